@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# The one entry to building, testing and measuring Grain. `./build.sh help` lists the commands.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+usage() {
+    cat <<'TEXT'
+usage: ./build.sh [command]
+
+  (none)              build, package the add-on, bake and render the demo; ends with the picture's path
+  test [--heavy] [-k TEXT]  build and run every test; -k runs those whose name holds TEXT
+  bench [NAME]        benchmarks, with rivals in the same run; writes build/bench.json
+  asan | tsan         C tests under address + undefined, or thread sanitizer
+  package             the add-on as zip: legacy (Blender 3.4 to 4.1) and extension (4.2 and later)
+  format              clang-format over all C and C++ sources
+
+Missing Debian packages are installed when run as root, otherwise named.
+TEXT
+}
+
+# --- what has to be installed -------------------------------------------------------------------
+
+BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libxxhash-dev libopenvdb-dev libtbb-dev libimath-dev"
+BLENDER_PACKAGES="blender python3-numpy"
+TEST_PACKAGES="xvfb xauth libgl1-mesa-dri libopenvdb-tools clang-format-14"
+TSAN_PACKAGES="clang-14 libomp-14-dev libclang-rt-14-dev"
+
+is_installed() { [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]; }
+
+# Installs the packages named, or says which are missing. Other systems than Debian's family pass:
+# there CMake names what it cannot find.
+need() {
+    command -v dpkg-query >/dev/null || return 0
+    local missing="" package
+    for package in "$@"; do is_installed "$package" || missing="$missing $package"; done
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "build.sh: these packages are missing; install them and run this again:" >&2
+        echo "  sudo apt-get install$missing" >&2
+        exit 1
+    fi
+    echo "installing:$missing"
+    local log
+    log=$(mktemp)
+    # shellcheck disable=SC2086
+    if ! { DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
+           DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing; } >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        echo "build.sh: apt-get could not install:$missing (the whole log: $log)" >&2
+        exit 1
+    fi
+    rm -f "$log"
+}
+
+# --- steps --------------------------------------------------------------------------------------
+
+# compile KIND [cmake options]: configures once, then builds build/KIND.
+compile() {
+    local kind=$1
+    shift
+    cmake -S . -B "build/$kind" -G Ninja "$@" >"build/$kind.log" 2>&1 || { cat "build/$kind.log" >&2; exit 1; }
+    cmake --build "build/$kind" -- --quiet
+}
+
+compile_release() { compile release -DCMAKE_BUILD_TYPE=Release "$@"; }
+package() { python3 addon/package.py --binaries build/release --out build/package; }
+
+command_default() {
+    need $BUILD_PACKAGES $BLENDER_PACKAGES
+    compile_release
+    package
+    python3 example_blends/render_demo.py --out build/demo
+}
+
+command_test() {
+    need $BUILD_PACKAGES $BLENDER_PACKAGES $TEST_PACKAGES
+    compile_release -DGRAIN_WERROR=ON
+    package
+    python3 tests/run.py --build build/release "$@"
+}
+
+command_bench() {
+    need $BUILD_PACKAGES
+    compile_release
+    build/release/bin/grain_bench --json build/bench.json "$@"
+}
+
+command_asan() {
+    need $BUILD_PACKAGES
+    compile asan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=address -DGRAIN_WERROR=ON
+    python3 tests/run.py --build build/asan --only unit,cli "$@"
+}
+
+command_tsan() {
+    # clang, because its OpenMP runtime tells the sanitizer about barriers; gcc's does not.
+    need $BUILD_PACKAGES $TSAN_PACKAGES
+    compile tsan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=thread -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
+    python3 tests/run.py --build build/tsan --only unit "$@"
+}
+
+command_package() {
+    need $BUILD_PACKAGES
+    compile_release
+    package
+}
+
+command_format() {
+    need clang-format-14
+    git ls-files '*.c' '*.h' '*.cpp' | xargs -r clang-format-14 -i
+}
+
+mkdir -p build
+command=${1:-default}
+[ $# -eq 0 ] || shift
+case "$command" in
+    default | test | bench | asan | tsan | package | format) "command_$command" "$@" ;;
+    help | -h | --help) usage ;;
+    *) usage >&2; exit 2 ;;
+esac

@@ -1,0 +1,8 @@
+#pragma once
+/// All of libgrain, in the order of the pipeline.
+#include "grain/base.h"
+#include "grain/job.h"
+#include "grain/mesh.h"
+#include "grain/output.h"
+#include "grain/run.h"
+#include "grain/sdf.h"

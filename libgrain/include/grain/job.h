@@ -1,0 +1,55 @@
+#pragma once
+/// From a job folder to a cache folder: what `grain bake` runs (formats: libgrain/docs/formats.md).
+#include "grain/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum GrainBakeEvent {
+    GRAIN_BAKE_PREPARING = 0, ///< Reading the job, making colliders, filling sources.
+    GRAIN_BAKE_STARTED = 1,   ///< particles and resumed_from are known.
+    GRAIN_BAKE_PROGRESS = 2,  ///< Some substeps on.
+    GRAIN_BAKE_FRAME = 3,     ///< frame is whole on disk.
+    GRAIN_BAKE_WARNING = 4,   ///< text says what.
+} GrainBakeEvent;
+
+typedef struct GrainBakeStatus {
+    uint32_t struct_size;
+    int32_t event; ///< GrainBakeEvent
+    int32_t frame_start, frame_end;
+    int32_t frame;        ///< being worked on, or just written
+    int32_t resumed_from; ///< last whole frame found in the cache; frame_start - 1 for none
+    int64_t particles;
+    int64_t bytes_written;    ///< by this bake
+    double fraction;          ///< of the whole bake, 0 to 1
+    double seconds;           ///< since this bake began
+    double seconds_left;      ///< estimate; negative while unknown
+    double seconds_per_frame; ///< of the last whole frame; 0 before it
+    const char *stage;        ///< "colliders", "fill", "simulate"; or a warning's text. Valid during the call.
+} GrainBakeStatus;
+
+/// Return exactly GRAIN_CONTINUE to go on; any other value finishes the substep, writes a checkpoint and returns
+/// GRAIN_CANCELLED. On the caller's thread, at most 20 times a second apart from FRAME and WARNING.
+typedef int32_t GrainBakeStatusFn(void *user, const GrainBakeStatus *status);
+
+typedef struct GrainBakeDef {
+    uint32_t struct_size;
+    int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
+    const char *job_folder;   ///< holds job.json
+    const char *cache_folder; ///< NULL: "cache" inside the job folder. Made if missing.
+    int32_t restart;          ///< 0: go on where the cache ends. 1: throw this cache's frames away first.
+    int32_t last_frame;       ///< used when limit_frames is 1: stop (whole, resumable) after this frame
+    int32_t limit_frames;
+    uint32_t reserved;         ///< 0
+    GrainBakeStatusFn *status; ///< may be NULL
+    void *user;
+} GrainBakeDef;
+GRAIN_API GrainResult grain_bake_def_default(GrainBakeDef *def, uint32_t size);
+
+/// Bakes what is missing. Returns GRAIN_OK when every frame of the job is in the cache.
+GRAIN_API GrainResult grain_bake(const GrainBakeDef *def);
+
+#ifdef __cplusplus
+}
+#endif

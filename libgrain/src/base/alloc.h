@@ -1,0 +1,21 @@
+#pragma once
+#include "grain/base.h"
+#include <stddef.h>
+
+/// Every block starts on a cache line, which is also the widest vector.
+#define ALLOC_ALIGNMENT 64
+
+/// count elements of size bytes each, not cleared. NULL with the error text set when memory is short or the product
+/// overflows. Zero elements give a block that may be freed. A vector may be loaded from any element: what lies behind
+/// the last one, up to 64 bytes, can be read but means nothing.
+void *alloc_array(int64_t count, size_t size);
+/// The same, filled with zeros.
+void *alloc_zeroed(int64_t count, size_t size);
+/// Accepts NULL.
+void alloc_free(void *memory);
+
+#define ALLOC(Type, count) ((Type *)alloc_array((count), sizeof(Type)))
+#define ALLOC_ZEROED(Type, count) ((Type *)alloc_zeroed((count), sizeof(Type)))
+
+/// Makes room for at least `needed` elements in a growing array, by half its size at least. The old contents stay.
+GrainResult alloc_grow(void **memory, int64_t *capacity, int64_t needed, size_t size);

@@ -1,0 +1,40 @@
+#pragma once
+/// Points sorted by the cell they lie in, and for each occupied cell where its neighbours are: the neighbour search
+/// that every stage shares.
+///
+/// Cells are numbered with x running fastest, so the three cells x-1, x, x+1 of a row stand side by side in the sorted
+/// order, and the 27 cells around a point are nine ranges of places:
+///
+///         z+1   [---] [---] [---]        a range = cells x-1..x+1 of one (y, z) row
+///         z     [---] [-X-] [---]        X = the point's own cell
+///         z-1   [---] [---] [---]
+///                y-1    y    y+1
+///
+/// Only occupied cells are stored, so the domain has no edge and empty space costs nothing. The order inside a cell is
+/// the order given, hence the same for any number of threads.
+#include "base/sort.h"
+#include "grain/base.h"
+
+typedef struct CellRows {
+    int32_t begin[9], end[9]; ///< sorted places, [begin, end); empty where no cell of that row is occupied
+} CellRows;
+
+typedef struct CellGrid {
+    int64_t count;       ///< points
+    int64_t cell_count;  ///< occupied cells
+    int32_t *order;      ///< sorted place -> index of the point as given
+    int32_t *cell_start; ///< cell -> its first sorted place; cell_count + 1 entries
+    CellRows *rows;      ///< cell -> its nine ranges
+
+    // Kept between builds so that building in every step allocates nothing.
+    SortItem *items;
+    SortScratch sort;
+    uint64_t *cell_key;
+    int64_t point_capacity, order_capacity, cell_capacity, key_capacity, start_capacity;
+} CellGrid;
+
+/// Points that are at most cell_size apart are found in each other's ranges. Non-finite coordinates are refused.
+/// At most INT32_MAX points. A zeroed CellGrid is a valid start.
+GrainResult cell_grid_build(CellGrid *grid, const float *x, const float *y, const float *z, int64_t count,
+                            float cell_size, int threads);
+void cell_grid_free(CellGrid *grid);

@@ -1,0 +1,17 @@
+#pragma once
+#include "grain/run.h"
+
+/// A checked GrainRun plus what is needed to hold the callback to its rate.
+typedef struct Run {
+    int thread_count;
+    GrainProgressFn *progress;
+    void *user;
+    double last_call; // s, monotonic
+} Run;
+
+/// Accepts NULL options (all cores, no progress).
+GrainResult run_begin(Run *run, const GrainRun *options);
+/// Call between parallel regions. GRAIN_CANCELLED when the callback did not answer GRAIN_CONTINUE.
+GrainResult run_progress(Run *run, const char *stage, double fraction);
+/// Monotonic seconds.
+double run_clock(void);

@@ -1,0 +1,134 @@
+#pragma once
+/// Vectors of floats for kernels. A file named *_kernel.c is compiled once for each instruction set (libgrain's
+/// CMakeLists.txt), with SIMD_LANES floats to a vector, and one of the builds is chosen at run time:
+///
+///     // in a header:              SIMD_KERNEL(void, scale, (float *values, int64_t count, float factor))
+///     // in scale_kernel.c:        void SIMD_NAME(scale)(float *values, int64_t count, float factor) { ... }
+///     // in the code that calls:   SIMD_CALL(scale)(values, count, 2.0f);
+///
+/// Rule: lanes do not meet. A lane works on its own particle, voxel or pair, and whatever is summed over lanes is
+/// summed one by one in memory order. Then the results are the same bits for 4, 8 or 16 lanes, so a bake may move from
+/// one machine to another.
+#include <stdint.h>
+#include <string.h>
+
+typedef enum SimdSet { SIMD_BASE, SIMD_AVX2, SIMD_AVX512 } SimdSet;
+
+/// The best set this CPU has, or the one named by the environment variable GRAIN_SIMD (base, avx2, avx512) if it is
+/// lower.
+SimdSet simd_set(void);
+/// For tests: use no more than this set from now on. Returns the set in force, which the CPU may hold lower.
+SimdSet simd_limit(SimdSet most);
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SIMD_KERNEL(Return, name, arguments)                                                                           \
+    Return name##_base arguments;                                                                                      \
+    Return name##_avx2 arguments;                                                                                      \
+    Return name##_avx512 arguments;
+#define SIMD_CALL(name)                                                                                                \
+    (simd_set() == SIMD_AVX512 ? name##_avx512 : simd_set() == SIMD_AVX2 ? name##_avx2 : name##_base)
+#else
+#define SIMD_KERNEL(Return, name, arguments) Return name##_base arguments;
+#define SIMD_CALL(name) name##_base
+#endif
+
+// --- inside kernels ------------------------------------------------------------------------------
+
+#ifdef SIMD_SUFFIX // defined by the build for *_kernel.c only
+
+#define SIMD_PASTE(name, suffix) name##_##suffix
+#define SIMD_EXPAND(name, suffix) SIMD_PASTE(name, suffix)
+#define SIMD_NAME(name) SIMD_EXPAND(name, SIMD_SUFFIX)
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+#if defined(__AVX512F__)
+#define SIMD_LANES 16
+#elif defined(__AVX2__)
+#define SIMD_LANES 8
+#else
+#define SIMD_LANES 4
+#endif
+
+// Arithmetic and comparisons are the compiler's vector extensions: a + b, a < b (gives an IntV mask of 0 and -1).
+typedef float FloatV __attribute__((vector_size(4 * SIMD_LANES)));
+typedef int32_t IntV __attribute__((vector_size(4 * SIMD_LANES)));
+#define SIMD_INLINE static inline __attribute__((always_inline, unused))
+
+SIMD_INLINE FloatV simd_load(const float *from)
+{
+    FloatV v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+SIMD_INLINE void simd_store(float *to, FloatV v) { memcpy(to, &v, sizeof v); }
+
+SIMD_INLINE FloatV simd_set1(float value) { return (FloatV){0} + value; }
+
+SIMD_INLINE IntV simd_set1_int(int32_t value) { return (IntV){0} + value; }
+
+/// 0, 1, 2, ...
+SIMD_INLINE IntV simd_lane_index(void)
+{
+    IntV v;
+    for (int lane = 0; lane < SIMD_LANES; lane++) v[lane] = lane;
+    return v;
+}
+
+SIMD_INLINE FloatV simd_select(IntV mask, FloatV where_set, FloatV where_clear)
+{
+    return (FloatV)((mask & (IntV)where_set) | (~mask & (IntV)where_clear));
+}
+
+SIMD_INLINE FloatV simd_min(FloatV a, FloatV b) { return simd_select(a < b, a, b); }
+
+SIMD_INLINE FloatV simd_max(FloatV a, FloatV b) { return simd_select(a > b, a, b); }
+
+SIMD_INLINE FloatV simd_abs(FloatV v) { return (FloatV)((IntV)v & 0x7fffffff); }
+
+SIMD_INLINE FloatV simd_sqrt(FloatV v)
+{
+#if defined(__AVX512F__)
+    return (FloatV)_mm512_sqrt_ps((__m512)v);
+#elif defined(__AVX2__)
+    return (FloatV)_mm256_sqrt_ps((__m256)v);
+#elif defined(__SSE2__)
+    return (FloatV)_mm_sqrt_ps((__m128)v);
+#else
+    for (int lane = 0; lane < SIMD_LANES; lane++) v[lane] = __builtin_sqrtf(v[lane]);
+    return v;
+#endif
+}
+
+SIMD_INLINE FloatV simd_gather(const float *base, IntV index)
+{
+#if defined(__AVX512F__)
+    return (FloatV)_mm512_i32gather_ps((__m512i)index, base, 4);
+#elif defined(__AVX2__)
+    return (FloatV)_mm256_i32gather_ps(base, (__m256i)index, 4);
+#else
+    FloatV v;
+    for (int lane = 0; lane < SIMD_LANES; lane++) v[lane] = base[index[lane]];
+    return v;
+#endif
+}
+
+/// One bit for each lane, lane 0 lowest.
+SIMD_INLINE uint32_t simd_bits(IntV mask)
+{
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)mask);
+#elif defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_ps((__m256)mask);
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_ps((__m128)mask);
+#else
+    uint32_t bits = 0;
+    for (int lane = 0; lane < SIMD_LANES; lane++) bits |= (uint32_t)(mask[lane] & 1) << lane;
+    return bits;
+#endif
+}
+
+#endif

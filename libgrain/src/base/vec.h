@@ -1,0 +1,70 @@
+#pragma once
+/// Small vectors and quaternions. Float for state, double (Vec3d, poses) where places are added up or far from the
+/// origin.
+#include <math.h>
+
+typedef struct Vec3 {
+    float x, y, z;
+} Vec3;
+
+static inline Vec3 vec3(float x, float y, float z) { return (Vec3){x, y, z}; }
+static inline Vec3 vec3_add(Vec3 a, Vec3 b) { return (Vec3){a.x + b.x, a.y + b.y, a.z + b.z}; }
+static inline Vec3 vec3_sub(Vec3 a, Vec3 b) { return (Vec3){a.x - b.x, a.y - b.y, a.z - b.z}; }
+static inline Vec3 vec3_scale(Vec3 a, float s) { return (Vec3){a.x * s, a.y * s, a.z * s}; }
+static inline Vec3 vec3_add_scaled(Vec3 a, Vec3 b, float s) { return vec3_add(a, vec3_scale(b, s)); }
+static inline float vec3_dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline float vec3_length(Vec3 a) { return sqrtf(vec3_dot(a, a)); }
+static inline Vec3 vec3_cross(Vec3 a, Vec3 b)
+{
+    return (Vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+static inline Vec3 vec3_min(Vec3 a, Vec3 b)
+{
+    return (Vec3){a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z};
+}
+static inline Vec3 vec3_max(Vec3 a, Vec3 b)
+{
+    return (Vec3){a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z};
+}
+static inline int vec3_is_finite(Vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
+/// Unit vector along a, or fallback where a has no direction.
+static inline Vec3 vec3_normalize(Vec3 a, Vec3 fallback)
+{
+    float length = vec3_length(a);
+    return length > 0.0f && isfinite(length) ? vec3_scale(a, 1.0f / length) : fallback;
+}
+
+/// Rotation w + xi + yj + zk; unit length unless said otherwise.
+typedef struct Quat {
+    float w, x, y, z;
+} Quat;
+
+static inline Quat quat_identity(void) { return (Quat){1.0f, 0.0f, 0.0f, 0.0f}; }
+/// First b, then a.
+static inline Quat quat_multiply(Quat a, Quat b)
+{
+    return (Quat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                  a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+}
+static inline Quat quat_conjugate(Quat q) { return (Quat){q.w, -q.x, -q.y, -q.z}; }
+static inline Quat quat_normalize(Quat q)
+{
+    float length = sqrtf(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+    if (!(length > 0.0f)) return quat_identity();
+    float s = 1.0f / length;
+    return (Quat){q.w * s, q.x * s, q.y * s, q.z * s};
+}
+static inline Vec3 quat_rotate(Quat q, Vec3 v)
+{
+    Vec3 axis = {q.x, q.y, q.z};
+    Vec3 t = vec3_scale(vec3_cross(axis, v), 2.0f);
+    return vec3_add(vec3_add_scaled(v, t, q.w), vec3_cross(axis, t));
+}
+/// By |rotation| radians about rotation's direction: exact for any angle, also the tiny ones of a substep.
+static inline Quat quat_from_rotation(Vec3 rotation)
+{
+    float angle = vec3_length(rotation);
+    // sin(a/2)/a by its series where the quotient would lose digits
+    float s = angle > 1e-3f ? sinf(0.5f * angle) / angle : 0.5f - angle * angle * (1.0f / 48.0f);
+    return quat_normalize((Quat){cosf(0.5f * angle), rotation.x * s, rotation.y * s, rotation.z * s});
+}

@@ -1,0 +1,82 @@
+// Runs the C tests: all, or those whose "file:name" holds the text given. One line for each test, read by tests/run.py.
+#include "grain/grain.h"
+#include "unit/test.h"
+
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static Test *tests;
+static int failed_here;
+static char failure[4096], folder[256];
+
+void test_register(Test *test)
+{
+    // Sorted by file and name, so that the order does not depend on the linker.
+    Test **place = &tests;
+    while (*place && (strcmp((*place)->file, test->file) < 0 ||
+                      (strcmp((*place)->file, test->file) == 0 && strcmp((*place)->name, test->name) < 0)))
+        place = &(*place)->next;
+    test->next = *place;
+    *place = test;
+}
+
+void test_fail(const char *file, int line, const char *format, ...)
+{
+    failed_here = 1;
+    const char *base = strrchr(file, '/');
+    int used = snprintf(failure, sizeof failure, "%s:%d: ", base ? base + 1 : file, line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(failure + used, sizeof failure - (size_t)used, format, arguments);
+    va_end(arguments);
+}
+
+const char *test_folder(void)
+{
+    if (folder[0]) return folder;
+    const char *root = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/grain_test_XXXXXX", root ? root : "/tmp");
+    if (!mkdtemp(folder)) {
+        perror(folder);
+        exit(1);
+    }
+    return folder;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status, (void)type, (void)walk;
+    return remove(path);
+}
+
+int main(int argument_count, char **arguments)
+{
+    const char *wanted = argument_count > 1 ? arguments[1] : "";
+    int passed = 0, failed = 0;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (const Test *test = tests; test; test = test->next) {
+        const char *slash = strrchr(test->file, '/');
+        const char *file = slash ? slash + 1 : test->file;
+        char name[256];
+        snprintf(name, sizeof name, "unit/%.*s:%s", (int)(strlen(file) - 2), file, test->name);
+        if (!strstr(name, wanted)) continue;
+        failed_here = 0;
+        folder[0] = 0;
+        int64_t bytes_before = grain_allocated_bytes();
+        test->run();
+        if (!failed_here && grain_allocated_bytes() != bytes_before)
+            test_fail(test->file, 0, "%lld bytes left behind", (long long)(grain_allocated_bytes() - bytes_before));
+        if (folder[0] && !failed_here) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        if (failed_here)
+            printf("not ok %s: %s\n", name, failure);
+        else
+            printf("ok %s\n", name);
+        passed += !failed_here;
+        failed += failed_here;
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0 || passed == 0;
+}
