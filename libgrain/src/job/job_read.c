@@ -105,7 +105,7 @@ static GrainResult find_array(const JobNode *node, const char *key, const JobArr
 static GrainResult read_mesh(const JobNode *node, const Job *job, const JobArray *arrays, int64_t array_count,
                              JobObject *object)
 {
-    const JobArray *positions, *triangles;
+    const JobArray *positions = NULL, *triangles = NULL;
     TRY(find_array(node, "positions", arrays, array_count, 1, &positions));
     TRY(find_array(node, "triangles", arrays, array_count, 0, &triangles));
     object->mesh = (GrainMesh){(const float *)(job->geometry + positions->offset),

@@ -57,7 +57,7 @@ GrainResult job_number(const JobNode *node, const char *key, double low, double 
 
 GrainResult job_float(const JobNode *node, const char *key, double low, double high, double fallback, float *out)
 {
-    double number;
+    double number = 0.0;
     TRY(job_number(node, key, low, high, fallback, &number));
     *out = (float)number;
     return GRAIN_OK;

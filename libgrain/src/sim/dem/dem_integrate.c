@@ -41,7 +41,7 @@ GrainResult dem_integrate(Dem *dem, float seconds)
     double fastest = 0.0;
     for (int64_t block = 0; block < dem->block_count; block++)
         fastest = dem->block_speed[block] <= fastest ? fastest : dem->block_speed[block];
-    if (!(fastest < INFINITY)) return name_the_diverged(dem);
+    if (!isfinite(fastest)) return name_the_diverged(dem);
     dem->travelled += sqrt(fastest) * (double)seconds;
     return GRAIN_OK;
 }
