@@ -18,6 +18,7 @@ def draw_progress(layout: UILayout, owner: Any, property_name: str, fraction: fl
         layout.progress(factor=fraction, text=text)
         return
     row = layout.row()
+    row.use_property_split = False
     row.enabled = False
     row.prop(owner, property_name, text=text, slider=True)
 

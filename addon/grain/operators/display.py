@@ -40,7 +40,7 @@ class GRAIN_OT_radius_fit(Operator):
     def execute(self, context: Context) -> set[str]:
         settings = context.scene.grain
         sources = [item for item in context.scene.objects if item.grain.type == 'SOURCE']
-        radius = estimate.fitting_radius(sources, context.view_layer.depsgraph)
+        radius = estimate.fitting_radius(sources, context.view_layer.depsgraph, settings.size_spread)
         if radius is None:
             self.report({'ERROR'}, "The sources enclose no space: give them a closed surface")
             return {'CANCELLED'}

@@ -13,14 +13,15 @@ def draw_add_button(panel: Panel, context: Context) -> None:
     item = context.object
     if item is None or not (roles.can_have_role(item) or item.grain.type != 'NONE'):
         return
-    # The same two columns as the buttons above it.
-    flow = panel.layout.grid_flow(row_major=True, columns=2, even_columns=True, even_rows=False, align=True)
-    flow.enabled = not runtime.is_baking()
+    # Columns as the buttons above have them: two in a wide editor, one in a narrow one.
+    flow = panel.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
+    column = flow.column()
+    column.enabled = not runtime.is_baking()
     if item.grain.type == 'NONE':
-        flow.operator("grain.role_add", text="Grain", icon=ICON)
+        column.operator("grain.role_add", text="Grain", icon=ICON)
     else:
-        flow.operator("grain.role_remove", text="Grain", icon='X')
-    flow.label(text="")
+        column.operator("grain.role_remove", text="Grain", icon='X')
+    flow.column()
 
 
 class PhysicsPanel:
@@ -42,9 +43,7 @@ class GRAIN_PT_object(PhysicsPanel, Panel):
         problem = ffi.problem()
         if problem is not None:
             draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        row = layout.row()
+        row = layout.row(align=True)
         row.enabled = not runtime.is_baking()
         row.prop_enum(context.object.grain, "type", 'SOURCE')
         row.prop_enum(context.object.grain, "type", 'COLLIDER')

@@ -25,8 +25,6 @@ def draw_bake(layout: UILayout, context: Context) -> None:
     else:
         _draw_buttons(layout, context, scene)
     _draw_messages(layout, context, folder)
-    if not runtime.is_baking(folder):
-        _draw_estimate(layout, context, scene)
 
 
 def _draw_progress(layout: UILayout, context: Context) -> None:
@@ -59,12 +57,13 @@ def _draw_buttons(layout: UILayout, context: Context, scene: Scene) -> None:
         draw_wrapped(layout, context, f"Scene '{runtime.state.bake.scene_name}' is baking: one bake at a time",
                      icon='INFO')
         return
-    if state.kind == 'EMPTY':
-        return
-    draw_wrapped(layout, context, state.text,
-                 icon={'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO'}.get(state.kind, 'ERROR'))
-    if apply.sand_object(scene) is None:
-        layout.operator("grain.show_sand", icon='HIDE_OFF')
+    if state.kind != 'EMPTY':
+        draw_wrapped(layout, context, state.text,
+                     icon={'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO'}.get(state.kind, 'ERROR'))
+        if apply.sand_object(scene) is None:
+            layout.operator("grain.show_sand", icon='HIDE_OFF')
+    if state.kind != 'COMPLETE':
+        _draw_estimate(layout, context, scene)
 
 
 def _draw_messages(layout: UILayout, context: Context, folder: Path) -> None:

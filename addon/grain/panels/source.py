@@ -24,11 +24,10 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         column = layout.column()
         column.enabled = not runtime.is_baking()
         column.prop(item.grain.source, "velocity")
-        scale = scene.unit_settings.scale_length
-        volume = estimate.source_volume(item, context.view_layer.depsgraph, scale)
-        if volume <= 0.0:
+        body = estimate.source_body(item, context.view_layer.depsgraph)
+        if body.volume <= 0.0:
             draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface",
                          icon='ERROR')
             return
-        count = estimate.particles_in(volume, scene.grain.particle_radius * scale, scene.grain.size_spread)
+        count = estimate.particles_in(body, scene.grain.particle_radius, scene.grain.size_spread)
         draw_wrapped(layout, context, f"About {text.about(count)} particles at the present radius")

@@ -51,7 +51,7 @@ def _choose_free_name(scene: Scene) -> None:
 def _fit_radius(scene: Scene, item: Object, context: Context) -> None:
     """Only the first source chooses; the artist's own number is never touched."""
     others = [other for other in scene.objects if other.grain.type == 'SOURCE' and other != item]
-    radius = estimate.fitting_radius([item], context.view_layer.depsgraph)
+    radius = estimate.fitting_radius([item], context.view_layer.depsgraph, scene.grain.size_spread)
     if others or radius is None:
         return
     scene.grain.particle_radius = radius
