@@ -28,12 +28,9 @@ static Vec3 lattice_site(const Lattice *lattice, int64_t column, int64_t row, in
                 lattice->low.z + lattice->layer_step * (float)layer);
 }
 
-// The largest particles just touch; smaller ones are moved about in the room that leaves, so that no two overlap and the
-// lattice does not show.
-static float spacing_of(const FillDef *def)
-{
-    return 2.0f * def->radius * (1.0f + def->size_spread) * 1.001f;
-}
+// The largest particles just touch; smaller ones are moved about in the room that leaves, so that no two overlap and
+// the lattice does not show.
+static float spacing_of(float radius, float size_spread) { return 2.0f * radius * (1.0f + size_spread) * 1.001f; }
 
 static int has_room(const FillDef *def, Vec3 position, float radius)
 {
@@ -44,19 +41,34 @@ static int has_room(const FillDef *def, Vec3 position, float radius)
     return 1;
 }
 
-double fill_estimate(const FillDef *def)
+// The volume between the triangles, at most that of the box around the mesh, which is all an open mesh can tell.
+static double volume_of(const GrainMesh *mesh)
 {
-    Vec3 low, high;
-    sdf_bounds(def->inside, &low, &high);
-    Lattice lattice = lattice_in(low, high, spacing_of(def));
-    return (double)lattice.columns * (double)lattice.rows * (double)lattice.layers;
+    Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    const Vec3 *point = (const Vec3 *)mesh->positions;
+    for (int64_t i = 0; i < mesh->vertex_count; i++) low = vec3_min(low, point[i]), high = vec3_max(high, point[i]);
+    double volume = 0.0;
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        const int32_t *corner = mesh->triangles + 3 * t;
+        Vec3 a = vec3_sub(point[corner[0]], low), b = vec3_sub(point[corner[1]], low),
+             c = vec3_sub(point[corner[2]], low);
+        volume += (double)vec3_dot(a, vec3_cross(b, c)) / 6.0;
+    }
+    Vec3 size = vec3_sub(high, low);
+    return fmin(fabs(volume), (double)size.x * (double)size.y * (double)size.z);
+}
+
+double fill_estimate(const GrainMesh *mesh, float radius, float size_spread)
+{
+    double spacing = (double)spacing_of(radius, size_spread);
+    return volume_of(mesh) * M_SQRT2 / (spacing * spacing * spacing);
 }
 
 GrainResult fill_volume(Particles *particles, const FillDef *def, Run *run)
 {
     Vec3 low, high;
     sdf_bounds(def->inside, &low, &high);
-    float spacing = spacing_of(def);
+    float spacing = spacing_of(def->radius, def->size_spread);
     Lattice lattice = lattice_in(low, high, spacing);
     int64_t before = particles->count;
     uint64_t site = 0;
@@ -67,7 +79,8 @@ GrainResult fill_volume(Particles *particles, const FillDef *def, Run *run)
                 Rng4 jitter = rng_at(def->seed, site, RNG_STREAM_FILL_JITTER, 0);
                 float size = rng_signed(rng_at(def->seed, site, RNG_STREAM_FILL_RADIUS, 0).word[0]);
                 float radius = def->radius * (1.0f + def->size_spread * size);
-                Vec3 direction = vec3(rng_signed(jitter.word[0]), rng_signed(jitter.word[1]), rng_signed(jitter.word[2]));
+                Vec3 direction =
+                    vec3(rng_signed(jitter.word[0]), rng_signed(jitter.word[1]), rng_signed(jitter.word[2]));
                 // Within a cube of half side room / sqrt(3), hence within the site's own sphere.
                 float room = (0.5f * spacing - radius) * 0.57735f;
                 Vec3 position = vec3_add_scaled(lattice_site(&lattice, column, row, layer), direction, room);
@@ -76,8 +89,9 @@ GrainResult fill_volume(Particles *particles, const FillDef *def, Run *run)
         }
     }
     if (particles->count > before) return GRAIN_OK;
-    return fail(GRAIN_ERROR_MESH,
-                "no particle of radius %g m fits inside (the mesh spans %.3g x %.3g x %.3g m); use a smaller particle radius, "
-                "or close the mesh if it is open",
-                (double)def->radius, (double)(high.x - low.x), (double)(high.y - low.y), (double)(high.z - low.z));
+    return fail(
+        GRAIN_ERROR_MESH,
+        "no particle of radius %g m fits inside (the mesh spans %.3g x %.3g x %.3g m); use a smaller particle radius, "
+        "or close the mesh if it is open",
+        (double)def->radius, (double)(high.x - low.x), (double)(high.y - low.y), (double)(high.z - low.z));
 }

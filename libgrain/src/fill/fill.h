@@ -8,12 +8,12 @@ typedef struct FillDef {
     const GrainSdf *inside;       ///< the volume to fill
     const GrainSdf *const *avoid; ///< nothing is put where one of these is: colliders, sources filled before
     int avoid_count;
-    float radius, size_spread;    ///< radii are even in radius * (1 +- size_spread)
+    float radius, size_spread; ///< radii are even in radius * (1 +- size_spread)
     Vec3 velocity;
     uint64_t seed;
 } FillDef;
 
 /// Appends to particles. Finding no room for a single particle is an error that gives the radius.
 GrainResult fill_volume(Particles *particles, const FillDef *def, Run *run);
-/// About how many particles that will be, from the size of the box alone: for refusing what cannot fit.
-double fill_estimate(const FillDef *def);
+/// About how many particles a mesh will hold, from its volume: for refusing what cannot fit.
+double fill_estimate(const GrainMesh *mesh, float radius, float size_spread);

@@ -18,6 +18,8 @@
 #define COLLIDER_BAND_VOXELS 3.0f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 400.0
+// s; a floor far below must not make the steps of the whole bake tiny.
+#define LONGEST_FALL 2.0f
 
 typedef struct Bake {
     const GrainBakeDef *def;
@@ -62,10 +64,7 @@ static GrainResult report(Bake *bake, GrainBakeEvent event, const char *stage, d
     return fail(GRAIN_CANCELLED, "stopped at frame %d; bake again to go on from there", bake->last_frame);
 }
 
-static void warn(void *user, const char *text)
-{
-    report(user, GRAIN_BAKE_WARNING, text, 0.0);
-}
+static void warn(void *user, const char *text) { report(user, GRAIN_BAKE_WARNING, text, 0.0); }
 
 static int32_t report_stage(void *user, const char *stage, float fraction)
 {
@@ -93,10 +92,8 @@ static GrainResult watch_substep(void *user, double frame_fraction)
 static GrainResult open_cache(Bake *bake)
 {
     const Job *job = &bake->job;
-    CacheManifest wanted = {.job_name = (char *)job->name,
-                            .fps = job->fps,
-                            .frame_start = job->frame_start,
-                            .frame_end = job->frame_end};
+    CacheManifest wanted = {
+        .job_name = (char *)job->name, .fps = job->fps, .frame_start = job->frame_start, .frame_end = job->frame_end};
     memcpy(wanted.fingerprint, job->fingerprint, sizeof wanted.fingerprint);
     char *folder = NULL;
     if (!bake->def->cache_folder) TRY(file_join(bake->def->job_folder, "cache", &folder));
@@ -136,15 +133,23 @@ static GrainResult make_colliders(Bake *bake)
     return GRAIN_OK;
 }
 
-static GrainResult check_memory(const FillDef *fill, const char *name, int64_t filled)
+// Refuses what cannot fit before anything large is made. The volume of an open mesh means little, so the box around it
+// is the limit.
+static GrainResult check_memory(const Job *job)
 {
-    double particles = fill_estimate(fill) + (double)filled;
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (particles * BYTES_PER_PARTICLE < memory && particles < INT32_MAX) return GRAIN_OK;
-    return fail(GRAIN_ERROR_MEMORY,
-                "object '%s' would hold up to %.0f million particles, about %.0f GB of memory where this machine has %.0f; "
-                "use a larger particle radius",
-                name, particles / 1e6, particles * BYTES_PER_PARTICLE / 1e9, memory / 1e9);
+    double particles = 0.0, memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_SOURCE) continue;
+        particles += fill_estimate(&object->mesh, job->particle_radius, job->size_spread);
+        if (particles * BYTES_PER_PARTICLE < memory && particles < INT32_MAX) continue;
+        return fail(
+            GRAIN_ERROR_MEMORY,
+            "object '%s' would hold up to %.0f million particles, about %.0f GB of memory where this machine has "
+            "%.0f; use a larger particle radius",
+            object->name, particles / 1e6, particles * BYTES_PER_PARTICLE / 1e9, memory / 1e9);
+    }
+    return GRAIN_OK;
 }
 
 // A source gets no particle inside a collider, nor inside a source that was filled before it.
@@ -160,10 +165,10 @@ static GrainResult fill_sources(Bake *bake)
     for (int i = 0; i < job->object_count && result == GRAIN_OK; i++) {
         const JobObject *object = &job->objects[i];
         if (object->role != JOB_SOURCE) continue;
-        FillDef fill = {bake->sdf[i],      avoid,  avoid_count, job->particle_radius, job->size_spread, object->velocity,
-                        job->seed + (uint64_t)i};
-        result = check_memory(&fill, object->name, bake->particles.count);
-        if (result == GRAIN_OK) result = fill_volume(&bake->particles, &fill, &bake->run);
+        FillDef fill = {
+            bake->sdf[i],           avoid, avoid_count, job->particle_radius, job->size_spread, object->velocity,
+            job->seed + (uint64_t)i};
+        result = fill_volume(&bake->particles, &fill, &bake->run);
         if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
         avoid[avoid_count++] = bake->sdf[i];
     }
@@ -171,7 +176,8 @@ static GrainResult fill_sources(Bake *bake)
     return result;
 }
 
-// How fast something can hit something: falling through the height of the scene, on top of the sources' own speed.
+// How fast something can hit something: falling through the height of the scene, though for no longer than a shot
+// lasts, on top of the sources' own speed.
 static float expected_speed(const Bake *bake)
 {
     float lowest = INFINITY, highest = -INFINITY, fastest = 0.0f;
@@ -191,7 +197,8 @@ static float expected_speed(const Bake *bake)
             lowest = fminf(lowest, vec3_dot(vec3(p[0], p[1], p[2]), up));
         }
     }
-    return fastest + sqrtf(2.0f * strength * fmaxf(highest - lowest, bake->job.particle_radius));
+    float fall = sqrtf(2.0f * strength * fmaxf(highest - lowest, bake->job.particle_radius));
+    return fastest + fminf(fall, strength * LONGEST_FALL);
 }
 
 static GrainResult create_sim(Bake *bake)
@@ -239,7 +246,8 @@ static GrainResult start_or_resume(Bake *bake)
         bake->last_frame = checkpoint.header.frame;
         grain_file_free(&checkpoint);
         if (result != GRAIN_OK)
-            return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)", bake->cache.folder);
+            return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)",
+                               bake->cache.folder);
     }
     bake->resumed_from = bake->last_frame;
     TRY(report(bake, GRAIN_BAKE_STARTED, bake->cache.folder, 0.0));
@@ -266,6 +274,7 @@ static GrainResult bake_frames(Bake *bake)
 static GrainResult bake_all(Bake *bake)
 {
     TRY(job_read(bake->def->job_folder, &bake->job));
+    TRY(check_memory(&bake->job));
     TRY(open_cache(bake));
     TRY(make_colliders(bake));
     TRY(fill_sources(bake));

@@ -71,7 +71,7 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
         dem->radius[i] = start->radius[i];
         dem->id[i] = (int32_t)i;
     }
-    dem->travelled = INFINITY; // the first substep makes the lists
+    dem->travelled = HUGE_VAL; // the first substep makes the lists
     return GRAIN_OK;
 }
 
