@@ -75,7 +75,7 @@ def press(key: str, x: int, y: int, **modifiers: bool) -> None:
     window().event_simulate(type=key, value='RELEASE', x=x, y=y, **modifiers)
 
 
-def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None, Optional[tuple[int, int]]]:
+def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None, tuple[int, int]]:
     """The place of an operator's button in the editor: hovers down the editor and asks for the Python command of what
     is under the mouse (Ctrl+C on a button copies it)."""
     where = region(kind)
@@ -83,15 +83,14 @@ def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None
     # Twice: left and right of the middle, as rows hold more than one button.
     for share in (0.35, 0.93):
         x = where.x + int(where.width * share)
-        for y in range(where.y + where.height - 10, where.y + 10, -12):
+        for y in range(where.y + where.height - 10, where.y + 10, -14):
             manager.clipboard = ""
             move_mouse(x, y)
-            yield 0.03
             press('C', x, y, ctrl=True)
-            yield 0.03
+            yield 0.02
             if command in manager.clipboard:
                 return x, y
-    return None
+    raise Failed(f"no button for {command} in the {kind.title()} editor")
 
 
 def click(place: tuple[int, int]) -> Generator[float, None, None]:
@@ -99,6 +98,12 @@ def click(place: tuple[int, int]) -> Generator[float, None, None]:
     yield 0.1
     press('LEFTMOUSE', *place)
     yield 0.1
+
+
+def click_button(command: str) -> Generator[float, None, tuple[int, int]]:
+    place = yield from find_button(command)
+    yield from click(place)
+    return place
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> Generator[float, None, None]:
@@ -131,7 +136,8 @@ def longest_gap() -> float:
 
 # --- running --------------------------------------------------------------------------------------
 
-def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "") -> None:
+def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "",
+        clean_up: Optional[Callable[[], Scenario]] = None) -> None:
     """Runs the scenarios one after another, prints a line for each, then quits Blender."""
     def all_of_them() -> Scenario:
         for name, scenario in scenarios.items():
@@ -143,7 +149,10 @@ def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "
                 print(f"ok {title}", flush=True)
             except Exception as error:  # a test's failure, of whatever kind, is a line, not the end
                 print(f"not ok {title}: {type(error).__name__}: {error}", flush=True)
-                traceback.print_exc(file=sys.stderr)
+                # Not as "Traceback": run.py takes that for an error of the add-on's.
+                print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr)
+        if clean_up is not None:
+            yield from clean_up()
 
     steps = all_of_them()
 

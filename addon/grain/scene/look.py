@@ -185,7 +185,7 @@ def _dent(tree: NodeTree, parts: Node, surface: Node) -> None:
     own.inputs[1].default_value = 100.0  # another part of the noise for each grain
     link(parts.outputs[2], own.inputs[0])
     noise = _add(tree, 'ShaderNodeTexNoise', -520, -440, noise_dimensions='4D')
-    noise.inputs["Scale"].default_value, noise.inputs["Detail"].default_value = 1.3, 3.0
+    noise.inputs["Scale"].default_value, noise.inputs["Detail"].default_value = 1.3, 2.0
     link(unit.outputs[0], noise.inputs["Vector"])
     link(own.outputs[0], noise.inputs["W"])
     depth = _add(tree, 'ShaderNodeMath', -520, -700, operation='MULTIPLY')
