@@ -7,18 +7,14 @@ from .. import ADDON_VERSION
 from ..compat import VERSION_TEXT
 from ..engine.job import Job, Solver, Vector
 from . import frames, motion, snapshot
+from .units import metres_per_unit, tidy
 
 EARTH = 9.81  # m/s2
 
 
-def tidy(value: float) -> float:
-    """A float32 of Blender's as the artist typed it: 0.02, not 0.019999999552965164."""
-    return float(f"{value:.7g}")
-
-
 def settings_only(scene: Scene) -> Job:
     """The job without its objects: quick, for panels that compare it with what was baked."""
-    scale = scene.unit_settings.scale_length
+    scale = metres_per_unit(scene)
     settings = scene.grain
     first, last = frames.bake_range(scene)
     solver = Solver(
@@ -52,12 +48,12 @@ def _gravity(scene: Scene) -> Vector:
     """As the Scene tab shows it: Blender scales accelerations by the unit scale too."""
     if not scene.use_gravity:
         return 0.0, 0.0, 0.0
-    scale = scene.unit_settings.scale_length
+    scale = metres_per_unit(scene)
     return tuple(tidy(component * scale) for component in scene.gravity)
 
 
 def _gravity_warning(scene: Scene) -> list[str]:
-    scale = scene.unit_settings.scale_length
+    scale = metres_per_unit(scene)
     if not scene.use_gravity or abs(scale - 1.0) < 1e-6 or abs(scene.gravity.length - EARTH) > 0.01:
         return []
     return [f"Gravity is {EARTH * scale:.3g} m/s² at this scene's unit scale. For the Earth's, type -9.81 m/s2 into "

@@ -12,6 +12,7 @@ from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
 from . import apply, paths
+from .units import metres_per_unit
 
 
 def show(scene: Scene, is_render: bool = False) -> None:
@@ -33,7 +34,7 @@ def show(scene: Scene, is_render: bool = False) -> None:
         if wanted is None:
             _show_nothing(item, shown)
             return
-        _load(item, shown, cache.frame_path(folder, wanted), wanted, scene.unit_settings.scale_length)
+        _load(item, shown, cache.frame_path(folder, wanted), wanted, metres_per_unit(scene))
     except (GrainError, cache.CacheError, OSError) as error:
         _show_nothing(item, shown)
         shown.message = Message('ERROR', _describe(error, scene.frame_current))

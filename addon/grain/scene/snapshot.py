@@ -8,13 +8,15 @@ for every other simulation in Blender.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import tan
 from typing import Optional
 
 import numpy as np
-from bpy.types import Depsgraph, Object, Scene, ViewLayer
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobObject
+from .units import metres_per_unit, tidy
 
 MESH_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT')
 
@@ -42,8 +44,9 @@ class Snapshot:
 def take(scene: Scene, view_layer: ViewLayer) -> Snapshot:
     """Everything with a role, at the scene's current frame, in metres."""
     snapshot = Snapshot()
-    scale = scene.unit_settings.scale_length
+    scale = metres_per_unit(scene)
     roles = {item for item in scene.objects if item.grain.type != 'NONE'}
+    view_layer.update()
     _check_visibility(roles, view_layer, snapshot)
     with _without_eye_icon(roles, view_layer):
         view_layer.update()
@@ -87,12 +90,21 @@ def _meshes(depsgraph: Depsgraph, roles: set[Object], only: Optional[Object]) ->
         owner = _role_owner(item, instance.parent if instance.is_instance else None)
         if owner is None or (only is not None and owner != only) or _is_plane(owner) or item.type not in MESH_TYPES:
             continue
+        if instance.is_instance and _is_own_surface(instance):
+            continue
         seen.add(owner)
         yield from _read(item, owner, instance.matrix_world.copy(), instance.is_instance)
     for owner in sorted(roles - seen, key=lambda item: item.name):
         item = owner.evaluated_get(depsgraph)
         if item.is_evaluated and item.type in MESH_TYPES and not _is_plane(owner):
             yield from _read(item, owner, item.matrix_world.copy(), False)
+
+
+def _is_own_surface(instance: DepsgraphObjectInstance) -> bool:
+    """Blender lists a curve, text or metaball twice: as itself, and as an instance of the mesh it turns into."""
+    parent = instance.parent
+    return (parent is not None and parent.type != 'MESH' and instance.object.original == parent.original
+            and instance.matrix_world == parent.matrix_world)
 
 
 def _is_plane(owner: Object) -> bool:
@@ -141,11 +153,11 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
             snapshot.warnings.append(
                 f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for instance "
                 "with a Solidify modifier or Fill Holes")
-        velocity = tuple(float(f"{component * scale:.7g}") for component in mesh.owner.grain.source.velocity)
+        velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
         return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity)
     settings = mesh.owner.grain.collider
     return JobObject(mesh.name, "collider", positions, mesh.triangles,
-                     friction=float(np.tan(settings.friction_angle)), thickness=settings.thickness * scale)
+                     friction=tidy(tan(settings.friction_angle)), thickness=tidy(settings.thickness * scale))
 
 
 def _plane(item: Object, owner: Object, scale: float) -> JobObject:
@@ -160,7 +172,7 @@ def _plane(item: Object, owner: Object, scale: float) -> JobObject:
     point = matrix[:3, 3] * scale
     return JobObject(owner.name, "collider", plane_point=tuple(point.tolist()),
                      plane_normal=tuple((normal / length).tolist()),
-                     friction=float(np.tan(owner.grain.collider.friction_angle)))
+                     friction=tidy(tan(owner.grain.collider.friction_angle)))
 
 
 def count_open_edges(triangles: np.ndarray) -> int:
