@@ -170,25 +170,24 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
     }
 
 
-def changes(job: Job, folder: Path) -> list[str]:
-    """What differs between this job and the one in the folder, in words; empty when both give the same result."""
+def changes(job: Job, folder: Path) -> tuple[list[str], list[str]]:
+    """Settings and objects, in words, in which this job differs from the one in the folder; both empty when they give
+    the same result."""
     old = read_document(folder)
     if old is None:
-        return []
+        return [], []
     try:
         old_geometry = (folder / GEOMETRY_FILE).read_bytes()
     except OSError:
         old_geometry = b""
     new, new_geometry = describe(job)
-    found = changed_settings(new, old)
     new_objects, old_objects = _objects_by_name(new, new_geometry), _objects_by_name(old, old_geometry)
+    objects = []
     for name in sorted(new_objects.keys() | old_objects.keys()):
         if name not in old_objects:
-            found.append(f"'{name}' (new)")
+            objects.append(f"'{name}' (new)")
         elif name not in new_objects:
-            found.append(f"'{name}' (gone)")
+            objects.append(f"'{name}' (gone)")
         elif new_objects[name] != old_objects[name]:
-            found.append(f"'{name}'")
-    if not found and list(new_objects) != list(old_objects):
-        found.append("the order of the objects")
-    return found
+            objects.append(f"'{name}'")
+    return changed_settings(new, old), objects

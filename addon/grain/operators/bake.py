@@ -8,7 +8,7 @@ from bpy.types import Context, Event, Operator
 from .. import runtime
 from ..engine import ffi
 from ..engine.process import Outcome
-from ..scene import baking, paths
+from ..scene import baking, condition, paths
 from .cache import draw_deletion
 
 TIMER_SECONDS = 0.1
@@ -49,7 +49,7 @@ class GRAIN_OT_bake(Operator):
             self._bake = baking.start(context.scene, context.view_layer, self.restart)
         except baking.BakeRefused as error:
             folder = paths.cache_folder(context.scene)
-            if folder not in runtime.state.outdated:
+            if not condition.changed_settings(context.scene, folder):  # else the panel says it anyway
                 runtime.say(folder, 'ERROR', str(error))
             self.report({'ERROR'}, str(error))
             return False

@@ -7,7 +7,7 @@ from bpy.types import PropertyGroup
 
 class GRAIN_PG_collider(PropertyGroup):
     shape: EnumProperty(
-        name="Shape", default='MESH',
+        name="Shape", default='MESH', description="What sand collides with",
         items=(('MESH', "Mesh", "The object's surface, with its modifiers"),
                ('PLANE', "Endless Floor", "A floor without end: through the object's origin, sand lies on the side of "
                                           "its local Z axis. Quicker than a large mesh, and nothing falls off its edge")))

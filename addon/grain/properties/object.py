@@ -13,7 +13,7 @@ def _on_type(group: "GRAIN_PG_object", context: Context) -> None:
 
 class GRAIN_PG_object(PropertyGroup):
     type: EnumProperty(
-        name="Type", default='NONE', update=_on_type,
+        name="Type", default='NONE', update=_on_type, description="The part this object plays in the sand simulation",
         items=(('NONE', "None", "Takes no part in the simulation"),
                ('SOURCE', "Source", "Filled with sand at the first frame. It needs a closed surface"),
                ('COLLIDER', "Collider", "Sand falls on it and flows around it")))

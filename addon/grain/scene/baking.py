@@ -56,11 +56,12 @@ def _check_same(made: job_files.Job, folder: cache.Path) -> None:
         raise BakeRefused(str(error)) from error
     if manifest is None:
         return
-    changes = job_files.changes(made, cache.job_folder(folder))
-    if changes:
-        runtime.state.outdated[folder] = text.listing(changes)
-        raise BakeRefused(f"The baked frames belong to other settings. Changed since: {text.listing(changes)}. "
-                          "Bake Anew deletes them and starts again; undoing the change lets you resume")
+    settings, objects = job_files.changes(made, cache.job_folder(folder))
+    if objects:  # the panel sees changed settings by itself
+        runtime.state.outdated[folder] = text.listing(objects)
+    if settings or objects:
+        raise BakeRefused(f"Changed since the bake: {text.listing(settings + objects)}. Bake Anew deletes the baked "
+                          "frames and starts again; undoing the change lets you go on with them")
 
 
 def _place_warnings(scene: Scene, view_layer: ViewLayer) -> list[str]:

@@ -43,12 +43,12 @@ def of_scene(scene: Scene) -> Condition:
 def changed_settings(scene: Scene, folder: Path) -> str:
     """Settings that differ from the baked ones, or what the last attempt to resume found; '' when none are known."""
     document = _baked_document(cache.job_folder(folder))
+    found = []
     if document is not None:
-        new = job_files.describe(job.settings_only(scene))[0]
-        found = job_files.changed_settings(new, document)
-        if found:
-            return text.listing(found)
-    return runtime.state.outdated.get(folder, "")
+        found = job_files.changed_settings(job_files.describe(job.settings_only(scene))[0], document)
+    if folder in runtime.state.outdated:
+        found.append(runtime.state.outdated[folder])
+    return text.listing(found) if found else ""
 
 
 def _baked_document(folder: Path) -> Optional[dict[str, Any]]:
