@@ -2,6 +2,8 @@
 # The one entry to building, testing and measuring Grain. `./build.sh help` lists the commands.
 set -euo pipefail
 cd "$(dirname "$0")"
+# Debian's Blender takes its Python modules from beside the python3 that comes first on the path: the system's must.
+export PATH="/usr/bin:/bin:$PATH"
 
 usage() {
     cat <<'TEXT'

@@ -49,9 +49,9 @@ class Score:
             self.failed.append(name)
 
 
-def run_suite(name: str, command: list[str], score: Score, timeout: float) -> None:
+def run_suite(name: str, command: list[str], score: Score, timeout: float, may_be_empty: bool) -> None:
     print(f"\n== {name}", flush=True)
-    began, failed_before = time.monotonic(), len(score.failed)
+    began, failed_before, passed_before = time.monotonic(), len(score.failed), score.passed
     environment = dict(os.environ, GRAIN_SUITE_TIMEOUT=str(timeout))
     # A session of its own, so that a suite that hangs goes down with everything it started.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
@@ -74,6 +74,8 @@ def run_suite(name: str, command: list[str], score: Score, timeout: float) -> No
         score.failed.append(f"{name}: ran longer than {timeout:.0f} s")
     elif code != 0 and len(score.failed) == failed_before:
         score.failed.append(f"{name}: ended with code {code} without naming a failed test")
+    elif not may_be_empty and score.passed == passed_before and len(score.failed) == failed_before:
+        score.failed.append(f"{name}: ran no test")
     print(f"-- {name}: {time.monotonic() - began:.1f} s", flush=True)
 
 
@@ -90,7 +92,7 @@ def main() -> int:
     score, wanted = Score(), [s for s in options.only.split(",") if s]
     for name, command in suites(options.build.resolve(), options.keyword).items():
         if not wanted or name in wanted:
-            run_suite(name, command, score, 3600 if options.heavy else 900)
+            run_suite(name, command, score, 3600 if options.heavy else 900, may_be_empty=bool(options.keyword))
     print()
     for failure in score.failed:
         print(f"FAILED {failure}")

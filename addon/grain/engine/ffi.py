@@ -38,7 +38,8 @@ class GrainMesh(ctypes.Structure):
 
 
 class GrainSdfDef(ctypes.Structure):
-    _fields_ = [("struct_size", c_uint32), ("voxel_size", c_float), ("band_voxels", c_float), ("thickness", c_float)]
+    _fields_ = [("struct_size", c_uint32), ("voxel_size", c_float), ("band_voxels", c_float), ("thickness", c_float),
+                ("kind", c_int32), ("reserved", c_uint32)]
 
 
 class GrainView(ctypes.Structure):

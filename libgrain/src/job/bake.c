@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/run.h"
 #include "fill/fill.h"
 #include "grain/job.h"
@@ -10,7 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 // Colliders are sampled at voxels of this many radii: fine enough that a resting grain does not feel the grid.
 #define COLLIDER_VOXEL_RADII 1.0f
@@ -137,17 +137,17 @@ static GrainResult make_colliders(Bake *bake)
 // is the limit.
 static GrainResult check_memory(const Job *job)
 {
-    double particles = 0.0, memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double particles = 0.0, memory = (double)memory_available();
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (object->role != JOB_SOURCE) continue;
         particles += fill_estimate(&object->mesh, job->particle_radius, job->size_spread);
         if (particles * BYTES_PER_PARTICLE < memory && particles < INT32_MAX) continue;
-        return fail(
-            GRAIN_ERROR_MEMORY,
-            "object '%s' would hold up to %.0f million particles, about %.0f GB of memory where this machine has "
-            "%.0f; use a larger particle radius",
-            object->name, particles / 1e6, particles * BYTES_PER_PARTICLE / 1e9, memory / 1e9);
+        return fail(GRAIN_ERROR_MEMORY,
+                    "object '%s' would hold up to %.0f million particles, about %.0f GB of memory where %.0f are free; "
+                    "use a larger "
+                    "particle radius",
+                    object->name, particles / 1e6, particles * BYTES_PER_PARTICLE / 1e9, memory / 1e9);
     }
     return GRAIN_OK;
 }
