@@ -2,6 +2,8 @@
 # The one entry to building, testing and measuring Grain. `./build.sh help` lists the commands.
 set -euo pipefail
 cd "$(dirname "$0")"
+# Debian's Blender takes its Python modules from beside the python3 that comes first on the path: the system's must.
+export PATH="/usr/bin:/bin:$PATH"
 
 usage() {
     cat <<'TEXT'
@@ -92,10 +94,13 @@ command_asan() {
 }
 
 command_tsan() {
-    # clang, because its OpenMP runtime tells the sanitizer about barriers; gcc's does not.
+    # clang, because its OpenMP runtime tells the sanitizer about barriers (through Archer); gcc's does not.
     need $BUILD_PACKAGES $TSAN_PACKAGES
     compile tsan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=thread -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
-    python3 tests/run.py --build build/tsan --only unit "$@"
+    local llvm
+    llvm=$(dirname "$(dirname "$(readlink -f "$(command -v clang-14)")")")
+    OMP_TOOL_LIBRARIES=$llvm/lib/libarcher.so TSAN_OPTIONS="ignore_noninstrumented_modules=1" \
+        python3 tests/run.py --build build/tsan --only unit "$@"
 }
 
 command_package() {

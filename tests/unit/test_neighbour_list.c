@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum { COUNT = 2500 };
-static float x[COUNT], y[COUNT], z[COUNT], radius[COUNT];
+enum { PADDED = COUNT + 16 }; // vectors may be loaded past the end, as from alloc_array
+static float x[PADDED], y[PADDED], z[PADDED], radius[PADDED];
 #define SKIN 0.01f
 #define LARGEST_RADIUS 0.06f
 

@@ -49,9 +49,8 @@ static GrainResult bounds_of_all(const float *const axis[3], int64_t count, int 
     int64_t size = (count + PIECES - 1) / PIECES;
     PARALLEL_BLOCKS(threads, p, PIECES)
     {
-        int64_t begin = p * size < count ? p * size : count;
-        piece[p] = bounds_of(axis, begin,
-                             parallel_block_end(p, size, count) > begin ? parallel_block_end(p, size, count) : begin);
+        int64_t begin = p * size, end = parallel_block_end(p, size, count);
+        piece[p] = bounds_of(axis, begin, end); // begin may lie past the end: an empty piece
     }
     *out = piece[0];
     for (int p = 1; p < PIECES; p++) {
@@ -112,26 +111,33 @@ static int64_t first_cell_from(const uint64_t *cell_key, int64_t cell_count, uin
 
 // Going through the cells in order, the start and end of each of the nine ranges only ever move forward: eighteen
 // fingers on the list of cells take the place of a hash table.
-static void find_rows(CellGrid *grid, const Numbering *n, int threads)
+static void find_rows_of(CellGrid *grid, const Numbering *n, int64_t first, int64_t last)
 {
     const uint64_t *key = grid->cell_key;
+    uint64_t offset[9];
+    int64_t begin[9], end[9], cell_count = grid->cell_count;
+    for (int row = 0; row < 9; row++) {
+        offset[row] = (uint64_t)((int64_t)n->slab * (row / 3 - 1) + (int64_t)n->row * (row % 3 - 1) - 1);
+        begin[row] = end[row] = first_cell_from(key, cell_count, key[first] + offset[row]);
+    }
+    for (int64_t cell = first; cell < last; cell++) {
+        for (int row = 0; row < 9; row++) {
+            uint64_t from = key[cell] + offset[row];
+            while (begin[row] < cell_count && key[begin[row]] < from) begin[row]++;
+            if (end[row] < begin[row]) end[row] = begin[row];
+            while (end[row] < cell_count && key[end[row]] < from + 3) end[row]++;
+            grid->rows[cell].begin[row] = grid->cell_start[begin[row]];
+            grid->rows[cell].end[row] = grid->cell_start[end[row]];
+        }
+    }
+}
+
+static void find_rows(CellGrid *grid, const Numbering *n, int threads)
+{
     int64_t block_count = parallel_block_count(grid->cell_count, PARALLEL_BLOCK);
     PARALLEL_BLOCKS(threads, block, block_count)
     {
-        int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, grid->cell_count);
-        for (int row = 0; row < 9; row++) {
-            int64_t offset = (int64_t)n->slab * (row / 3 - 1) + (int64_t)n->row * (row % 3 - 1);
-            uint64_t from = key[first] + (uint64_t)offset - 1;
-            int64_t begin = first_cell_from(key, grid->cell_count, from), end = begin;
-            for (int64_t cell = first; cell < last; cell++) {
-                from = key[cell] + (uint64_t)offset - 1;
-                while (begin < grid->cell_count && key[begin] < from) begin++;
-                if (end < begin) end = begin;
-                while (end < grid->cell_count && key[end] < from + 3) end++;
-                grid->rows[cell].begin[row] = grid->cell_start[begin];
-                grid->rows[cell].end[row] = grid->cell_start[end];
-            }
-        }
+        find_rows_of(grid, n, block * PARALLEL_BLOCK, parallel_block_end(block, PARALLEL_BLOCK, grid->cell_count));
     }
 }
 

@@ -10,8 +10,9 @@ typedef struct NeighbourList {
 } NeighbourList;
 
 /// Both partners list each other, so a particle's sum over its list needs nobody else's results. Two particles are
-/// neighbours when their surfaces are at most `skin` apart. Arrays are in the grid's sorted order; the grid's cells
-/// must be at least twice the largest radius plus skin. A zeroed NeighbourList is a valid start.
+/// neighbours when their surfaces are at most `skin` apart. Arrays are in the grid's sorted order and from alloc_array
+/// (vectors are loaded past their end); the grid's cells must be at least twice the largest radius plus skin. A zeroed
+/// NeighbourList is a valid start.
 GrainResult neighbour_list_build(NeighbourList *list, const CellGrid *grid, const float *x, const float *y,
                                  const float *z, const float *radius, float skin, int threads);
 void neighbour_list_free(NeighbourList *list);

@@ -1,0 +1,29 @@
+"""Grain: sand for Blender artists.
+
+Start reading at operators/bake.py: scene/snapshot.py reads the scene, engine/job.py writes it down, the `grain`
+program bakes it, scene/playback.py shows the frames.
+"""
+bl_info = {
+    "name": "Grain",
+    "author": "The Grain developers",
+    "version": (0, 1, 0),
+    "blender": (3, 4, 0),
+    "location": "Properties > Physics",
+    "description": "Sand: fill objects with grains, let them fall and flow, bake and render",
+    "category": "Physics",
+}
+ADDON_VERSION = ".".join(str(number) for number in bl_info["version"])
+
+from . import handlers, operators, panels, properties  # noqa: E402  (they ask for ADDON_VERSION)
+
+_MODULES = (properties, operators, panels, handlers)
+
+
+def register() -> None:
+    for module in _MODULES:
+        module.register()
+
+
+def unregister() -> None:
+    for module in reversed(_MODULES):
+        module.unregister()

@@ -1,0 +1,81 @@
+"""Blender's differences from 3.4 to 5.x. The only file that asks for Blender's version."""
+from typing import Any, Optional
+
+import blf
+import bpy
+from bpy.types import (Context, GeometryNodeTree, Material, Modifier, Node, NodeSocket, NodeTree, UILayout)
+
+VERSION: tuple[int, int, int] = bpy.app.version
+VERSION_TEXT: str = bpy.app.version_string
+
+# Keeps "//" in a folder picked by the artist: without it 4.5 and later make the path absolute.
+FOLDER_OPTIONS: set[str] = {'PATH_SUPPORTS_BLEND_RELATIVE'} if VERSION >= (4, 5, 0) else set()
+
+
+def draw_progress(layout: UILayout, owner: Any, property_name: str, fraction: float, text: str) -> None:
+    """A bar; before 4.0 a slider which cannot be moved."""
+    if VERSION >= (4, 0, 0):
+        layout.progress(factor=fraction, text=text)
+        return
+    row = layout.row()
+    row.use_property_split = False
+    row.enabled = False
+    row.prop(owner, property_name, text=text, slider=True)
+
+
+def text_width(text: str) -> float:
+    """Pixels of a label in the interface's font."""
+    preferences = bpy.context.preferences
+    points = preferences.ui_styles[0].widget.points if preferences.ui_styles else 11
+    if VERSION >= (4, 0, 0):
+        blf.size(0, points * preferences.system.ui_scale)
+    else:
+        blf.size(0, points, preferences.system.dpi)
+    return blf.dimensions(0, text)[0]
+
+
+def ui_scale(context: Context) -> float:
+    return context.preferences.system.ui_scale
+
+
+def new_socket(tree: NodeTree, name: str, is_output: bool, socket_type: str) -> Any:
+    """A socket of the group itself."""
+    if VERSION >= (4, 0, 0):
+        return tree.interface.new_socket(name, in_out='OUTPUT' if is_output else 'INPUT', socket_type=socket_type)
+    return (tree.outputs if is_output else tree.inputs).new(socket_type, name)
+
+
+def _input_identifier(tree: GeometryNodeTree, name: str) -> Optional[str]:
+    if VERSION >= (4, 0, 0):
+        items = [item for item in tree.interface.items_tree
+                 if item.item_type == 'SOCKET' and item.in_out == 'INPUT']
+    else:
+        items = list(tree.inputs)
+    return next((item.identifier for item in items if item.name == name), None)
+
+
+def set_modifier_input(modifier: Modifier, name: str, value: Any) -> None:
+    """Sets an input of a Geometry Nodes modifier by the name it has in the group."""
+    identifier = _input_identifier(modifier.node_group, name) if modifier.node_group else None
+    if identifier is None:
+        return
+    if VERSION >= (5, 2, 0):
+        getattr(modifier.properties.inputs, identifier).value = value
+    else:
+        modifier[identifier] = value
+
+
+def find_input(node: Node, *names: str) -> Optional[NodeSocket]:
+    """A node's input by the first of its names over the years, e.g. 'Transmission Weight', 'Transmission'."""
+    return next((node.inputs[name] for name in names if name in node.inputs), None)
+
+
+def use_nodes(material: Material) -> None:
+    """From 5.0 every material has nodes and asking for them warns."""
+    if VERSION < (5, 0, 0):
+        material.use_nodes = True
+
+
+def handler_lists(*names: str) -> list[Any]:
+    """Those of the named lists of bpy.app.handlers which this Blender has."""
+    return [getattr(bpy.app.handlers, name) for name in names if hasattr(bpy.app.handlers, name)]

@@ -1,0 +1,196 @@
+"""The cache folder: which frames are there, and deleting them without touching anything else.
+
+The layout is libgrain's (libgrain/docs/formats.md): cache.json lists whole frames only. Beside it the add-on keeps
+the job it baked, in `job/`.
+"""
+import json
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from . import job as job_files
+
+MANIFEST = "cache.json"
+LOCK = "lock"
+JOB_FOLDER = "job"
+FORMAT = 1
+FRAME_HEADER_BYTES = 64 + 3 * 64
+
+_OWN = re.compile(r"(cache\.json|coarse_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
+_OWN_JOB = re.compile(r"(job\.json|geometry\.bin)(\.part)?")
+
+
+class CacheError(Exception):
+    """Something about a cache folder, in words for an artist."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    fps: float
+    frame_start: int
+    frame_end: int
+    bytes_per_particle: int
+    particles: dict[int, int]  # by frame, whole frames only
+    byte_count: int  # of all frames
+
+    @property
+    def first(self) -> int:
+        return min(self.particles)
+
+    @property
+    def last(self) -> int:
+        return max(self.particles)
+
+    def frame_to_show(self, frame: int) -> Optional[int]:
+        """The frame itself, or the newest before it: nothing before the first, the last one held after the end."""
+        if frame in self.particles:
+            return frame
+        earlier = [number for number in self.particles if number < frame]
+        return max(earlier) if earlier else None
+
+
+_memory: dict[Path, tuple[tuple[int, int, int], Optional[Manifest]]] = {}
+
+
+def read_manifest(folder: Path) -> Optional[Manifest]:
+    """None where nothing was baked. Parsed again only when the file changed: panels ask at every redraw."""
+    path = folder / MANIFEST
+    try:
+        state = os.stat(path)
+    except OSError:
+        _memory.pop(folder, None)
+        return None
+    stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
+    remembered = _memory.get(folder)
+    if remembered is not None and remembered[0] == stamp:
+        return remembered[1]
+    manifest = _parse(path)
+    _memory[folder] = (stamp, manifest)
+    return manifest
+
+
+def _parse(path: Path) -> Optional[Manifest]:
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        if document["format"] > FORMAT:
+            raise CacheError(f"{path} was made by a newer Grain. Update the add-on, or bake into another folder")
+        frames = document["frames"]
+        if not frames:
+            return None
+        return Manifest(
+            fps=float(document["fps"]), frame_start=int(document["frame_start"]),
+            frame_end=int(document["frame_end"]),
+            bytes_per_particle=int(document["streams"]["coarse"]["bytes_per_particle"]),
+            particles={int(entry["frame"]): int(entry["particles"]) for entry in frames},
+            byte_count=sum(int(entry["bytes"]) for entry in frames))
+    except OSError as error:
+        raise CacheError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise CacheError(f"{path} is damaged. Free the bake and bake again") from error
+
+
+def frame_path(folder: Path, frame: int) -> Path:
+    return folder / f"coarse_{frame:06d}.grain"
+
+
+def job_folder(folder: Path) -> Path:
+    return folder / JOB_FOLDER
+
+
+def is_busy(folder: Path) -> bool:
+    """Whether a process holds the folder's lock, this Blender's own child included."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+    try:
+        with open(folder / LOCK, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_UN)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Files in the folder that Grain wrote, by name. Never links, never folders, never anything else."""
+    found = []
+    for parent, pattern in ((folder, _OWN), (folder / JOB_FOLDER, _OWN_JOB)):
+        if parent.is_symlink() or not parent.is_dir():
+            continue
+        for entry in os.scandir(parent):
+            if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                found.append(Path(entry.path))
+    return sorted(found)
+
+
+def _is_grain_cache(folder: Path) -> bool:
+    """A folder is ours when its manifest or its job says so; file names alone do not prove it."""
+    document = job_files.read_document(folder / JOB_FOLDER)
+    if document is not None and "schema" in document and "solver" in document:
+        return True
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and "fingerprint" in manifest and "frames" in manifest
+
+
+def free(folder: Path) -> int:
+    """Deletes the frames, checkpoints, manifest and job; returns how many bytes. Other files stay where they are."""
+    if not folder.is_dir():
+        return 0
+    if not _is_grain_cache(folder):
+        raise CacheError(f"{folder} holds no Grain bake, so nothing was deleted. Check the cache folder")
+    if is_busy(folder):
+        raise CacheError(f"A bake is writing to {folder}. Stop it first")
+    byte_count = 0
+    files = own_files(folder)
+    # The manifest goes first: what is left after an interruption is no cache any more, not a cache with holes.
+    files.sort(key=lambda path: path.name != MANIFEST)
+    for path in files:
+        try:
+            size = path.stat().st_size
+            path.unlink()
+        except OSError as error:
+            raise CacheError(f"{path} cannot be deleted: {error.strerror}") from error
+        byte_count += size
+    for parent in (folder / JOB_FOLDER, folder):
+        try:
+            parent.rmdir()
+        except OSError:
+            break  # somebody else's files are in it
+    _memory.pop(folder, None)
+    return byte_count
+
+
+def move(source: Path, target: Path) -> None:
+    """Moves a cache's own files to a folder that has none. Raises OSError."""
+    target.mkdir(parents=True, exist_ok=True)
+    files = own_files(source)
+    files.sort(key=lambda path: path.name == MANIFEST)  # last: it promises that the others are there
+    for path in files:
+        if path.name == LOCK:
+            path.unlink()
+            continue
+        destination = target / path.relative_to(source)
+        destination.parent.mkdir(exist_ok=True)
+        shutil.move(path, destination)
+    _memory.pop(source, None)
+
+
+def free_space(folder: Path) -> Optional[int]:
+    """Bytes left on the disk that holds, or would hold, the folder."""
+    while not folder.exists():
+        if folder.parent == folder:
+            return None
+        folder = folder.parent
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None

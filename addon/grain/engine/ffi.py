@@ -1,0 +1,217 @@
+"""libgrain through ctypes: finding it, loading it, its structs and the table of its functions.
+
+The only file that imports ctypes. Everything is loaded on first use and never unloaded: OpenMP's threads outlive
+their last call, and a library cannot be replaced in a running Blender anyway. When something is wrong, `problem()`
+says which file and why, in words for an artist; nothing here raises while the add-on registers.
+"""
+import ctypes
+import os
+import stat
+import sys
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_uint32, c_void_p
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+ABI_VERSION = 1  # GRAIN_ABI_VERSION of include/grain/base.h
+OK = 0
+ERROR_DAMAGED = -8
+TYPE_BYTES = (4, 4, 8, 8)  # by GrainType: f32, i32, f64, i64
+
+FOLDER_VARIABLE = "GRAIN_LIBRARY_FOLDER"  # for developers and tests: where libgrain and grain were built
+
+
+class GrainError(Exception):
+    """A call into libgrain failed. The text is libgrain's own: object, value and remedy."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class GrainRun(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("progress", c_void_p), ("user", c_void_p)]
+
+
+class GrainMesh(ctypes.Structure):
+    _fields_ = [("positions", POINTER(c_float)), ("triangles", POINTER(c_int32)),
+                ("vertex_count", c_int64), ("triangle_count", c_int64)]
+
+
+class GrainSdfDef(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("voxel_size", c_float), ("band_voxels", c_float), ("thickness", c_float),
+                ("kind", c_int32), ("reserved", c_uint32)]
+
+
+class GrainView(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("count", c_int64), ("components", c_int32), ("type", c_int32)]
+
+
+class GrainFrameInfo(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("frame", c_int32), ("time", c_double),
+                ("particles", c_int64), ("bytes", c_int64)]
+
+
+class GrainBakeStatus(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("event", c_int32), ("frame_start", c_int32), ("frame_end", c_int32),
+                ("frame", c_int32), ("resumed_from", c_int32), ("particles", c_int64), ("bytes_written", c_int64),
+                ("fraction", c_double), ("seconds", c_double), ("seconds_left", c_double),
+                ("seconds_per_frame", c_double), ("stage", c_char_p)]
+
+
+class GrainBakeDef(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
+                ("cache_folder", c_char_p), ("restart", c_int32), ("last_frame", c_int32), ("limit_frames", c_int32),
+                ("reserved", c_uint32), ("status", c_void_p), ("user", c_void_p)]
+
+
+STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef)
+
+# name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
+PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
+    "grain_abi_version": (c_uint32, []),
+    "grain_struct_size": (c_uint32, [c_char_p]),
+    "grain_version": (c_char_p, []),
+    "grain_last_error": (c_char_p, []),
+    "grain_allocated_bytes": (c_int64, []),
+    "grain_frame_read": (c_int32, [c_char_p, POINTER(c_void_p)]),
+    "grain_frame_destroy": (None, [c_void_p]),
+    "grain_frame_info": (c_int32, [c_void_p, POINTER(GrainFrameInfo)]),
+    "grain_frame_column": (c_int32, [c_void_p, c_char_p, POINTER(GrainView)]),
+}
+
+
+class Loaded(NamedTuple):
+    library: Optional[ctypes.CDLL]
+    problem: Optional[str]
+
+
+_loaded: Optional[Loaded] = None
+
+
+def folders() -> list[Path]:
+    """Where libgrain and grain may lie: packaged with the add-on, then where a developer built them."""
+    found = [Path(__file__).resolve().parent.parent / "lib"]
+    variable = os.environ.get(FOLDER_VARIABLE)
+    if variable:
+        found.append(Path(variable).resolve())
+    return found
+
+
+def _file_names() -> tuple[str, str]:
+    if sys.platform == "win32":
+        return "grain.dll", "grain.exe"
+    if sys.platform == "darwin":
+        return "libgrain.dylib", "grain"
+    return "libgrain.so", "grain"
+
+
+def _find(name: str) -> Optional[Path]:
+    for folder in folders():
+        if (folder / name).is_file():
+            return folder / name
+    return None
+
+
+def _load() -> Loaded:
+    name = _file_names()[0]
+    path = _find(name)
+    if path is None:
+        places = " or ".join(str(folder) for folder in folders())
+        return Loaded(None, f"{name} is missing: it is not in {places}. Install the Grain zip made for this system")
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        return Loaded(None, f"{path} cannot be loaded: {error}")
+    for function, (result, arguments) in PROTOTYPES.items():
+        try:
+            entry = getattr(library, function)
+        except AttributeError:
+            return Loaded(None, f"{path} has no function {function}: it is of another version. Install Grain again "
+                                "and restart Blender")
+        entry.restype, entry.argtypes = result, arguments
+    abi = library.grain_abi_version()
+    if abi != ABI_VERSION:
+        return Loaded(None, f"{path} has interface {abi}, this add-on needs {ABI_VERSION}. Install Grain again "
+                            "and restart Blender")
+    for struct in STRUCTS:
+        compiled = library.grain_struct_size(struct.__name__.encode())
+        if compiled != ctypes.sizeof(struct):
+            return Loaded(None, f"{path} is of another build: {struct.__name__} has {compiled} bytes there and "
+                                f"{ctypes.sizeof(struct)} here. Install Grain again and restart Blender")
+    return Loaded(library, None)
+
+
+def _ensure() -> Loaded:
+    global _loaded
+    if _loaded is None:
+        _loaded = _load()
+    return _loaded
+
+
+def library() -> ctypes.CDLL:
+    loaded = _ensure()
+    if loaded.library is None:
+        raise GrainError(0, loaded.problem or "libgrain is not loaded")
+    return loaded.library
+
+
+def program() -> Optional[Path]:
+    """The `grain` program, made executable where an installer lost the bit."""
+    path = _find(_file_names()[1])
+    if path is not None and not os.access(path, os.X_OK):
+        try:
+            path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+        except OSError:
+            return path  # problem() names it
+    return path
+
+
+def problem() -> Optional[str]:
+    """Why Grain cannot work here, or None."""
+    loaded = _ensure()
+    if loaded.problem is not None:
+        return loaded.problem
+    path = program()
+    if path is None:
+        places = " or ".join(str(folder) for folder in folders())
+        return f"The program '{_file_names()[1]}' is missing: it is not in {places}. Install the Grain zip again"
+    if not os.access(path, os.X_OK):
+        return f"{path} may not be executed. Give it the execute permission (chmod +x)"
+    return None
+
+
+def version() -> str:
+    return library().grain_version().decode()
+
+
+def frame_read(path: Path) -> c_void_p:
+    """A handle to one frame file, read whole and checked; frame_destroy gives it back."""
+    handle = c_void_p()
+    check(library().grain_frame_read(os.fsencode(path), ctypes.byref(handle)))
+    return handle
+
+
+def frame_destroy(handle: c_void_p) -> None:
+    library().grain_frame_destroy(handle)
+
+
+def frame_info(handle: c_void_p) -> GrainFrameInfo:
+    info = GrainFrameInfo(struct_size=ctypes.sizeof(GrainFrameInfo))
+    check(library().grain_frame_info(handle, ctypes.byref(info)))
+    return info
+
+
+def frame_column(handle: c_void_p, name: str) -> tuple[Any, GrainView]:
+    """The column's memory as a buffer (no copy, valid until frame_destroy) and what lies in it."""
+    view = GrainView()
+    check(library().grain_frame_column(handle, name.encode(), ctypes.byref(view)))
+    byte_count = view.count * view.components * TYPE_BYTES[view.type]
+    if byte_count == 0:
+        return b"", view
+    return (ctypes.c_char * byte_count).from_address(view.data), view
+
+
+def check(code: int) -> None:
+    """Raises libgrain's own text unless code is OK."""
+    if code != OK:
+        raise GrainError(code, library().grain_last_error().decode("utf-8", "replace"))

@@ -1,0 +1,193 @@
+"""The job: a scene as plain data, written as `job.json` and `geometry.bin` (libgrain/docs/formats.md).
+
+All numbers are SI, positions are in world space.
+"""
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+
+SCHEMA = 1
+JOB_FILE = "job.json"
+GEOMETRY_FILE = "geometry.bin"
+ARRAY_ALIGNMENT = 64  # bytes
+
+# Keys an artist may have changed, by the label the panels give them. What is missing here (name, writer,
+# frame_end) does not change the result.
+_LABELS = {
+    "fps": "frame rate", "frame_start": "start frame", "gravity": "gravity", "seed": "seed", "type": "solver",
+    "particle_radius": "particle radius", "size_spread": "size spread", "density": "density",
+    "friction": "friction", "restitution": "bounciness", "softness": "softness",
+}
+
+Vector = tuple[float, float, float]
+
+
+@dataclass
+class Solver:
+    """Names equal the job's keys and, friction apart, the properties of the scene."""
+    particle_radius: float  # m
+    size_spread: float = 0.2
+    density: float = 2600.0  # kg/m3
+    friction: float = 0.6  # tangent of the friction angle
+    restitution: float = 0.3
+    softness: float = 0.1
+    type: str = "dem"
+
+
+@dataclass
+class JobObject:
+    """One source or collider: a mesh, or (colliders only) an endless plane."""
+    name: str
+    role: str  # source, collider
+    positions: Optional[np.ndarray] = None  # float32 (vertices, 3), m
+    triangles: Optional[np.ndarray] = None  # int32 (triangles, 3), outward winding
+    plane_point: Optional[Vector] = None
+    plane_normal: Optional[Vector] = None
+    velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
+    friction: float = 0.6  # colliders
+    thickness: float = 0.0  # m, colliders
+
+
+@dataclass
+class Job:
+    name: str
+    fps: float
+    frame_start: int
+    frame_end: int
+    gravity: Vector
+    solver: Solver
+    seed: int = 0
+    writer: str = ""
+    objects: list[JobObject] = field(default_factory=list)
+
+
+class _Geometry:
+    """Collects arrays, each at a multiple of 64 bytes."""
+
+    def __init__(self) -> None:
+        self.arrays: list[dict[str, Any]] = []
+        self.chunks: list[bytes] = []
+        self.bytes = 0
+
+    def add(self, array: np.ndarray, type_name: str) -> int:
+        data = np.ascontiguousarray(array, dtype="<f4" if type_name == "f32" else "<i4").tobytes()
+        self.arrays.append({"type": type_name, "components": array.shape[1], "count": array.shape[0],
+                            "offset": self.bytes})
+        padding = -len(data) % ARRAY_ALIGNMENT
+        self.chunks += [data, bytes(padding)]
+        self.bytes += len(data) + padding
+        return len(self.arrays) - 1
+
+
+def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": item.name, "role": item.role, "motion": "static"}
+    if item.plane_point is not None and item.plane_normal is not None:
+        entry["plane"] = {"point": list(item.plane_point), "normal": list(item.plane_normal)}
+    elif item.positions is not None and item.triangles is not None:
+        entry["positions"] = geometry.add(item.positions, "f32")
+        entry["triangles"] = geometry.add(item.triangles, "i32")
+    if item.role == "source":
+        entry["velocity"] = list(item.velocity)
+    else:
+        entry["friction"] = item.friction
+        if item.plane_point is None:
+            entry["thickness"] = item.thickness
+    return entry
+
+
+def describe(job: Job) -> tuple[dict[str, Any], bytes]:
+    """What goes into job.json and into geometry.bin."""
+    geometry = _Geometry()
+    document: dict[str, Any] = {
+        "schema": SCHEMA, "name": job.name, "writer": job.writer, "fps": job.fps,
+        "frame_start": job.frame_start, "frame_end": job.frame_end, "gravity": list(job.gravity), "seed": job.seed,
+        "solver": {
+            "type": job.solver.type, "particle_radius": job.solver.particle_radius,
+            "size_spread": job.solver.size_spread, "density": job.solver.density, "friction": job.solver.friction,
+            "restitution": job.solver.restitution, "softness": job.solver.softness,
+        },
+    }
+    objects = [_describe_object(item, geometry) for item in job.objects]
+    if geometry.arrays:
+        document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}
+    document["arrays"] = geometry.arrays
+    document["objects"] = objects
+    return document, b"".join(geometry.chunks)
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    part = path.with_name(path.name + ".part")
+    with open(part, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)
+
+
+def write(job: Job, folder: Path) -> None:
+    """Writes the job; a reader never sees half a file. Raises OSError with the path in it."""
+    document, geometry = describe(job)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_whole(folder / GEOMETRY_FILE, geometry)
+    _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
+
+
+def read_document(folder: Path) -> Optional[dict[str, Any]]:
+    """job.json of a folder, or None where there is none that can be read."""
+    try:
+        document = json.loads((folder / JOB_FILE).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def changed_settings(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
+    """Settings (no geometry) which differ and change the result, by label."""
+    def flat(document: dict[str, Any]) -> dict[str, Any]:
+        return {**document, **document.get("solver", {})}
+
+    new_values, old_values = flat(new), flat(old)
+    return [label for key, label in _LABELS.items() if new_values.get(key) != old_values.get(key)]
+
+
+def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any]:
+    arrays = document.get("arrays", [])
+
+    def content(index: Any) -> Optional[bytes]:
+        if not isinstance(index, int) or not 0 <= index < len(arrays):
+            return None
+        array = arrays[index]
+        return geometry[array["offset"]:array["offset"] + array["count"] * array["components"] * 4]
+
+    return {
+        entry["name"]: {**entry, "positions": content(entry.get("positions")),
+                        "triangles": content(entry.get("triangles"))}
+        for entry in document.get("objects", [])
+    }
+
+
+def changes(job: Job, folder: Path) -> tuple[list[str], list[str]]:
+    """Settings and objects, in words, in which this job differs from the one in the folder; both empty when they give
+    the same result."""
+    old = read_document(folder)
+    if old is None:
+        return [], []
+    try:
+        old_geometry = (folder / GEOMETRY_FILE).read_bytes()
+    except OSError:
+        old_geometry = b""
+    new, new_geometry = describe(job)
+    new_objects, old_objects = _objects_by_name(new, new_geometry), _objects_by_name(old, old_geometry)
+    objects = []
+    for name in sorted(new_objects.keys() | old_objects.keys()):
+        if name not in old_objects:
+            objects.append(f"'{name}' (new)")
+        elif name not in new_objects:
+            objects.append(f"'{name}' (gone)")
+        elif new_objects[name] != old_objects[name]:
+            objects.append(f"'{name}'")
+    return changed_settings(new, old), objects

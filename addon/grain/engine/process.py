@@ -1,0 +1,217 @@
+"""The child process that bakes: started, listened to, stopped.
+
+Two threads move bytes from the child's pipes into queues and do nothing else; `poll()` runs where the caller is (in
+Blender: the main thread), reads the queues and never waits.
+"""
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Optional
+
+# Seconds between asking the child to stop and ending it. It needs a substep and a checkpoint for that, a fraction of
+# a second as a rule; past this point at most the frame it works on is lost, and the artist asked to stop.
+STOP_GRACE = 1.6
+
+EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB = 0, 5, 8
+_REMEDIES = {
+    1: "This is a fault in Grain: please report it, with the cache's 'job' folder",
+    3: "Change what the message names and bake again",
+    4: "Check the cache folder, then press the button again",
+    6: "Use larger particles",
+    9: "Wait for it, or stop it, then press the button again",
+    10: "Free some space; Resume goes on from the last frame",
+    11: "Press the button again: damaged frames are baked anew",
+}
+
+
+@dataclass
+class Status:
+    """What the child said last."""
+    stage: str = "Starting"
+    frame: int = 0
+    frame_start: int = 0
+    frame_end: int = 0
+    fraction: float = 0.0
+    particles: int = 0
+    seconds_left: float = -1.0
+    seconds_per_frame: float = 0.0
+    frames_written: int = 0  # by this bake
+    warnings: list[str] = field(default_factory=list)
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a bake ended."""
+    kind: str  # done, stopped, failed, died, other_job
+    text: str  # for the artist
+    exit_code: int
+
+
+class BakeProcess:
+    """`grain bake`, as a child."""
+
+    def __init__(self, program: Path, job: Path, cache: Path, restart: bool = False, threads: int = 0) -> None:
+        command = [str(program), "bake", str(job), "--cache", str(cache)]
+        if threads > 0:
+            command += ["--threads", str(threads)]
+        if restart:
+            command.append("--restart")
+        self.status = Status()
+        self._lines: "queue.SimpleQueue[bytes]" = queue.SimpleQueue()
+        self._errors: "deque[str]" = deque(maxlen=20)
+        self._stop_time: Optional[float] = None
+        self._was_killed = False
+        self._last_event = ""
+        # Threads that wait in a loop starve each other when Blender or another program wants a core too: measured, a
+        # bake with both cores of a machine under load took 52 s instead of 2.
+        environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
+        self._child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, env=environment)
+        _give_way(self._child.pid)
+        self._threads = [threading.Thread(target=_move_lines, args=(self._child.stdout, self._lines.put), daemon=True),
+                         threading.Thread(target=_move_lines, args=(self._child.stderr, self._keep_error), daemon=True)]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stop_time is not None
+
+    def _keep_error(self, line: bytes) -> None:
+        self._errors.append(line.decode("utf-8", "replace").strip())
+
+    def stop(self) -> None:
+        """Asks the child for a checkpoint and an end; poll() ends it for good when it takes too long."""
+        if self._stop_time is None and self._child.poll() is None:
+            self._stop_time = time.monotonic()
+            self._child.terminate()
+
+    def poll(self) -> Optional[Outcome]:
+        """Takes in what the child has said; the outcome once it has ended."""
+        ended = self._child.poll() is not None
+        if ended:
+            for thread in self._threads:
+                thread.join(timeout=1.0)  # the pipes are closed: only the rest of the bytes is left
+        while True:
+            try:
+                self._take(self._lines.get_nowait())
+            except queue.Empty:
+                break
+        if ended:
+            self._close()
+            return self._outcome()
+        if self._stop_time is not None and time.monotonic() - self._stop_time > STOP_GRACE and not self._was_killed:
+            self._was_killed = True
+            self._child.kill()
+        return None
+
+    def wait(self, seconds: float) -> None:
+        """Sleeps until the child has ended, this long at most."""
+        try:
+            self._child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pass
+
+    def shut_down(self) -> None:
+        """Stops the child and waits for its end: Blender quits, opens another file or disables the add-on."""
+        self.stop()
+        self.wait(STOP_GRACE)
+        if self._child.poll() is None:
+            self._child.kill()
+            self._child.wait()
+        for thread in self._threads:
+            thread.join(timeout=1.0)
+        self._close()
+
+    def _close(self) -> None:
+        for pipe in (self._child.stdout, self._child.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            event: dict[str, Any] = json.loads(line)
+        except ValueError:
+            return
+        kind = event.get("event", "")
+        self._last_event = kind
+        status = self.status
+        if kind == "preparing":
+            status.stage = f"Preparing {event.get('stage', '')}".strip()
+        elif kind == "started":
+            status.stage = "Simulating"
+            status.frame_start, status.frame_end = event["frame_start"], event["frame_end"]
+            status.particles = event["particles"]
+            status.frame = max(event.get("resumed_from", 0), event["frame_start"])
+        elif kind in ("progress", "frame"):
+            status.frame, status.fraction = event["frame"], event["fraction"]
+            status.particles = event["particles"]
+            status.seconds_left = event.get("seconds_left", -1.0)
+            if kind == "frame":
+                status.frames_written += 1
+                status.seconds_per_frame = event.get("seconds_per_frame", 0.0)
+        elif kind == "warning":
+            status.warnings.append(event.get("message", ""))
+        elif kind in ("error", "stopped"):
+            status.error = event.get("message", "")
+        elif kind == "done":
+            status.fraction = 1.0
+
+    def _outcome(self) -> Outcome:
+        code = self._child.returncode
+        said = self.status.error or " ".join(self._errors)
+        if code == EXIT_DONE:
+            return Outcome("done", "", code)
+        if code == EXIT_STOPPED or self._was_killed:
+            return Outcome("stopped", "Stopped. Resume goes on from here", code)
+        if code == EXIT_OTHER_JOB:
+            return Outcome("other_job", said, code)
+        if code < 0:
+            return Outcome("died", f"The bake was ended by {_signal_name(-code)}{_quoted(said)}. Every finished frame "
+                                   "is safe; Resume goes on from the last one", code)
+        remedy = _REMEDIES.get(code, "")
+        text = (said or f"The bake failed with exit code {code}").rstrip(". ")
+        return Outcome("failed", f"{text}. {remedy}" if remedy else text, code)
+
+
+def _quoted(text: str) -> str:
+    return f" (its last words: {text})" if text else ""
+
+
+def _signal_name(number: int) -> str:
+    known = {"SIGKILL": "SIGKILL: the system or somebody killed it, often for lack of memory",
+             "SIGSEGV": "SIGSEGV: it crashed", "SIGABRT": "SIGABRT: it crashed", "SIGBUS": "SIGBUS: it crashed",
+             "SIGILL": "SIGILL: it crashed", "SIGFPE": "SIGFPE: it crashed"}
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+    return known.get(name, name)
+
+
+def _give_way(pid: int) -> None:
+    """Blender's interface goes first on a machine with all cores busy."""
+    if sys.platform == "win32":
+        return
+    try:
+        os.setpriority(os.PRIO_PROCESS, pid, 5)
+    except OSError:
+        pass  # not allowed here: the bake then competes with Blender, no more
+
+
+def _move_lines(pipe: IO[bytes], put: Any) -> None:
+    for line in pipe:
+        put(line)

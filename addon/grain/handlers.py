@@ -1,0 +1,96 @@
+"""Blender calls these when frames change and files are read, written or left. Small, and harmless when called twice."""
+import atexit
+from typing import Any, Callable, Optional
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Depsgraph, Object, Scene
+
+from . import compat, runtime
+from .scene import apply, estimate, paths, playback, relocate
+
+
+@persistent
+def on_frame_change(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
+    playback.show(scene, is_render=depsgraph is not None and depsgraph.mode == 'RENDER')
+
+
+@persistent
+def on_load_pre(*_: Any) -> None:
+    runtime.end_bake()
+
+
+@persistent
+def on_load_post(*_: Any) -> None:
+    runtime.forget()
+    estimate.forget_all()
+    playback.show_all(is_render=bpy.app.background)
+
+
+@persistent
+def on_undo(*_: Any) -> None:
+    """The sand's mesh went back in time with everything else."""
+    runtime.state.shown.clear()
+    estimate.forget_all()
+    playback.show_all()
+
+
+@persistent
+def on_save_pre(*_: Any) -> None:
+    """Points belong in the cache: a .blend with a million of them in it would carry 32 MB for nothing."""
+    for scene in bpy.data.scenes:
+        item = apply.sand_object(scene)
+        if item is not None and item.mode != 'EDIT' and paths.has_cache(scene):
+            apply.clear(item)
+            playback.forget(scene)
+
+
+@persistent
+def on_save_post(*_: Any) -> None:
+    for scene in bpy.data.scenes:
+        relocate.after_save(scene)
+    playback.show_all()
+
+
+@persistent
+def on_depsgraph_update(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
+    """Estimates of an object that changed are made anew; so is the verdict on whether its bake still holds."""
+    if depsgraph is None:
+        return
+    for update in depsgraph.updates:
+        if isinstance(update.id, Object) and (update.is_updated_geometry or update.is_updated_transform):
+            item = update.id.original
+            if item.grain.type != 'NONE':
+                estimate.forget(item)
+                runtime.state.outdated.pop(paths.cache_folder(scene), None)
+
+
+_HANDLERS: tuple[tuple[tuple[str, ...], Callable[..., None]], ...] = (
+    (("frame_change_post",), on_frame_change),
+    (("load_pre", "exit_pre"), on_load_pre),
+    (("load_post",), on_load_post),
+    (("undo_post", "redo_post"), on_undo),
+    (("save_pre",), on_save_pre),
+    (("save_post", "save_post_fail"), on_save_post),
+    (("depsgraph_update_post",), on_depsgraph_update),
+)
+
+
+def register() -> None:
+    for names, function in _HANDLERS:
+        for handlers in compat.handler_lists(*names):
+            handlers.append(function)
+    atexit.register(runtime.end_process)
+    # Enabled in the middle of a session: an open file's sand appears at once. Not while Blender starts, when data is
+    # not there to be touched.
+    if hasattr(bpy.data, "scenes"):
+        on_load_post()
+
+
+def unregister() -> None:
+    atexit.unregister(runtime.end_process)
+    runtime.forget()
+    for names, function in reversed(_HANDLERS):
+        for handlers in compat.handler_lists(*names):
+            if function in handlers:
+                handlers.remove(function)

@@ -1,0 +1,26 @@
+"""What the buttons do."""
+import bpy
+
+from . import bake, cache, display, object
+
+CLASSES = (
+    object.GRAIN_OT_role_add,
+    object.GRAIN_OT_role_remove,
+    bake.GRAIN_OT_bake,
+    bake.GRAIN_OT_bake_anew,
+    bake.GRAIN_OT_stop,
+    cache.GRAIN_OT_free,
+    cache.GRAIN_OT_open_folder,
+    display.GRAIN_OT_show_sand,
+    display.GRAIN_OT_radius_fit,
+)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,185 @@
+"""Baking: start, resume, start anew, stop."""
+from typing import Optional
+
+import bpy
+from bpy.props import BoolProperty
+from bpy.types import Context, Event, Operator
+
+from .. import runtime
+from ..engine import ffi
+from ..engine.process import Outcome
+from ..scene import baking, condition, paths
+from .cache import draw_deletion
+
+TIMER_SECONDS = 0.1
+
+
+def can_bake(cls: type[Operator], context: Context) -> bool:
+    if ffi.problem() is not None:
+        cls.poll_message_set("Grain's library does not work here: see the message in the panel")
+        return False
+    if runtime.is_baking():
+        cls.poll_message_set("A bake is under way: stop it first")
+        return False
+    if not any(item.grain.type == 'SOURCE' for item in bpy.data.objects):
+        cls.poll_message_set("There is no sand: make a closed mesh a Source first")
+        return False
+    return True
+
+
+class GRAIN_OT_bake(Operator):
+    """Run from a script, it waits until the bake is done; from a button it lets the artist go on working."""
+    bl_idname = "grain.bake"
+    bl_label = "Bake"
+    bl_description = "Simulate the sand and store every frame. A stopped bake goes on from where it was"
+    bl_options = {'REGISTER'}
+
+    restart: BoolProperty(name="Restart", default=False, options={'HIDDEN', 'SKIP_SAVE'},
+                          description="Delete the baked frames first")
+
+    _bake: Optional[runtime.Bake] = None
+    _workspace: str = ""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return can_bake(cls, context)
+
+    def _start(self, context: Context) -> bool:
+        try:
+            self._bake = baking.start(context.scene, context.view_layer, self.restart)
+        except baking.BakeRefused as error:
+            folder = paths.cache_folder(context.scene)
+            if not condition.changed_settings(context.scene, folder):  # else the panel says it anyway
+                runtime.say(folder, 'ERROR', str(error))
+            self.report({'ERROR'}, str(error))
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        if not self._start(context):
+            return {'CANCELLED'}
+        last = ""
+        try:
+            while True:
+                outcome = baking.advance(self._bake)
+                line = baking.summary(self._bake)
+                if line != last:
+                    print(f"Grain: {line}", flush=True)
+                    last = line
+                if outcome is not None:
+                    return self._end(context, outcome)
+                self._bake.process.wait(TIMER_SECONDS)
+        finally:
+            runtime.end_bake()
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        if bpy.app.background:
+            return self.execute(context)
+        if not self._start(context):
+            return {'CANCELLED'}
+        manager = context.window_manager
+        self._bake.timer = manager.event_timer_add(TIMER_SECONDS, window=context.window)
+        manager.modal_handler_add(self)
+        self._show_status(context)
+        return {'RUNNING_MODAL'}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        if runtime.state.bake is not self._bake:  # ended by another file or by the add-on's end
+            self._clear_status()
+            return {'CANCELLED'}
+        if event.type == 'ESC' and event.value == 'PRESS':
+            self._bake.process.stop()
+            self._show_status(context)
+            return {'RUNNING_MODAL'}
+        if event.type != 'TIMER':
+            return {'PASS_THROUGH'}
+        try:
+            outcome = baking.advance(self._bake)
+        except Exception:  # Blender drops a modal operator that raises; its child must not go on unseen
+            runtime.end_bake()
+            self._clear_status()
+            raise
+        if outcome is None:
+            self._show_status(context)
+            return {'PASS_THROUGH'}
+        self._clear_status()
+        redraw_panels(context)
+        return self._end(context, outcome)
+
+    def cancel(self, context: Context) -> None:
+        runtime.end_bake()
+        self._clear_status()
+
+    def _end(self, context: Context, outcome: Outcome) -> set[str]:
+        warnings = [message.text for message in runtime.state.messages.get(self._bake.folder, [])
+                    if message.level == 'WARNING']
+        for warning in warnings:
+            self.report({'WARNING'}, warning)
+        if outcome.kind == "done":
+            self.report({'INFO'}, "The bake is done")
+            return {'FINISHED'}
+        if outcome.kind == "stopped":
+            self.report({'INFO'}, outcome.text)
+            return {'CANCELLED'}
+        if outcome.kind == "other_job":
+            self.report({'ERROR'}, "The baked frames belong to other settings. Bake Anew deletes them and starts "
+                                   f"again. {outcome.text}".strip())
+            return {'CANCELLED'}
+        self.report({'ERROR'}, outcome.text)
+        return {'CANCELLED'}
+
+    def _show_status(self, context: Context) -> None:
+        if context.workspace.name != self._workspace:
+            self._clear_status()
+            self._workspace = context.workspace.name
+        context.workspace.status_text_set(f"Grain: {baking.summary(self._bake)}      ESC  Stop")
+        redraw_panels(context)
+
+    def _clear_status(self) -> None:
+        workspace = bpy.data.workspaces.get(self._workspace)
+        if workspace is not None:
+            workspace.status_text_set(None)
+        self._workspace = ""
+
+
+def redraw_panels(context: Context) -> None:
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == 'PROPERTIES':
+                area.tag_redraw()
+
+
+class GRAIN_OT_bake_anew(Operator):
+    bl_idname = "grain.bake_anew"
+    bl_label = "Bake Anew"
+    bl_description = "The scene has changed since the bake: delete the baked frames and start again"
+    bl_options = {'REGISTER'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return can_bake(cls, context)
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        return context.window_manager.invoke_props_dialog(self, width=420)
+
+    def draw(self, context: Context) -> None:
+        draw_deletion(self.layout, context, paths.cache_folder(context.scene))
+
+    def execute(self, context: Context) -> set[str]:
+        result = bpy.ops.grain.bake('INVOKE_DEFAULT', restart=True)
+        return {'CANCELLED'} if 'CANCELLED' in result else {'FINISHED'}
+
+
+class GRAIN_OT_stop(Operator):
+    bl_idname = "grain.stop"
+    bl_label = "Stop"
+    bl_description = "Stop the bake. What is baked stays, and Resume goes on from there"
+    bl_options = {'REGISTER'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return runtime.is_baking()
+
+    def execute(self, context: Context) -> set[str]:
+        runtime.state.bake.process.stop()
+        return {'FINISHED'}

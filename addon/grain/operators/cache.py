@@ -1,0 +1,75 @@
+"""Deleting a bake, and looking at its files."""
+import bpy
+from bpy.types import Context, Event, Operator, UILayout
+
+from .. import runtime
+from ..engine import cache, text
+from ..panels.text import draw_wrapped
+from ..scene import paths, playback
+
+
+class GRAIN_OT_free(Operator):
+    bl_idname = "grain.free"
+    bl_label = "Free Bake"
+    bl_description = "Delete the baked frames. Only files which Grain made are deleted"
+    bl_options = {'REGISTER'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        folder = paths.cache_folder(context.scene)
+        if runtime.is_baking(folder):
+            cls.poll_message_set("Stop the bake first")
+            return False
+        if not cache.own_files(folder):
+            cls.poll_message_set("Nothing is baked")
+            return False
+        return True
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        return context.window_manager.invoke_props_dialog(self, width=420)
+
+    def draw(self, context: Context) -> None:
+        folder = paths.cache_folder(context.scene)
+        draw_deletion(self.layout, context, folder)
+
+    def execute(self, context: Context) -> set[str]:
+        scene = context.scene
+        folder = paths.cache_folder(scene)
+        try:
+            byte_count = cache.free(folder)
+        except cache.CacheError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        runtime.state.messages.pop(folder, None)
+        runtime.state.outdated.pop(folder, None)
+        playback.show(scene)
+        self.report({'INFO'}, f"Freed {text.size(byte_count)}")
+        return {'FINISHED'}
+
+
+def draw_deletion(layout: UILayout, context: Context, folder: cache.Path) -> None:
+    """The body of a dialog which asks before frames are deleted."""
+    try:
+        manifest = cache.read_manifest(folder)
+    except cache.CacheError:
+        manifest = None
+    what = text.plural(len(manifest.particles), "baked frame") if manifest else "the unfinished bake"
+    draw_wrapped(layout, context, f"This deletes {what} in {folder}. It cannot be undone", icon='TRASH', width=400)
+
+
+class GRAIN_OT_open_folder(Operator):
+    bl_idname = "grain.open_folder"
+    bl_label = "Open Cache Folder"
+    bl_description = "Show the baked files in the file manager"
+    bl_options = {'REGISTER'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not paths.cache_folder(context.scene).is_dir():
+            cls.poll_message_set("Nothing is baked")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        bpy.ops.wm.path_open(filepath=str(paths.cache_folder(context.scene)))
+        return {'FINISHED'}

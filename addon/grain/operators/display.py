@@ -1,0 +1,49 @@
+"""The sand object, and a radius that fits."""
+from bpy.types import Context, Operator
+
+from ..scene import apply, estimate, paths, playback
+
+
+class GRAIN_OT_show_sand(Operator):
+    bl_idname = "grain.show_sand"
+    bl_label = "Show Sand"
+    bl_description = "Add the object that plays the baked frames back"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not paths.has_cache(context.scene):
+            cls.poll_message_set("Bake first")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        apply.ensure_sand_object(context.scene)
+        playback.forget(context.scene)
+        playback.show(context.scene)
+        return {'FINISHED'}
+
+
+class GRAIN_OT_radius_fit(Operator):
+    bl_idname = "grain.radius_fit"
+    bl_label = "Fit Radius to Source"
+    bl_description = "Choose a radius at which about 30,000 particles fill the sources: quick to bake, reads as sand"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not any(item.grain.type == 'SOURCE' for item in context.scene.objects):
+            cls.poll_message_set("Make an object a Source first")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        settings = context.scene.grain
+        sources = [item for item in context.scene.objects if item.grain.type == 'SOURCE']
+        radius = estimate.fitting_radius(sources, context.view_layer.depsgraph, settings.size_spread)
+        if radius is None:
+            self.report({'ERROR'}, "The sources enclose no space: give them a closed surface")
+            return {'CANCELLED'}
+        settings.particle_radius = radius
+        settings.is_radius_chosen = False
+        return {'FINISHED'}

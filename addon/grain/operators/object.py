@@ -1,0 +1,45 @@
+"""Giving an object its part, and taking it away."""
+from bpy.props import EnumProperty
+from bpy.types import Context, Operator
+
+from ..scene import roles
+
+
+class GRAIN_OT_role_add(Operator):
+    bl_idname = "grain.role_add"
+    bl_label = "Add Grain"
+    bl_description = "Let the selected objects take part in the sand simulation"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    type: EnumProperty(
+        name="Type", default='SOURCE',
+        items=(('SOURCE', "Source", "Filled with sand at the first frame"),
+               ('COLLIDER', "Collider", "Sand falls on it and flows around it")))
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if context.object is None or not roles.can_have_role(context.object):
+            cls.poll_message_set("Select a mesh, curve, text or metaball object of this file")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        for item in roles.selected_objects(context):
+            item.grain.type = self.type
+        return {'FINISHED'}
+
+
+class GRAIN_OT_role_remove(Operator):
+    bl_idname = "grain.role_remove"
+    bl_label = "Remove Grain"
+    bl_description = "Take the selected objects out of the sand simulation"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and context.object.grain.type != 'NONE'
+
+    def execute(self, context: Context) -> set[str]:
+        for item in roles.selected_objects(context):
+            item.grain.type = 'NONE'
+        return {'FINISHED'}

@@ -1,0 +1,23 @@
+"""Where the settings are found: Properties > Physics, and the simulation again in Properties > Scene."""
+import bpy
+
+from . import collider, object, simulation, source
+
+CLASSES = (
+    object.GRAIN_PT_object,
+    source.GRAIN_PT_source,
+    collider.GRAIN_PT_collider,
+    *simulation.CLASSES,
+)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.PHYSICS_PT_add.append(object.draw_add_button)
+
+
+def unregister() -> None:
+    bpy.types.PHYSICS_PT_add.remove(object.draw_add_button)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,49 @@
+"""The add button among Blender's own kinds of physics, and the panel of an object that takes part."""
+from bpy.types import Context, Panel
+
+from .. import runtime
+from ..engine import ffi
+from ..scene import roles
+from .text import draw_wrapped
+
+ICON = 'OUTLINER_OB_POINTCLOUD'
+
+
+def draw_add_button(panel: Panel, context: Context) -> None:
+    item = context.object
+    if item is None or not (roles.can_have_role(item) or item.grain.type != 'NONE'):
+        return
+    # Columns as the buttons above have them: two in a wide editor, one in a narrow one.
+    flow = panel.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
+    column = flow.column()
+    column.enabled = not runtime.is_baking()
+    if item.grain.type == 'NONE':
+        column.operator("grain.role_add", text="Grain", icon=ICON)
+    else:
+        column.operator("grain.role_remove", text="Grain", icon='X')
+    flow.column()
+
+
+class PhysicsPanel:
+    """Shared by all panels of the Physics tab."""
+    bl_space_type = 'PROPERTIES'
+    bl_region_type = 'WINDOW'
+    bl_context = "physics"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and context.object.grain.type != 'NONE'
+
+
+class GRAIN_PT_object(PhysicsPanel, Panel):
+    bl_label = "Grain"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        problem = ffi.problem()
+        if problem is not None:
+            draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
+        row = layout.row(align=True)
+        row.enabled = not runtime.is_baking()
+        row.prop_enum(context.object.grain, "type", 'SOURCE')
+        row.prop_enum(context.object.grain, "type", 'COLLIDER')

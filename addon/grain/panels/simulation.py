@@ -1,0 +1,176 @@
+"""The simulation: bake, grains, frames, cache, display. Once in the Physics tab, once in the Scene tab."""
+from pathlib import Path
+
+from bpy.types import Context, Panel, Scene, UILayout
+
+from .. import compat, runtime
+from ..engine import ffi, text
+from ..scene import apply, baking, condition, estimate, frames, paths
+from .object import PhysicsPanel
+from .text import draw_wrapped
+
+_ICONS = {'INFO': 'INFO', 'WARNING': 'ERROR', 'ERROR': 'CANCEL'}
+
+
+# --- what is drawn --------------------------------------------------------------------------------
+
+def draw_bake(layout: UILayout, context: Context) -> None:
+    scene = context.scene
+    folder = paths.cache_folder(scene)
+    problem = ffi.problem()
+    if problem is not None:
+        draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
+    if runtime.is_baking(folder):
+        _draw_progress(layout, context)
+    else:
+        _draw_buttons(layout, context, scene)
+    _draw_messages(layout, context, folder)
+
+
+def _draw_progress(layout: UILayout, context: Context) -> None:
+    bake = runtime.state.bake
+    status = bake.process.status
+    column = layout.column(align=True)
+    compat.draw_progress(column, context.window_manager.grain, "progress", status.fraction,
+                         "Stopping" if bake.process.is_stopping else status.stage)
+    row = column.row()
+    row.scale_y = 1.4
+    row.enabled = not bake.process.is_stopping
+    row.operator("grain.stop", text="Stop (ESC)", icon='PAUSE')
+    if status.particles:
+        draw_wrapped(layout, context, f"Frame {status.frame} of {status.frame_end}, "
+                                      f"{text.plural(status.particles, 'particle')}")
+        draw_wrapped(layout, context, baking.speed(status) or "Measuring the speed")
+
+
+def _draw_buttons(layout: UILayout, context: Context, scene: Scene) -> None:
+    state = condition.of_scene(scene)
+    row = layout.row(align=True)
+    row.scale_y = 1.4
+    if state.kind == 'OUTDATED':
+        row.operator("grain.bake_anew", icon='FILE_REFRESH')
+    else:
+        row.operator("grain.bake", text="Resume" if state.kind == 'PARTIAL' else "Bake",
+                     icon='PLAY' if state.kind == 'PARTIAL' else 'PHYSICS')
+    row.operator("grain.free", text="", icon='TRASH')
+    if runtime.is_baking():
+        draw_wrapped(layout, context, f"Scene '{runtime.state.bake.scene_name}' is baking: one bake at a time",
+                     icon='INFO')
+        return
+    if state.kind != 'EMPTY':
+        draw_wrapped(layout, context, state.text,
+                     icon={'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO'}.get(state.kind, 'ERROR'))
+        if apply.sand_object(scene) is None:
+            layout.operator("grain.show_sand", icon='HIDE_OFF')
+    if state.kind != 'COMPLETE':
+        _draw_estimate(layout, context, scene)
+
+
+def _draw_messages(layout: UILayout, context: Context, folder: Path) -> None:
+    for message in runtime.state.messages.get(folder, []):
+        draw_wrapped(layout, context, message.text, icon=_ICONS[message.level], is_alert=message.level == 'ERROR')
+    shown = runtime.state.shown.get(folder)
+    if shown is not None and shown.message is not None and not runtime.is_baking(folder):
+        draw_wrapped(layout, context, shown.message.text, icon=_ICONS[shown.message.level],
+                     is_alert=shown.message.level == 'ERROR')
+
+
+def _draw_estimate(layout: UILayout, context: Context, scene: Scene) -> None:
+    expected = estimate.of_scene(scene, context.view_layer.depsgraph)
+    if expected.particles < 1.0:
+        draw_wrapped(layout, context, "No sand yet: give a closed mesh the type Source in its Physics tab",
+                     icon='INFO')
+        return
+    free = f", {text.size(expected.free_bytes)} free" if expected.free_bytes is not None else ""
+    draw_wrapped(layout, context, f"About {text.about(expected.particles)} particles, "
+                                  f"{text.size(expected.byte_count)} on disk{free}")
+    if expected.free_bytes is not None and expected.byte_count > expected.free_bytes:
+        draw_wrapped(layout, context, "More than the disk has left: use larger particles or fewer frames",
+                     icon='ERROR', is_alert=True)
+
+
+def draw_grains(layout: UILayout, context: Context) -> None:
+    settings = context.scene.grain
+    row = layout.row(align=True)
+    row.prop(settings, "particle_radius")
+    row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
+    column = layout.column()
+    column.prop(settings, "size_spread")
+    column.prop(settings, "friction_angle")
+    column.prop(settings, "density")
+    column.prop(settings, "restitution")
+    column.prop(settings, "softness")
+    column.prop(settings, "seed")
+
+
+def draw_cache(layout: UILayout, context: Context) -> None:
+    scene = context.scene
+    settings = scene.grain
+    layout.prop(settings, "name")
+    row = layout.row(align=True)
+    row.prop(settings, "cache_folder", text="Folder")
+    row.operator("grain.open_folder", text="", icon='FILE_FOLDER')
+    if not settings.cache_folder:
+        draw_wrapped(layout, context, f"Empty, so {paths.folder_setting(scene)} is used")
+    if paths.is_temporary(scene):
+        draw_wrapped(layout, context, "The file is not saved: frames go to a temporary folder until it is",
+                     icon='INFO')
+    layout.prop(settings, "use_frame_range")
+    column = layout.column(align=True)
+    if settings.use_frame_range:
+        column.prop(settings, "frame_start")
+        column.prop(settings, "frame_end")
+    else:
+        first, last = frames.bake_range(scene)
+        draw_wrapped(layout, context, f"The scene's frames, {first} to {last}")
+    layout.prop(settings, "thread_count")
+
+
+def draw_display(layout: UILayout, context: Context) -> None:
+    scene = context.scene
+    layout.prop(scene.grain.display, "viewport_amount", slider=True)
+    layout.prop(scene.grain.display, "radius_scale")
+    item = apply.sand_object(scene)
+    if item is not None and item.material_slots:
+        layout.prop(item.material_slots[0], "material", text="Material")
+
+
+# --- where it is drawn ----------------------------------------------------------------------------
+
+class _Body:
+    """A panel that draws one of the functions above; settings are grey while a bake runs."""
+    content = staticmethod(draw_bake)
+    is_settings = True
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        column = layout.column()
+        column.enabled = not (self.is_settings and runtime.is_baking())
+        self.content(column, context)
+
+
+class ScenePanel:
+    bl_space_type = 'PROPERTIES'
+    bl_region_type = 'WINDOW'
+    bl_context = "scene"
+
+
+def _panels(where: type, suffix: str) -> tuple[type, ...]:
+    """The root panel and its sub-panels for one tab."""
+    root = f"GRAIN_PT_simulation_{suffix}"
+    made = [type(root, (_Body, where, Panel), {
+        "bl_label": "Grain Simulation", "is_settings": False, "content": staticmethod(draw_bake),
+        "bl_options": {'DEFAULT_CLOSED'} if suffix == "scene" else set()})]
+    for name, label, content, options in (
+            ("grains", "Grains", draw_grains, set()),
+            ("cache", "Cache", draw_cache, {'DEFAULT_CLOSED'}),
+            ("display", "Display", draw_display, {'DEFAULT_CLOSED'})):
+        made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {
+            "bl_label": label, "bl_parent_id": root, "content": staticmethod(content), "bl_options": options,
+            "is_settings": name != "display"}))
+    return tuple(made)
+
+
+CLASSES: tuple[type, ...] = (*_panels(PhysicsPanel, "physics"), *_panels(ScenePanel, "scene"))

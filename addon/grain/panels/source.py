@@ -1,0 +1,33 @@
+"""Settings of a source."""
+from bpy.types import Context, Panel
+
+from .. import runtime
+from ..engine import text
+from ..scene import estimate
+from .object import PhysicsPanel
+from .text import draw_wrapped
+
+
+class GRAIN_PT_source(PhysicsPanel, Panel):
+    bl_label = "Source"
+    bl_parent_id = "GRAIN_PT_object"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and context.object.grain.type == 'SOURCE'
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        item, scene = context.object, context.scene
+        column = layout.column()
+        column.enabled = not runtime.is_baking()
+        column.prop(item.grain.source, "velocity")
+        body = estimate.source_body(item, context.view_layer.depsgraph)
+        if body.volume <= 0.0:
+            draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface",
+                         icon='ERROR')
+            return
+        count = estimate.particles_in(body, scene.grain.particle_radius, scene.grain.size_spread)
+        draw_wrapped(layout, context, f"About {text.about(count)} particles at the present radius")

@@ -1,0 +1,30 @@
+"""Settings, saved in the .blend: `object.grain` and `scene.grain`. Names equal the job's keys where the thing is the
+same."""
+import bpy
+
+from . import collider, display, object, simulation, source
+
+CLASSES = (
+    source.GRAIN_PG_source,
+    collider.GRAIN_PG_collider,
+    object.GRAIN_PG_object,
+    display.GRAIN_PG_display,
+    simulation.GRAIN_PG_simulation,
+    simulation.GRAIN_PG_status,
+)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.Object.grain = bpy.props.PointerProperty(type=object.GRAIN_PG_object)
+    bpy.types.Scene.grain = bpy.props.PointerProperty(type=simulation.GRAIN_PG_simulation)
+    bpy.types.WindowManager.grain = bpy.props.PointerProperty(type=simulation.GRAIN_PG_status)
+
+
+def unregister() -> None:
+    del bpy.types.WindowManager.grain
+    del bpy.types.Scene.grain
+    del bpy.types.Object.grain
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

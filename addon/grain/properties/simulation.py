@@ -1,0 +1,99 @@
+"""Settings of the simulation: one to a scene."""
+from math import radians
+
+import bpy
+from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.types import Context, PropertyGroup
+
+from .. import compat, runtime
+from .display import GRAIN_PG_display
+
+FRAME_LIMIT = 1048574
+
+
+def _on_radius(group: "GRAIN_PG_simulation", context: Context) -> None:
+    group.is_radius_chosen = True
+
+
+def _on_frame_start(group: "GRAIN_PG_simulation", context: Context) -> None:
+    if group.frame_end < group.frame_start:
+        group.frame_end = group.frame_start
+
+
+def _on_frame_end(group: "GRAIN_PG_simulation", context: Context) -> None:
+    if group.frame_start > group.frame_end:
+        group.frame_start = group.frame_end
+
+
+def _on_folder(group: "GRAIN_PG_simulation", context: Context) -> None:
+    from ..scene import playback
+    playback.show(group.id_data)
+
+
+class GRAIN_PG_simulation(PropertyGroup):
+    name: StringProperty(
+        name="Name", default="Sand", update=_on_folder,
+        description="Name of the simulation, and of its cache folder unless one is chosen")
+
+    particle_radius: FloatProperty(
+        name="Particle Radius", subtype='DISTANCE', unit='LENGTH', default=0.02, min=1e-6, max=100.0,
+        soft_min=1e-4, soft_max=1.0, step=0.1, precision=5, update=_on_radius,
+        description="Half the size of a simulated grain. It drives everything: half the radius means eight times the "
+                    "particles. Fitted to the first source, until changed here")
+    is_radius_chosen: BoolProperty(options={'HIDDEN'})
+    size_spread: FloatProperty(
+        name="Size Spread", subtype='FACTOR', default=0.2, min=0.0, max=0.5, precision=2,
+        description="How much radii vary: 0.2 spreads them evenly between 80 % and 120 % of the radius. "
+                    "Equal grains pack like oranges in a crate, which looks wrong")
+    friction_angle: FloatProperty(
+        name="Friction", subtype='ANGLE', unit='ROTATION', default=radians(31.0), min=0.0, max=radians(63.4),
+        soft_max=radians(50.0), step=100, precision=1,
+        description="Friction between grains, as the angle at which one starts to slide on another. "
+                    "Smooth beads about 15°, dry sand 31°, gravel 38°")
+    density: FloatProperty(
+        name="Density (kg/m³)", default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000,
+        precision=0,
+        description="Of a single grain, in kilograms for a cubic metre, not of the heap. Quartz 2600, salt 2160, "
+                    "iron 7870")
+    restitution: FloatProperty(
+        name="Bounciness", subtype='FACTOR', default=0.3, min=0.05, max=1.0, precision=2,
+        description="Share of its speed a grain keeps when it hits something head-on. Sand 0.3, glass beads 0.9")
+    softness: FloatProperty(
+        name="Softness", subtype='FACTOR', default=0.1, min=0.01, max=0.5, precision=2,
+        description="How deep the fastest impact may press grains into each other, in radii. "
+                    "Larger bakes faster, smaller is more exact")
+    seed: IntProperty(
+        name="Seed", default=0, min=0,
+        description="Another number gives another arrangement of the grains")
+
+    use_frame_range: BoolProperty(
+        name="Custom Frame Range", default=False,
+        description="Bake other frames than the scene's. The first frame is the source's own shape")
+    frame_start: IntProperty(
+        name="Frame Start", default=1, min=-FRAME_LIMIT, max=FRAME_LIMIT, update=_on_frame_start,
+        description="First frame: the sand fills its source and is let go")
+    frame_end: IntProperty(
+        name="End", default=250, min=-FRAME_LIMIT, max=FRAME_LIMIT, update=_on_frame_end,
+        description="Last frame. A bake can be made longer later without starting again")
+
+    cache_folder: StringProperty(
+        name="Cache Folder", subtype='DIR_PATH', default="", options=compat.FOLDER_OPTIONS, update=_on_folder,
+        description="Folder for the baked frames. Empty: 'grain_cache' and the simulation's name, beside the .blend")
+    thread_count: IntProperty(
+        name="Threads", default=0, min=0, max=1024,
+        description="Processor threads used by a bake. 0 uses all of them, after Blender itself. "
+                    "The result does not depend on it")
+
+    display: PointerProperty(type=GRAIN_PG_display)
+    sand_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})
+
+
+def _progress(group: "GRAIN_PG_status") -> float:
+    bake = runtime.state.bake
+    return 100.0 * bake.process.status.fraction if bake else 0.0
+
+
+class GRAIN_PG_status(PropertyGroup):
+    """Read by panels only; nothing of it is written to the file."""
+    progress: FloatProperty(name="Progress", subtype='PERCENTAGE', min=0.0, max=100.0, precision=0, get=_progress,
+                            description="How far the bake is")

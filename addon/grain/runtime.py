@@ -1,0 +1,86 @@
+"""What this session of Blender knows and no file does: the bake under way, messages, and what is shown.
+
+Keyed by cache folder: names of scenes change, undo replaces every scene, the folder stays.
+"""
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+import bpy
+
+from .engine.process import BakeProcess
+
+
+@dataclass
+class Message:
+    level: str  # INFO, WARNING, ERROR
+    text: str
+
+
+@dataclass
+class Bake:
+    """The one bake under way. One at a time: it uses every core."""
+    folder: Path
+    scene_name: str
+    process: BakeProcess
+    timer: Any = None  # of the modal operator; None in a bake that blocks
+    seen_frames: int = 0  # frames already made visible
+    show_after: float = 0.0  # monotonic time before which no frame is loaded, so that loading never fills the time
+
+
+@dataclass
+class Shown:
+    """What the sand object holds at present."""
+    frame: Optional[int] = None  # of the cache
+    stamp: int = 0  # the file's time of writing, so that a frame baked anew is noticed
+    object_name: str = ""
+    message: Optional[Message] = None
+
+
+@dataclass
+class Runtime:
+    bake: Optional[Bake] = None
+    messages: dict[Path, list[Message]] = field(default_factory=dict)
+    shown: dict[Path, Shown] = field(default_factory=dict)
+    # Folders whose bake does not match the scene any more, with what changed.
+    outdated: dict[Path, str] = field(default_factory=dict)
+    # While a snapshot steps through the frames nothing is to be loaded.
+    playback_paused: bool = False
+
+
+state = Runtime()
+
+
+def is_baking(folder: Optional[Path] = None) -> bool:
+    """Whether a bake is under way: any, or the one into this folder."""
+    return state.bake is not None and (folder is None or state.bake.folder == folder)
+
+
+def say(folder: Path, level: str, text: str) -> None:
+    """Shows a message in the panel until the next bake."""
+    state.messages.setdefault(folder, []).append(Message(level, text))
+
+
+def end_bake() -> None:
+    """Forgets the bake and ends its process and its timer; returns when nothing is left of them."""
+    bake, state.bake = state.bake, None
+    if bake is None:
+        return
+    bake.process.shut_down()
+    if bake.timer is not None:
+        bpy.context.window_manager.event_timer_remove(bake.timer)
+
+
+def end_process() -> None:
+    """Blender is gone and its data with it: only the child is left to end."""
+    if state.bake is not None:
+        state.bake.process.shut_down()
+
+
+def forget() -> None:
+    """Another file was opened: nothing of the old one holds."""
+    end_bake()
+    state.messages.clear()
+    state.shown.clear()
+    state.outdated.clear()
+    state.playback_paused = False

@@ -1,0 +1,1 @@
+"""Between Blender's data and plain arrays: snapshot reads, apply writes, the rest decides what and when."""

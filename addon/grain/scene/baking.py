@@ -1,0 +1,141 @@
+"""A bake from the scene's side: start it, take in what it made, end it. Operators and tests drive it."""
+import time
+from typing import Optional
+
+import bpy
+from bpy.types import Scene, ViewLayer
+
+from .. import runtime
+from ..engine import cache, ffi, job as job_files, text
+from ..engine.process import BakeProcess, Outcome, Status
+from . import apply, estimate, job, paths, playback, snapshot
+
+# Loading frames may take this share of the time while baking; the rest is the artist's.
+SHOW_SHARE = 0.1
+
+
+class BakeRefused(Exception):
+    """The bake cannot start; the text says why and what to do."""
+
+
+def start(scene: Scene, view_layer: ViewLayer, restart: bool) -> runtime.Bake:
+    """Writes the job and starts the child. Raises BakeRefused."""
+    problem = ffi.problem()
+    if problem is not None:
+        raise BakeRefused(problem)
+    other = paths.shares_folder(scene)
+    if other:
+        raise BakeRefused(f"Scene '{other}' bakes into the same folder. Give this simulation another name or folder")
+    folder = paths.cache_folder(scene)
+    runtime.state.messages.pop(folder, None)
+    try:
+        made, warnings = job.make(scene, view_layer)
+    except snapshot.SnapshotError as error:
+        raise BakeRefused(str(error)) from error
+    if not restart:
+        _check_same(made, folder)
+    try:
+        job_files.write(made, cache.job_folder(folder))
+        process = BakeProcess(ffi.program(), cache.job_folder(folder), folder, restart, scene.grain.thread_count)
+    except OSError as error:
+        raise BakeRefused(f"{error.filename or folder} cannot be written: {error.strerror}. Choose another cache "
+                          "folder, or free some space") from error
+    runtime.state.outdated.pop(folder, None)
+    for warning in warnings + _place_warnings(scene, view_layer):
+        runtime.say(folder, 'WARNING', warning)
+    # Frames are swapped while rendering: without this Blender may draw a mesh that is being changed.
+    scene.render.use_lock_interface = True
+    runtime.state.bake = runtime.Bake(folder, scene.name, process)
+    return runtime.state.bake
+
+
+def _check_same(made: job_files.Job, folder: cache.Path) -> None:
+    try:
+        manifest = cache.read_manifest(folder)
+    except cache.CacheError as error:
+        raise BakeRefused(str(error)) from error
+    if manifest is None:
+        return
+    settings, objects = job_files.changes(made, cache.job_folder(folder))
+    if objects:  # the panel sees changed settings by itself
+        runtime.state.outdated[folder] = text.listing(objects)
+    if settings or objects:
+        raise BakeRefused(f"Changed since the bake: {text.listing(settings + objects)}. Bake Anew deletes the baked "
+                          "frames and starts again; undoing the change lets you go on with them")
+
+
+def _place_warnings(scene: Scene, view_layer: ViewLayer) -> list[str]:
+    result = []
+    if paths.is_temporary(scene):
+        result.append("This file is not saved, so the frames go to a temporary folder, which is deleted when Blender "
+                      "quits. Saving the file moves them beside it")
+    expected = estimate.of_scene(scene, view_layer.depsgraph)
+    if expected.free_bytes is not None and expected.byte_count > expected.free_bytes:
+        result.append(f"The frames need about {text.size(expected.byte_count)}, but the disk has "
+                      f"{text.size(expected.free_bytes)} left. The bake stops when it is full, and can be resumed")
+    return result
+
+
+def scene_of(bake: runtime.Bake) -> Optional[Scene]:
+    """The scene of a bake, unless it was deleted meanwhile."""
+    named = bpy.data.scenes.get(bake.scene_name)
+    if named is not None and paths.cache_folder(named) == bake.folder:
+        return named
+    return next((scene for scene in bpy.data.scenes if paths.cache_folder(scene) == bake.folder), None)
+
+
+def advance(bake: runtime.Bake) -> Optional[Outcome]:
+    """Takes in news, shows new frames; the outcome once the child has ended. Never waits."""
+    outcome = bake.process.poll()
+    written = bake.process.status.frames_written
+    now = time.monotonic()
+    if written != bake.seen_frames and now >= bake.show_after and outcome is None:
+        bake.seen_frames = written
+        _show_new_frames(bake)
+        bake.show_after = now + (time.monotonic() - now) / SHOW_SHARE
+    if outcome is not None:
+        _finish(bake, outcome)
+    return outcome
+
+
+def _show_new_frames(bake: runtime.Bake) -> None:
+    scene = scene_of(bake)
+    if scene is None or not paths.holds_cache(bake.folder):
+        return
+    if apply.sand_object(scene) is None:
+        apply.ensure_sand_object(scene)
+        if not bpy.app.background:
+            bpy.ops.ed.undo_push(message="Add Grain Sand")  # an undo of something else must not take it away
+    playback.show(scene)
+
+
+def _finish(bake: runtime.Bake, outcome: Outcome) -> None:
+    _show_new_frames(bake)
+    runtime.end_bake()
+    for warning in bake.process.status.warnings:
+        runtime.say(bake.folder, 'WARNING', warning)
+    if outcome.kind in ("failed", "died"):
+        runtime.say(bake.folder, 'ERROR', outcome.text)
+    elif outcome.kind == "other_job":
+        runtime.state.outdated[bake.folder] = "settings or objects"
+
+
+def summary(bake: runtime.Bake) -> str:
+    """One line for the status bar and the console."""
+    status = bake.process.status
+    if bake.process.is_stopping:
+        return "Stopping: the bake writes a checkpoint"
+    if status.particles == 0:
+        return status.stage
+    return ", ".join(part for part in (
+        f"Frame {status.frame} of {status.frame_end}", text.plural(status.particles, "particle"), speed(status))
+        if part)
+
+
+def speed(status: Status) -> str:
+    parts = []
+    if status.seconds_per_frame > 0.0:
+        parts.append(text.per_frame(status.seconds_per_frame))
+    if status.seconds_left >= 0.0:
+        parts.append(f"{text.duration(status.seconds_left)} left")
+    return ", ".join(parts)

@@ -1,0 +1,64 @@
+"""What a scene's cache is worth for the scene as it is now: decides what the Bake button says."""
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from bpy.types import Scene
+
+from .. import runtime
+from ..engine import cache, job as job_files, text
+from . import frames, job, paths
+
+_documents: dict[Path, tuple[int, Optional[dict[str, Any]]]] = {}
+
+
+@dataclass(frozen=True)
+class Condition:
+    kind: str  # EMPTY, PARTIAL, COMPLETE, OUTDATED, DAMAGED
+    text: str  # for the panel
+
+
+def of_scene(scene: Scene) -> Condition:
+    folder = paths.cache_folder(scene)
+    try:
+        manifest = cache.read_manifest(folder)
+    except cache.CacheError as error:
+        return Condition('DAMAGED', str(error))
+    if manifest is None:
+        return Condition('EMPTY', "Nothing is baked yet")
+    baked = len(manifest.particles)
+    changed = changed_settings(scene, folder)
+    if changed:
+        return Condition('OUTDATED', f"Changed since the bake: {changed}")
+    first, last = frames.bake_range(scene)
+    missing = sum(1 for frame in range(first, last + 1) if frame not in manifest.particles)
+    if missing:
+        return Condition('PARTIAL', f"{text.count(last - first + 1 - missing)} of {text.count(last - first + 1)} "
+                                    "frames are baked")
+    return Condition('COMPLETE', f"All {text.plural(last - first + 1, 'frame')} are baked, "
+                                 f"{text.size(manifest.byte_count)}" if baked > 1 else "The frame is baked")
+
+
+def changed_settings(scene: Scene, folder: Path) -> str:
+    """Settings that differ from the baked ones, or what the last attempt to resume found; '' when none are known."""
+    document = _baked_document(cache.job_folder(folder))
+    found = []
+    if document is not None:
+        found = job_files.changed_settings(job_files.describe(job.settings_only(scene))[0], document)
+    if folder in runtime.state.outdated:
+        found.append(runtime.state.outdated[folder])
+    return text.listing(found) if found else ""
+
+
+def _baked_document(folder: Path) -> Optional[dict[str, Any]]:
+    """Parsed again only when the file changed: panels ask at every redraw."""
+    try:
+        stamp = os.stat(folder / job_files.JOB_FILE).st_mtime_ns
+    except OSError:
+        return None
+    remembered = _documents.get(folder)
+    if remembered is None or remembered[0] != stamp:
+        remembered = (stamp, job_files.read_document(folder))
+        _documents[folder] = remembered
+    return remembered[1]

@@ -1,0 +1,101 @@
+"""How many particles a bake will have and how much disk it will need, before it starts."""
+from dataclasses import dataclass
+from math import sqrt
+from typing import Optional
+
+import numpy as np
+from bpy.types import Depsgraph, Object, Scene
+
+from ..engine import cache
+from . import frames, paths, snapshot
+
+PARTICLES_WANTED = 30_000  # in the first source: bakes in minutes, reads as sand
+BYTES_PER_PARTICLE = 28  # of a frame: position, velocity, radius
+CHECKPOINT_BYTES_PER_PARTICLE = 80  # a heap's contacts included
+CHECKPOINT_EVERY = 10  # frames
+
+
+@dataclass(frozen=True)
+class Body:
+    """Size of a source, in Blender units."""
+    volume: float
+    area: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    particles: float
+    byte_count: float  # of the whole cache
+    free_bytes: Optional[int]
+
+
+_bodies: dict[str, Body] = {}  # by object name; the handler forgets those that changed
+
+
+def forget(item: Object) -> None:
+    _bodies.pop(item.name, None)
+
+
+def forget_all() -> None:
+    _bodies.clear()
+
+
+def source_body(item: Object, depsgraph: Depsgraph) -> Body:
+    """What an object encloses as it is now, with modifiers and instances; nothing where it has no inside."""
+    if item.name not in _bodies:
+        try:
+            meshes = snapshot.meshes_of(item, depsgraph)
+        except snapshot.SnapshotError:
+            meshes = []  # the bake says what is wrong with it
+        measured = [measure(mesh.positions, mesh.triangles) for mesh in meshes]
+        _bodies[item.name] = Body(sum(body.volume for body in measured), sum(body.area for body in measured))
+    return _bodies[item.name]
+
+
+def measure(positions: np.ndarray, triangles: np.ndarray) -> Body:
+    """Volume as a sum of signed tetrahedra: for a closed mesh it does not depend on the origin."""
+    if len(triangles) == 0:
+        return Body(0.0, 0.0)
+    corners = (positions - positions.mean(axis=0)).astype(np.float64)[triangles]
+    volume = np.einsum('ij,ij->', corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = float(np.linalg.norm(across, axis=1).sum() / 2.0)
+    # What rounding leaves of a flat or open surface is no inside.
+    return Body(abs(float(volume)) if abs(volume) > 1e-6 * area ** 1.5 else 0.0, area)
+
+
+def particles_in(body: Body, radius: float, size_spread: float) -> float:
+    """As libgrain fills (src/fill/fill.c): a close packing of the largest grains, whole grains only, so the space
+    shrinks by a radius all around (exact for balls and boxes)."""
+    if body.volume <= 0.0:
+        return 0.0
+    inner = max(0.0, 1.0 - body.area * radius / (3.0 * body.volume)) ** 3
+    return body.volume * inner * sqrt(2.0) / (2.0 * radius * (1.0 + size_spread)) ** 3
+
+
+def fitting_radius(sources: list[Object], depsgraph: Depsgraph, size_spread: float) -> Optional[float]:
+    """The radius (Blender units) at which about PARTICLES_WANTED fill the sources, with two digits."""
+    bodies = [source_body(item, depsgraph) for item in sources]
+    bodies = [body for body in bodies if body.volume > 0.0]
+    if not bodies:
+        return None
+    small, large = 1e-9, sum(body.volume for body in bodies) ** (1.0 / 3.0)
+    for _ in range(60):
+        radius = sqrt(small * large)
+        if sum(particles_in(body, radius, size_spread) for body in bodies) > PARTICLES_WANTED:
+            small = radius
+        else:
+            large = radius
+    return float(f"{small:.2g}")
+
+
+def of_scene(scene: Scene, depsgraph: Depsgraph) -> Estimate:
+    settings = scene.grain
+    particles = sum(particles_in(source_body(item, depsgraph), settings.particle_radius, settings.size_spread)
+                    for item in scene.objects if item.grain.type == 'SOURCE')
+    first, last = frames.bake_range(scene)
+    frame_count = last - first + 1
+    checkpoints = 1 + frame_count // CHECKPOINT_EVERY
+    byte_count = particles * (BYTES_PER_PARTICLE * frame_count + CHECKPOINT_BYTES_PER_PARTICLE * checkpoints)
+    return Estimate(particles, byte_count + cache.FRAME_HEADER_BYTES * frame_count,
+                    cache.free_space(paths.cache_folder(scene)))

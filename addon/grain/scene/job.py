@@ -1,0 +1,74 @@
+"""From a scene and its settings to a job."""
+from math import tan
+
+from bpy.types import Object, Scene, ViewLayer
+
+from .. import ADDON_VERSION
+from ..compat import VERSION_TEXT
+from ..engine.job import Job, Solver, Vector
+from . import frames, motion, snapshot
+from .units import metres_per_unit, tidy
+
+EARTH = 9.81  # m/s2
+
+
+def settings_only(scene: Scene) -> Job:
+    """The job without its objects: quick, for panels that compare it with what was baked."""
+    scale = metres_per_unit(scene)
+    settings = scene.grain
+    first, last = frames.bake_range(scene)
+    solver = Solver(
+        particle_radius=tidy(settings.particle_radius * scale), size_spread=tidy(settings.size_spread),
+        density=tidy(settings.density), friction=tidy(tan(settings.friction_angle)),
+        restitution=tidy(settings.restitution), softness=tidy(settings.softness))
+    return Job(
+        name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
+        fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),
+        seed=settings.seed, solver=solver)
+
+
+def make(scene: Scene, view_layer: ViewLayer) -> tuple[Job, list[str]]:
+    """The whole job and warnings for the artist. Raises SnapshotError."""
+    job = settings_only(scene)
+    warnings = _gravity_warning(scene)
+    if job.frame_end < job.frame_start:
+        raise snapshot.SnapshotError(f"The last frame ({job.frame_end}) lies before the first ({job.frame_start}). "
+                                     "Set the frame range")
+    with frames.visiting(scene):
+        if scene.frame_current != job.frame_start or scene.frame_subframe != 0.0:
+            scene.frame_set(job.frame_start)
+        taken = snapshot.take(scene, view_layer)
+    job.objects = taken.objects
+    warnings += taken.warnings
+    warnings += _motion_warnings(scene, view_layer)
+    return job, warnings
+
+
+def _gravity(scene: Scene) -> Vector:
+    """As the Scene tab shows it: Blender scales accelerations by the unit scale too."""
+    if not scene.use_gravity:
+        return 0.0, 0.0, 0.0
+    scale = metres_per_unit(scene)
+    return tuple(tidy(component * scale) for component in scene.gravity)
+
+
+def _gravity_warning(scene: Scene) -> list[str]:
+    scale = metres_per_unit(scene)
+    if not scene.use_gravity or abs(scale - 1.0) < 1e-6 or abs(scene.gravity.length - EARTH) > 0.01:
+        return []
+    return [f"Gravity is {EARTH * scale:.3g} m/s² at this scene's unit scale. For the Earth's, type -9.81 m/s2 into "
+            "Scene > Gravity > Z"]
+
+
+def _motion_warnings(scene: Scene, view_layer: ViewLayer) -> list[str]:
+    items: list[Object] = [item for item in scene.objects
+                           if item.grain.type != 'NONE' and item.name in view_layer.objects and not item.hide_viewport]
+    first = frames.bake_range(scene)[0]
+    result = []
+    for item, what in motion.moving_objects(scene, view_layer, sorted(items, key=lambda item: item.name)).items():
+        if item.grain.type == 'SOURCE':
+            result.append(f"'{item.name}' {what}; the sand starts from its pose at frame {first}")
+        else:
+            result.append(f"'{item.name}' {what}; moving colliders are not simulated yet, its pose at frame {first} "
+                          "is used")
+    return result

@@ -1,0 +1,198 @@
+"""What turns points into sand: the Geometry Nodes group and the material, made by code.
+
+The group makes a point cloud of the loose vertices. The material gives every grain its own colour from its id, so a
+grain keeps its colour for as long as it lives, and lightly dents it: the points are drawn as exact spheres, sand is not.
+"""
+import bpy
+from bpy.types import GeometryNodeTree, Material, Node, NodeTree
+
+from .. import compat
+
+GROUP_NAME = "Grain Points"
+MATERIAL_NAME = "Grain Sand"
+
+INPUT_AMOUNT = "Viewport Amount"
+INPUT_SCALE = "Grain Size"
+INPUT_MATERIAL = "Material"
+
+# Share of the grains (position on the ramp up to which it holds) and linear colour. Quartz stained by iron makes the
+# bulk of a beach or a dune; felspar, clear quartz and dark heavy minerals give it its sparkle.
+COLOURS = (
+    (0.00, (0.400, 0.235, 0.105)),  # ochre
+    (0.30, (0.510, 0.340, 0.175)),  # warm quartz
+    (0.62, (0.610, 0.455, 0.275)),  # pale quartz
+    (0.80, (0.265, 0.125, 0.050)),  # rust brown
+    (0.88, (0.560, 0.360, 0.255)),  # pink felspar
+    (0.93, (0.740, 0.665, 0.545)),  # clear, whitish quartz: TRANSLUCENT_FROM begins here
+    (0.97, (0.055, 0.042, 0.034)),  # magnetite, hornblende
+)
+TRANSLUCENT_FROM, TRANSLUCENT_TO = 0.93, 0.97
+
+
+def points_group() -> GeometryNodeTree:
+    """The group, made once to a file; an artist's own changes to it stay."""
+    group = bpy.data.node_groups.get(GROUP_NAME)
+    return group if group is not None and group.bl_idname == 'GeometryNodeTree' else _make_group()
+
+
+def sand_material() -> Material:
+    return bpy.data.materials.get(MATERIAL_NAME) or _make_material()
+
+
+def _add(tree: NodeTree, kind: str, x: float, y: float, **settings: object) -> Node:
+    node = tree.nodes.new(kind)
+    node.location = (x, y)
+    for name, value in settings.items():
+        setattr(node, name, value)
+    return node
+
+
+def _enabled(sockets: object, name: str) -> object:
+    """A socket by name: nodes with a data type have several of the same name, one of them in use."""
+    return next(socket for socket in sockets if socket.name == name and socket.enabled)
+
+
+def _make_group() -> GeometryNodeTree:
+    tree = bpy.data.node_groups.new(GROUP_NAME, 'GeometryNodeTree')
+    compat.new_socket(tree, "Geometry", False, 'NodeSocketGeometry')
+    compat.new_socket(tree, "Geometry", True, 'NodeSocketGeometry')
+    amount = compat.new_socket(tree, INPUT_AMOUNT, False, 'NodeSocketFloat')
+    amount.default_value, amount.min_value, amount.max_value = 1.0, 0.0, 1.0
+    scale = compat.new_socket(tree, INPUT_SCALE, False, 'NodeSocketFloat')
+    scale.default_value, scale.min_value, scale.max_value = 1.0, 0.0, 10.0
+    compat.new_socket(tree, INPUT_MATERIAL, False, 'NodeSocketMaterial')
+
+    link = tree.links.new
+    start = _add(tree, 'NodeGroupInput', -800, 0)
+    end = _add(tree, 'NodeGroupOutput', 500, 0)
+    radius = _add(tree, 'GeometryNodeInputNamedAttribute', -600, -330, data_type='FLOAT')
+    radius.inputs["Name"].default_value = "radius"
+    size = _add(tree, 'ShaderNodeMath', -350, -260, operation='MULTIPLY')
+    link(_enabled(radius.outputs, "Attribute"), size.inputs[0])
+    link(start.outputs[INPUT_SCALE], size.inputs[1])
+
+    # In the viewport a grain is shown when its own random number is below the amount: the same grains in each frame.
+    viewport = _add(tree, 'GeometryNodeIsViewport', -600, 320)
+    dice = _add(tree, 'FunctionNodeRandomValue', -600, 200, data_type='FLOAT')
+    grain_id = _add(tree, 'GeometryNodeInputNamedAttribute', -800, 160, data_type='INT')
+    grain_id.inputs["Name"].default_value = "id"
+    link(_enabled(grain_id.outputs, "Attribute"), dice.inputs["ID"])
+    hidden = _add(tree, 'ShaderNodeMath', -350, 200, operation='GREATER_THAN')
+    link(_enabled(dice.outputs, "Value"), hidden.inputs[0])
+    link(start.outputs[INPUT_AMOUNT], hidden.inputs[1])
+    hidden_here = _add(tree, 'FunctionNodeBooleanMath', -170, 300, operation='AND')
+    link(viewport.outputs[0], hidden_here.inputs[0])
+    link(hidden.outputs[0], hidden_here.inputs[1])
+    shown = _add(tree, 'FunctionNodeBooleanMath', 0, 300, operation='NOT')
+    link(hidden_here.outputs[0], shown.inputs[0])
+
+    points = _add(tree, 'GeometryNodeMeshToPoints', 60, 60, mode='VERTICES')
+    link(start.outputs["Geometry"], points.inputs["Mesh"])
+    link(shown.outputs[0], points.inputs["Selection"])
+    link(size.outputs[0], points.inputs["Radius"])
+    material = _add(tree, 'GeometryNodeSetMaterial', 280, 0)
+    link(points.outputs[0], material.inputs["Geometry"])
+    link(start.outputs[INPUT_MATERIAL], material.inputs["Material"])
+    link(material.outputs[0], end.inputs[0])
+    return tree
+
+
+def _make_material() -> Material:
+    material = bpy.data.materials.new(MATERIAL_NAME)
+    compat.use_nodes(material)
+    material.diffuse_color = (0.62, 0.46, 0.29, 1.0)  # the solid viewport
+    tree = material.node_tree
+    tree.nodes.clear()
+    link = tree.links.new
+    surface = _add(tree, 'ShaderNodeBsdfPrincipled', 200, 200)
+    output = _add(tree, 'ShaderNodeOutputMaterial', 520, 200)
+    link(surface.outputs[0], output.inputs["Surface"])
+
+    # Four independent random numbers to a grain, from its id.
+    grain_id = _add(tree, 'ShaderNodeAttribute', -1100, 200, attribute_name="id")
+    dice = _add(tree, 'ShaderNodeTexWhiteNoise', -900, 200, noise_dimensions='1D')
+    link(grain_id.outputs["Fac"], dice.inputs["W"])
+    parts = _add(tree, 'ShaderNodeSeparateColor', -700, 60)
+    link(dice.outputs["Color"], parts.inputs[0])
+
+    ramp = _add(tree, 'ShaderNodeValToRGB', -500, 420)
+    _fill_ramp(ramp)
+    link(dice.outputs["Value"], ramp.inputs["Fac"])
+    tone = _add(tree, 'ShaderNodeHueSaturation', -180, 360)
+    link(ramp.outputs["Color"], tone.inputs["Color"])
+    brightness = _add(tree, 'ShaderNodeMapRange', -500, 180)
+    brightness.inputs["To Min"].default_value, brightness.inputs["To Max"].default_value = 0.72, 1.25
+    link(parts.outputs[0], brightness.inputs["Value"])
+    link(brightness.outputs[0], tone.inputs["Value"])
+    link(tone.outputs["Color"], surface.inputs["Base Color"])
+
+    roughness = _add(tree, 'ShaderNodeMapRange', -180, 150)
+    roughness.inputs["To Min"].default_value, roughness.inputs["To Max"].default_value = 0.45, 0.85
+    link(parts.outputs[1], roughness.inputs["Value"])
+    link(roughness.outputs[0], surface.inputs["Roughness"])
+    specular = compat.find_input(surface, "Specular IOR Level", "Specular")
+    if specular is not None:
+        specular.default_value = 0.35
+    _let_light_through(tree, dice, surface)
+    _dent(tree, parts, surface)
+    return material
+
+
+def _fill_ramp(ramp: Node) -> None:
+    elements = ramp.color_ramp.elements
+    ramp.color_ramp.interpolation = 'CONSTANT'
+    while len(elements) < len(COLOURS):
+        elements.new(0.5)
+    for element, (position, colour) in zip(elements, COLOURS):
+        element.position = position
+        element.color = (*colour, 1.0)
+
+
+def _let_light_through(tree: NodeTree, dice: Node, surface: Node) -> None:
+    """The whitish grains are clear quartz."""
+    transmission = compat.find_input(surface, "Transmission Weight", "Transmission")
+    if transmission is None:
+        return
+    above = _add(tree, 'ShaderNodeMath', -500, -80, operation='GREATER_THAN')
+    below = _add(tree, 'ShaderNodeMath', -500, -240, operation='LESS_THAN')
+    both = _add(tree, 'ShaderNodeMath', -320, -120, operation='MULTIPLY')
+    share = _add(tree, 'ShaderNodeMath', -150, -120, operation='MULTIPLY')
+    above.inputs[1].default_value, below.inputs[1].default_value = TRANSLUCENT_FROM, TRANSLUCENT_TO
+    share.inputs[1].default_value = 0.6
+    for side, node in enumerate((above, below)):
+        tree.links.new(dice.outputs["Value"], node.inputs[0])
+        tree.links.new(node.outputs[0], both.inputs[side])
+    tree.links.new(both.outputs[0], share.inputs[0])
+    tree.links.new(share.outputs[0], transmission)
+    surface.inputs["IOR"].default_value = 1.46  # quartz
+
+
+def _dent(tree: NodeTree, parts: Node, surface: Node) -> None:
+    """Noise over the grain, in units of its radius from its own middle, so that it travels with the grain."""
+    link = tree.links.new
+    place = _add(tree, 'ShaderNodeNewGeometry', -1100, -420)
+    point = _add(tree, 'ShaderNodePointInfo', -1100, -640)
+    arm = _add(tree, 'ShaderNodeVectorMath', -900, -480, operation='SUBTRACT')
+    inverse = _add(tree, 'ShaderNodeMath', -900, -660, operation='DIVIDE')
+    inverse.inputs[0].default_value = 1.0
+    unit = _add(tree, 'ShaderNodeVectorMath', -720, -520, operation='SCALE')
+    link(place.outputs["Position"], arm.inputs[0])
+    link(point.outputs["Position"], arm.inputs[1])
+    link(point.outputs["Radius"], inverse.inputs[1])
+    link(arm.outputs[0], unit.inputs[0])
+    link(inverse.outputs[0], unit.inputs["Scale"])
+    own = _add(tree, 'ShaderNodeMath', -720, -340, operation='MULTIPLY')
+    own.inputs[1].default_value = 100.0  # another part of the noise for each grain
+    link(parts.outputs[2], own.inputs[0])
+    noise = _add(tree, 'ShaderNodeTexNoise', -520, -440, noise_dimensions='4D')
+    noise.inputs["Scale"].default_value, noise.inputs["Detail"].default_value = 1.3, 3.0
+    link(unit.outputs[0], noise.inputs["Vector"])
+    link(own.outputs[0], noise.inputs["W"])
+    depth = _add(tree, 'ShaderNodeMath', -520, -700, operation='MULTIPLY')
+    depth.inputs[1].default_value = 0.9
+    link(point.outputs["Radius"], depth.inputs[0])
+    bump = _add(tree, 'ShaderNodeBump', -180, -420)
+    bump.inputs["Strength"].default_value = 0.8
+    link(noise.outputs[0], bump.inputs["Height"])
+    link(depth.outputs[0], bump.inputs["Distance"])
+    link(bump.outputs[0], surface.inputs["Normal"])

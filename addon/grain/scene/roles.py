@@ -1,0 +1,74 @@
+"""What happens to an object and its scene when a role is given or taken."""
+import bpy
+from bpy.types import Context, Object, Scene
+
+from . import estimate, paths
+
+SUPPORTED_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT', 'EMPTY')
+
+
+def on_role_changed(item: Object, context: Context) -> None:
+    if item.grain.type == 'SOURCE':
+        _make_room_for_sand(item)
+    else:
+        _give_looks_back(item)
+    estimate.forget(item)
+    scene = context.scene
+    if scene is None or scene.objects.get(item.name) != item:
+        return
+    if item.grain.type != 'NONE':
+        _choose_free_name(scene)
+    if item.grain.type == 'SOURCE' and not scene.grain.is_radius_chosen:
+        _fit_radius(scene, item, context)
+
+
+def _make_room_for_sand(item: Object) -> None:
+    """The sand takes the source's place, so the source itself is drawn as wire and not rendered."""
+    settings = item.grain
+    if settings.is_display_kept:
+        return
+    settings.kept_display_type, settings.kept_hide_render = item.display_type, item.hide_render
+    settings.is_display_kept = True
+    item.display_type, item.hide_render = 'WIRE', True
+
+
+def _give_looks_back(item: Object) -> None:
+    settings = item.grain
+    if not settings.is_display_kept:
+        return
+    item.display_type, item.hide_render = settings.kept_display_type, settings.kept_hide_render
+    settings.is_display_kept = False
+
+
+def _choose_free_name(scene: Scene) -> None:
+    """A second scene of the same file gets a cache of its own."""
+    base, number = scene.grain.name, 1
+    while paths.shares_folder(scene) and not scene.grain.cache_folder:
+        scene.grain.name = f"{base}.{number:03d}"
+        number += 1
+
+
+def _fit_radius(scene: Scene, item: Object, context: Context) -> None:
+    """Only the first source chooses; the artist's own number is never touched."""
+    others = [other for other in scene.objects if other.grain.type == 'SOURCE' and other != item]
+    radius = estimate.fitting_radius([item], context.view_layer.depsgraph, scene.grain.size_spread)
+    if others or radius is None:
+        return
+    scene.grain.particle_radius = radius
+    scene.grain.is_radius_chosen = False  # setting it counted as the artist's choice
+
+
+def selected_objects(context: Context) -> list[Object]:
+    """Objects an operator on roles works on: the active one and the selected ones which can have a role."""
+    items = set(context.selected_objects)
+    if context.object is not None:
+        items.add(context.object)
+    return sorted((item for item in items if can_have_role(item)), key=lambda item: item.name)
+
+
+def can_have_role(item: Object) -> bool:
+    return item.type in SUPPORTED_TYPES and item.library is None and not is_sand(item)
+
+
+def is_sand(item: Object) -> bool:
+    return any(scene.grain.sand_object == item for scene in bpy.data.scenes)

@@ -1,0 +1,227 @@
+"""Evaluated Blender data to plain arrays: the only reader of the artist's geometry.
+
+What takes part is what the scene really shows: modifiers, instances and non-mesh types included, wherever the role
+comes from (the object itself, or the instancer it belongs to). The eye icon and the camera icon do not matter, an
+invisible collider is still a collider; objects disabled in viewports or in an excluded collection take no part, as
+for every other simulation in Blender.
+"""
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import tan
+from typing import Optional
+
+import numpy as np
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene, ViewLayer
+from mathutils import Matrix
+
+from ..engine.job import JobObject
+from .units import metres_per_unit, tidy
+
+MESH_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT')
+
+
+class SnapshotError(Exception):
+    """The scene cannot be baked; the text names the object and the remedy."""
+
+
+@dataclass
+class Mesh:
+    """Triangles in world space, Blender units."""
+    name: str
+    owner: Object  # the original which has the role
+    matrix: Matrix
+    positions: np.ndarray  # float32 (vertices, 3)
+    triangles: np.ndarray  # int32 (triangles, 3)
+
+
+@dataclass
+class Snapshot:
+    objects: list[JobObject] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def take(scene: Scene, view_layer: ViewLayer) -> Snapshot:
+    """Everything with a role, at the scene's current frame, in metres."""
+    snapshot = Snapshot()
+    scale = metres_per_unit(scene)
+    roles = {item for item in scene.objects if item.grain.type != 'NONE'}
+    view_layer.update()
+    _check_visibility(roles, view_layer, snapshot)
+    with _without_eye_icon(roles, view_layer):
+        view_layer.update()
+        depsgraph = view_layer.depsgraph
+        for item in sorted(roles, key=lambda item: item.name):
+            if item.grain.type == 'COLLIDER' and item.grain.collider.shape == 'PLANE':
+                if item.name in view_layer.objects:
+                    snapshot.objects.append(_plane(item.evaluated_get(depsgraph), item, scale))
+        found: set[Object] = set()
+        for mesh in _meshes(depsgraph, roles, None):
+            found.add(mesh.owner)
+            entry = _job_object(mesh, scale, snapshot)
+            if entry is not None:
+                snapshot.objects.append(entry)
+        _check_empty(roles - found, view_layer)
+    _name_apart(snapshot.objects)
+    # Sources first, then by name: the order of particles must not depend on how Blender lists its objects.
+    snapshot.objects.sort(key=lambda entry: (entry.role != "source", entry.name))
+    if not any(entry.role == "source" for entry in snapshot.objects):
+        raise SnapshotError("There is no sand: select a closed mesh and make it a Source in Properties > Physics")
+    return snapshot
+
+
+def meshes_of(item: Object, depsgraph: Depsgraph) -> list[Mesh]:
+    """One object's own surface and that of its instances."""
+    return list(_meshes(depsgraph, {item}, item))
+
+
+def _role_owner(item: Object, instancer: Optional[Object]) -> Optional[Object]:
+    for candidate in (item.original, instancer.original if instancer is not None else None):
+        if candidate is not None and candidate.grain.type != 'NONE':
+            return candidate
+    return None
+
+
+def _meshes(depsgraph: Depsgraph, roles: set[Object], only: Optional[Object]) -> Iterator[Mesh]:
+    """Every visible mesh and instance that has a role, then those of `roles` which are hidden."""
+    seen: set[Object] = set()
+    for instance in depsgraph.object_instances:
+        item = instance.object
+        owner = _role_owner(item, instance.parent if instance.is_instance else None)
+        if owner is None or (only is not None and owner != only) or _is_plane(owner) or item.type not in MESH_TYPES:
+            continue
+        if instance.is_instance and _is_own_surface(instance):
+            continue
+        seen.add(owner)
+        yield from _read(item, owner, instance.matrix_world.copy(), instance.is_instance)
+    for owner in sorted(roles - seen, key=lambda item: item.name):
+        item = owner.evaluated_get(depsgraph)
+        if item.is_evaluated and item.type in MESH_TYPES and not _is_plane(owner):
+            yield from _read(item, owner, item.matrix_world.copy(), False)
+
+
+def _is_own_surface(instance: DepsgraphObjectInstance) -> bool:
+    """Blender lists a curve, text or metaball twice: as itself, and as an instance of the mesh it turns into."""
+    parent = instance.parent
+    return (parent is not None and parent.type != 'MESH' and instance.object.original == parent.original
+            and instance.matrix_world == parent.matrix_world)
+
+
+def _is_plane(owner: Object) -> bool:
+    return owner.grain.type == 'COLLIDER' and owner.grain.collider.shape == 'PLANE'
+
+
+def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool) -> Iterator[Mesh]:
+    try:
+        mesh = item.to_mesh()
+    except RuntimeError as error:  # a metaball whose family another one draws
+        raise SnapshotError(f"'{item.original.name}' gives no surface of its own: {error}") from error
+    if mesh is None:
+        return
+    try:
+        mesh.calc_loop_triangles()
+        positions = np.empty(len(mesh.vertices) * 3, np.float32)
+        mesh.vertices.foreach_get("co", positions)
+        triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
+        mesh.loop_triangles.foreach_get("vertices", triangles)
+    finally:
+        item.to_mesh_clear()
+    if is_instance and len(triangles) == 0:
+        return
+    transform = np.array(matrix, np.float64)
+    world = positions.reshape(-1, 3) @ transform[:3, :3].T + transform[:3, 3]
+    corners = triangles.reshape(-1, 3)
+    if matrix.is_negative:
+        corners = corners[:, ::-1]  # a mirrored object is still wound outward
+    yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
+               np.ascontiguousarray(corners))
+
+
+def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
+    role = mesh.owner.grain.type
+    if len(mesh.triangles) == 0:
+        if _has_instances(mesh.owner):
+            return None
+        raise SnapshotError(f"'{mesh.name}' has no faces, so it cannot be a {role.lower()}. Give it a surface, "
+                            "check its modifiers, or remove Grain from it")
+    if not np.isfinite(mesh.positions).all():
+        raise SnapshotError(f"'{mesh.name}' has a vertex at infinity. Check its modifiers and its scale")
+    positions = mesh.positions * np.float32(scale) if scale != 1.0 else mesh.positions
+    if role == 'SOURCE':
+        open_edges = count_open_edges(mesh.triangles)
+        if open_edges:
+            snapshot.warnings.append(
+                f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for instance "
+                "with a Solidify modifier or Fill Holes")
+        velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
+        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity)
+    settings = mesh.owner.grain.collider
+    return JobObject(mesh.name, "collider", positions, mesh.triangles,
+                     friction=tidy(tan(settings.friction_angle)), thickness=tidy(settings.thickness * scale))
+
+
+def _plane(item: Object, owner: Object, scale: float) -> JobObject:
+    matrix = np.array(item.matrix_world, np.float64)
+    # The plane's normal is across its local X and Y, which stays right under uneven scale and shear.
+    normal = np.cross(matrix[:3, 0], matrix[:3, 1])
+    if normal @ matrix[:3, 2] < 0.0:
+        normal = -normal
+    length = np.linalg.norm(normal)
+    if not np.isfinite(length) or length == 0.0:
+        raise SnapshotError(f"'{owner.name}' is scaled to nothing, so it cannot be a floor. Set its scale to 1")
+    point = matrix[:3, 3] * scale
+    return JobObject(owner.name, "collider", plane_point=tuple(point.tolist()),
+                     plane_normal=tuple((normal / length).tolist()),
+                     friction=tidy(tan(owner.grain.collider.friction_angle)))
+
+
+def count_open_edges(triangles: np.ndarray) -> int:
+    """Edges that belong to an odd number of triangles."""
+    edges = np.sort(np.concatenate((triangles[:, (0, 1)], triangles[:, (1, 2)], triangles[:, (2, 0)])), axis=1)
+    keys = edges[:, 0].astype(np.int64) << 32 | edges[:, 1]
+    return int(np.count_nonzero(np.unique(keys, return_counts=True)[1] % 2))
+
+
+def _has_instances(item: Object) -> bool:
+    return item.instance_type != 'NONE' or any(modifier.type == 'NODES' for modifier in item.modifiers)
+
+
+def _check_visibility(roles: set[Object], view_layer: ViewLayer, snapshot: Snapshot) -> None:
+    for item in sorted(roles, key=lambda item: item.name):
+        if item.name not in view_layer.objects:
+            snapshot.warnings.append(f"'{item.name}' takes no part: its collection is excluded from the view layer")
+        elif item.hide_viewport:
+            snapshot.warnings.append(f"'{item.name}' takes no part: it is disabled in viewports (monitor icon in the "
+                                     "Outliner)")
+
+
+def _check_empty(missing: set[Object], view_layer: ViewLayer) -> None:
+    for item in sorted(missing, key=lambda item: item.name):
+        if _is_plane(item) or item.hide_viewport or item.name not in view_layer.objects:
+            continue
+        if item.type not in MESH_TYPES:
+            raise SnapshotError(f"'{item.name}' has no surface, so it cannot be a {item.grain.type.lower()}. "
+                                "Remove Grain from it, or for a floor set its Shape to Endless Floor")
+
+
+def _name_apart(objects: list[JobObject]) -> None:
+    """Instances share their object's name; messages need to tell them apart."""
+    used: dict[str, int] = {}
+    for entry in objects:
+        used[entry.name] = used.get(entry.name, 0) + 1
+        if used[entry.name] > 1:
+            entry.name = f"{entry.name} (instance {used[entry.name]})"
+
+
+@contextmanager
+def _without_eye_icon(roles: set[Object], view_layer: ViewLayer) -> Iterator[None]:
+    """Objects hidden with the eye icon have no instances in the depsgraph: shown while the snapshot is taken."""
+    hidden = [item for item in roles
+              if item.name in view_layer.objects and item.hide_get(view_layer=view_layer)]
+    try:
+        for item in hidden:
+            item.hide_set(False, view_layer=view_layer)
+        yield
+    finally:
+        for item in hidden:
+            item.hide_set(True, view_layer=view_layer)

@@ -1,0 +1,92 @@
+#include "cli.h"
+#include "grain/grain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// To add a command: a file cmd_<name>.c and a row here.
+static const struct {
+    const char *name, *summary;
+    int (*run)(int argument_count, char **arguments);
+} commands[] = {
+    {"bake", "simulate a job into its cache", cmd_bake},
+    {"info", "what a cache holds", cmd_info},
+};
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+int cli_exit_code(int result)
+{
+    switch (result) {
+    case GRAIN_OK: return EXIT_DONE;
+    case GRAIN_CANCELLED: return EXIT_STOPPED;
+    case GRAIN_ERROR_JOB:
+    case GRAIN_ERROR_MESH: return EXIT_JOB;
+    case GRAIN_ERROR_IO: return EXIT_IO;
+    case GRAIN_ERROR_MEMORY: return EXIT_MEMORY;
+    case GRAIN_ERROR_DIVERGED: return EXIT_DIVERGED;
+    case GRAIN_ERROR_OTHER_JOB: return EXIT_OTHER_JOB;
+    case GRAIN_ERROR_BUSY: return EXIT_BUSY;
+    case GRAIN_ERROR_DISK_FULL: return EXIT_DISK_FULL;
+    case GRAIN_ERROR_DAMAGED: return EXIT_DAMAGED;
+    default: return EXIT_INTERNAL;
+    }
+}
+
+int cli_fail(int result)
+{
+    fprintf(stderr, "grain: %s\n", grain_last_error());
+    return cli_exit_code(result);
+}
+
+int cli_usage(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "grain %s: ", command);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, " (grain %s --help)\n", command);
+    va_end(arguments);
+    return EXIT_USAGE;
+}
+
+static void print_help(FILE *to)
+{
+    fputs("usage: grain COMMAND [options]\n\n", to);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n  grain COMMAND --help   options and exit codes of a command\n  grain --version\n", to);
+}
+
+// OpenMP's threads spin while they wait for each other. On a busy machine (an artist's, with Blender open) they so take
+// the core from the very thread they wait for. Seconds for one bake of 5,800 particles on two cores:
+//                                     spinning   1000 turns, then sleeping   sleeping
+//     alone                             0.46              0.58                 0.93
+//     with four other busy threads     14.5               2.7                  1.1
+// The runtime reads its settings once, before main, hence the new start.
+static void wait_with_little_spinning(char **arguments)
+{
+    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
+    setenv("GOMP_SPINCOUNT", "1000", 1);
+    execv("/proc/self/exe", arguments); // where this fails the bake is only slower
+}
+
+int main(int argument_count, char **arguments)
+{
+    wait_with_little_spinning(arguments);
+    const char *wanted = argument_count > 1 ? arguments[1] : "";
+    if (strcmp(wanted, "--version") == 0) {
+        printf("grain %s (%s)\n", grain_version(), grain_instruction_set());
+        return EXIT_DONE;
+    }
+    if (strcmp(wanted, "--help") == 0 || strcmp(wanted, "-h") == 0 || strcmp(wanted, "help") == 0) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, wanted) == 0) return commands[i].run(argument_count - 1, arguments + 1);
+    if (wanted[0]) fprintf(stderr, "grain: there is no command '%s'\n\n", wanted);
+    print_help(stderr);
+    return EXIT_USAGE;
+}

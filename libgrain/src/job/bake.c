@@ -1,0 +1,309 @@
+// grain_bake: a job, stage by stage, into a cache.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/run.h"
+#include "fill/fill.h"
+#include "grain/job.h"
+#include "job/job.h"
+#include "sim/sim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Colliders are sampled at voxels of this many radii: fine enough that a resting grain does not feel the grid.
+#define COLLIDER_VOXEL_RADII 1.0f
+// Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
+#define COLLIDER_BAND_VOXELS 3.0f
+// What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
+#define BYTES_PER_PARTICLE 400.0
+// s; a floor far below must not make the steps of the whole bake tiny.
+#define LONGEST_FALL 2.0f
+
+typedef struct Bake {
+    const GrainBakeDef *def;
+    Job job;
+    Run run; ///< of the stages before the simulation
+    Cache cache;
+    Sim sim;
+    Particles particles; ///< as filled, then as read for each frame
+    GrainSdf **sdf;      ///< of each object; NULL for planes
+    SimCollider *colliders;
+    int collider_count;
+    int32_t last_frame;   ///< whole in the cache
+    int32_t resumed_from; ///< what last_frame was at the start
+    double began, frame_began, seconds_per_frame, last_report;
+} Bake;
+
+// --- reporting ----------------------------------------------------------------------------------
+
+static GrainResult report(Bake *bake, GrainBakeEvent event, const char *stage, double fraction)
+{
+    const GrainBakeDef *def = bake->def;
+    if (!def->status) return GRAIN_OK;
+    GrainBakeStatus status = {
+        .struct_size = sizeof status,
+        .event = event,
+        .frame_start = bake->job.frame_start,
+        .frame_end = bake->job.frame_end,
+        .frame = event == GRAIN_BAKE_FRAME ? bake->last_frame : bake->last_frame + 1,
+        .resumed_from = bake->resumed_from,
+        .particles = bake->particles.count,
+        .bytes_written = bake->cache.bytes_written,
+        .fraction = fraction,
+        .seconds = run_clock() - bake->began,
+        .seconds_left = -1.0,
+        .seconds_per_frame = bake->seconds_per_frame,
+        .stage = stage,
+    };
+    // The time left follows the frames of this run only; the latest counts most, as sand at rest bakes faster.
+    if (bake->seconds_per_frame > 0.0)
+        status.seconds_left = bake->seconds_per_frame * (bake->job.frame_end - bake->last_frame);
+    if (def->status(def->user, &status) == GRAIN_CONTINUE) return GRAIN_OK;
+    return fail(GRAIN_CANCELLED, "stopped at frame %d; bake again to go on from there", bake->last_frame);
+}
+
+static void warn(void *user, const char *text) { report(user, GRAIN_BAKE_WARNING, text, 0.0); }
+
+static int32_t report_stage(void *user, const char *stage, float fraction)
+{
+    return report(user, GRAIN_BAKE_PREPARING, stage, (double)fraction) == GRAIN_OK ? GRAIN_CONTINUE : 0;
+}
+
+static double fraction_of(const Bake *bake, double frames_done)
+{
+    int32_t frames = bake->job.frame_end - bake->job.frame_start;
+    return frames > 0 ? frames_done / frames : 1.0;
+}
+
+static GrainResult watch_substep(void *user, double frame_fraction)
+{
+    Bake *bake = user;
+    double now = run_clock();
+    if (now - bake->last_report < 0.05) return GRAIN_OK;
+    bake->last_report = now;
+    double frames_done = bake->last_frame - bake->job.frame_start + frame_fraction;
+    return report(bake, GRAIN_BAKE_PROGRESS, "simulate", fraction_of(bake, frames_done));
+}
+
+// --- stages -------------------------------------------------------------------------------------
+
+static GrainResult open_cache(Bake *bake)
+{
+    const Job *job = &bake->job;
+    CacheManifest wanted = {
+        .job_name = (char *)job->name, .fps = job->fps, .frame_start = job->frame_start, .frame_end = job->frame_end};
+    memcpy(wanted.fingerprint, job->fingerprint, sizeof wanted.fingerprint);
+    char *folder = NULL;
+    if (!bake->def->cache_folder) TRY(file_join(bake->def->job_folder, "cache", &folder));
+    GrainResult result =
+        cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted, bake->def->restart);
+    alloc_free(folder);
+    return result;
+}
+
+static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
+{
+    GrainSdfDef def;
+    TRY(grain_sdf_def_default(&def, sizeof def));
+    def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius;
+    def.band_voxels = COLLIDER_BAND_VOXELS;
+    def.thickness = object->thickness;
+    GrainRun options = {sizeof options, bake->run.thread_count, report_stage, bake};
+    GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
+    if (result == GRAIN_OK || result == GRAIN_CANCELLED) return result;
+    return fail_within(result, "object '%s'", object->name);
+}
+
+static GrainResult make_colliders(Bake *bake)
+{
+    const Job *job = &bake->job;
+    bake->sdf = ALLOC_ZEROED(GrainSdf *, job->object_count);
+    bake->colliders = ALLOC_ZEROED(SimCollider, job->object_count);
+    if (!bake->sdf || !bake->colliders) return GRAIN_ERROR_MEMORY;
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        TRY(report(bake, GRAIN_BAKE_PREPARING, "colliders", (double)i / job->object_count));
+        if (!object->is_plane) TRY(make_sdf(bake, object, &bake->sdf[i]));
+        if (object->role != JOB_COLLIDER) continue;
+        bake->colliders[bake->collider_count++] =
+            (SimCollider){bake->sdf[i], object->plane_point, object->plane_normal, object->friction};
+    }
+    return GRAIN_OK;
+}
+
+// Refuses what cannot fit before anything large is made. The volume of an open mesh means little, so the box around it
+// is the limit.
+static GrainResult check_memory(const Job *job)
+{
+    double particles = 0.0, memory = (double)memory_available();
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_SOURCE) continue;
+        particles += fill_estimate(&object->mesh, job->particle_radius, job->size_spread);
+        if (particles * BYTES_PER_PARTICLE < memory && particles < INT32_MAX) continue;
+        return fail(GRAIN_ERROR_MEMORY,
+                    "object '%s' would hold up to %.0f million particles, about %.0f GB of memory where %.0f are free; "
+                    "use a larger "
+                    "particle radius",
+                    object->name, particles / 1e6, particles * BYTES_PER_PARTICLE / 1e9, memory / 1e9);
+    }
+    return GRAIN_OK;
+}
+
+// A source gets no particle inside a collider, nor inside a source that was filled before it.
+static GrainResult fill_sources(Bake *bake)
+{
+    const Job *job = &bake->job;
+    const GrainSdf **avoid = ALLOC(const GrainSdf *, job->object_count);
+    if (!avoid) return GRAIN_ERROR_MEMORY;
+    int avoid_count = 0;
+    for (int i = 0; i < job->object_count; i++)
+        if (job->objects[i].role == JOB_COLLIDER && bake->sdf[i]) avoid[avoid_count++] = bake->sdf[i];
+    GrainResult result = GRAIN_OK;
+    for (int i = 0; i < job->object_count && result == GRAIN_OK; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_SOURCE) continue;
+        FillDef fill = {
+            bake->sdf[i],           avoid, avoid_count, job->particle_radius, job->size_spread, object->velocity,
+            job->seed + (uint64_t)i};
+        result = fill_volume(&bake->particles, &fill, &bake->run);
+        if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
+        avoid[avoid_count++] = bake->sdf[i];
+    }
+    alloc_free(avoid);
+    return result;
+}
+
+// How fast something can hit something: falling through the height of the scene, though for no longer than a shot
+// lasts, on top of the sources' own speed.
+static float expected_speed(const Bake *bake)
+{
+    float lowest = INFINITY, highest = -INFINITY, fastest = 0.0f;
+    float strength = vec3_length(bake->job.gravity);
+    Vec3 up = vec3_normalize(vec3_scale(bake->job.gravity, -1.0f), vec3(0, 0, 1));
+    for (int64_t i = 0; i < bake->particles.count; i++) {
+        float height = vec3_dot(bake->particles.position[i], up);
+        lowest = fminf(lowest, height), highest = fmaxf(highest, height);
+        fastest = fmaxf(fastest, vec3_length(bake->particles.velocity[i]));
+    }
+    for (int i = 0; i < bake->job.object_count; i++) {
+        const JobObject *object = &bake->job.objects[i];
+        if (object->role != JOB_COLLIDER) continue;
+        if (object->is_plane) lowest = fminf(lowest, vec3_dot(object->plane_point, up));
+        for (int64_t v = 0; v < object->mesh.vertex_count; v++) {
+            const float *p = object->mesh.positions + 3 * v;
+            lowest = fminf(lowest, vec3_dot(vec3(p[0], p[1], p[2]), up));
+        }
+    }
+    float fall = sqrtf(2.0f * strength * fmaxf(highest - lowest, bake->job.particle_radius));
+    return fastest + fminf(fall, strength * LONGEST_FALL);
+}
+
+static GrainResult create_sim(Bake *bake)
+{
+    const Job *job = &bake->job;
+    SimDef def = {.solver = job->solver,
+                  .gravity = job->gravity,
+                  .largest_radius = job->particle_radius * (1.0f + job->size_spread),
+                  .density = job->density,
+                  .friction = job->friction,
+                  .restitution = job->restitution,
+                  .softness = job->softness,
+                  .expected_speed = expected_speed(bake),
+                  .colliders = bake->colliders,
+                  .collider_count = bake->collider_count};
+    return sim_create(&bake->sim, &def, &bake->particles, 1.0 / job->fps, bake->run.thread_count);
+}
+
+static GrainResult write_checkpoint(Bake *bake)
+{
+    Column columns[SOLVER_MAX_COLUMNS];
+    int count = sim_save(&bake->sim, columns);
+    GrainFileHeader header = {.frame = bake->last_frame,
+                              .substep = bake->sim.substep,
+                              .time = bake->sim.time,
+                              .particles = bake->particles.count};
+    return cache_write_checkpoint(&bake->cache, &header, columns, count);
+}
+
+static GrainResult write_frame(Bake *bake, int32_t frame)
+{
+    TRY(bake->sim.solver->read(bake->sim.state, &bake->particles));
+    TRY(cache_write_frame(&bake->cache, frame, bake->sim.time, &bake->particles));
+    bake->last_frame = frame;
+    return write_checkpoint(bake);
+}
+
+// From the checkpoint in the cache, or from the sources as filled.
+static GrainResult start_or_resume(Bake *bake)
+{
+    struct GrainFrame checkpoint;
+    bake->last_frame = bake->job.frame_start - 1;
+    if (cache_find_checkpoint(&bake->cache, &checkpoint, warn, bake)) {
+        GrainResult result = sim_load(&bake->sim, checkpoint.columns, checkpoint.column_count);
+        bake->last_frame = checkpoint.header.frame;
+        grain_file_free(&checkpoint);
+        if (result != GRAIN_OK)
+            return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)",
+                               bake->cache.folder);
+    }
+    bake->resumed_from = bake->last_frame;
+    TRY(report(bake, GRAIN_BAKE_STARTED, bake->cache.folder, 0.0));
+    return bake->last_frame < bake->job.frame_start ? write_frame(bake, bake->job.frame_start) : GRAIN_OK;
+}
+
+static GrainResult bake_frames(Bake *bake)
+{
+    int32_t until = bake->job.frame_end;
+    if (bake->def->limit_frames && bake->def->last_frame < until) until = bake->def->last_frame;
+    while (bake->last_frame < until) {
+        bake->frame_began = run_clock();
+        GrainResult result = sim_advance_frame(&bake->sim, watch_substep, bake);
+        if (result == GRAIN_CANCELLED) TRY(write_checkpoint(bake));
+        TRY(result);
+        TRY(write_frame(bake, bake->last_frame + 1));
+        bake->seconds_per_frame = run_clock() - bake->frame_began;
+        // A wish to stop that comes here needs no further checkpoint: the one just written is the latest.
+        TRY(report(bake, GRAIN_BAKE_FRAME, "simulate", fraction_of(bake, bake->last_frame - bake->job.frame_start)));
+    }
+    return GRAIN_OK;
+}
+
+static GrainResult bake_all(Bake *bake)
+{
+    TRY(job_read(bake->def->job_folder, &bake->job));
+    TRY(check_memory(&bake->job));
+    TRY(open_cache(bake));
+    TRY(make_colliders(bake));
+    TRY(fill_sources(bake));
+    TRY(create_sim(bake));
+    TRY(start_or_resume(bake));
+    return bake_frames(bake);
+}
+
+GrainResult grain_bake_def_default(GrainBakeDef *def, uint32_t size)
+{
+    BEGIN_DEFAULT(def, size, GrainBakeDef);
+    return GRAIN_OK;
+}
+
+GrainResult grain_bake(const GrainBakeDef *def)
+{
+    CHECK_STRUCT(def, GrainBakeDef);
+    if (!def->job_folder) return fail(GRAIN_ERROR_ARGUMENT, "GrainBakeDef.job_folder is NULL");
+    Bake bake = {.def = def, .began = run_clock(), .cache.lock = -1};
+    GrainRun options = {sizeof options, def->thread_count, report_stage, &bake};
+    TRY(run_begin(&bake.run, &options));
+    GrainResult result = bake_all(&bake);
+
+    sim_destroy(&bake.sim);
+    particles_free(&bake.particles);
+    for (int i = 0; bake.sdf && i < bake.job.object_count; i++) grain_sdf_destroy(bake.sdf[i]);
+    alloc_free(bake.sdf);
+    alloc_free(bake.colliders);
+    cache_close(&bake.cache);
+    job_free(&bake.job);
+    return result;
+}

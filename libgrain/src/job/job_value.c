@@ -1,0 +1,141 @@
+#include "job/job_value.h"
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// "solver.friction is 7; allowed is a number from 0 to 2"
+static GrainResult fail_value(const JobNode *node, const char *key, const char *allowed)
+{
+    const char *dot = node->path[0] ? "." : "";
+    const json_t *value = json_object_get(node->object, key);
+    if (!value) return fail(GRAIN_ERROR_JOB, "job.json: %s%s%s is missing; it must be %s", node->path, dot, key, allowed);
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
+    GrainResult result = fail(GRAIN_ERROR_JOB, "job.json: %s%s%s is %.60s; it must be %s", node->path, dot, key,
+                              text ? text : "too large to show", allowed);
+    free(text);
+    return result;
+}
+
+GrainResult job_check_keys(const JobNode *node, const char *const *allowed)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)node->object, key, value)
+    {
+        int known = 0;
+        for (int i = 0; allowed[i]; i++) known |= strcmp(allowed[i], key) == 0;
+        if (known) continue;
+        char list[512] = "";
+        for (int i = 0; allowed[i]; i++) {
+            size_t used = strlen(list);
+            snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", allowed[i]);
+        }
+        return fail(GRAIN_ERROR_JOB, "job.json: %s%s%.60s is not a key Grain knows; allowed there are %s", node->path,
+                    node->path[0] ? "." : "", key, list);
+    }
+    return GRAIN_OK;
+}
+
+GrainResult job_number(const JobNode *node, const char *key, double low, double high, double fallback, double *out)
+{
+    const json_t *value = json_object_get(node->object, key);
+    if (!value && !isnan(fallback)) {
+        *out = fallback;
+        return GRAIN_OK;
+    }
+    double number = json_number_value(value);
+    if (json_is_number(value) && number >= low && number <= high) {
+        *out = number;
+        return GRAIN_OK;
+    }
+    char allowed[96];
+    snprintf(allowed, sizeof allowed, "a number from %g to %g", low, high);
+    return fail_value(node, key, allowed);
+}
+
+GrainResult job_float(const JobNode *node, const char *key, double low, double high, double fallback, float *out)
+{
+    double number = 0.0;
+    TRY(job_number(node, key, low, high, fallback, &number));
+    *out = (float)number;
+    return GRAIN_OK;
+}
+
+GrainResult job_integer(const JobNode *node, const char *key, int64_t low, int64_t high, double fallback, int64_t *out)
+{
+    const json_t *value = json_object_get(node->object, key);
+    if (!value && !isnan(fallback)) {
+        *out = (int64_t)fallback;
+        return GRAIN_OK;
+    }
+    if (json_is_integer(value) && json_integer_value(value) >= low && json_integer_value(value) <= high) {
+        *out = json_integer_value(value);
+        return GRAIN_OK;
+    }
+    char allowed[96];
+    snprintf(allowed, sizeof allowed, "a whole number from %lld to %lld", (long long)low, (long long)high);
+    return fail_value(node, key, allowed);
+}
+
+GrainResult job_text(const JobNode *node, const char *key, const char *fallback, const char **out)
+{
+    const json_t *value = json_object_get(node->object, key);
+    *out = value ? json_string_value(value) : fallback;
+    return *out ? GRAIN_OK : fail_value(node, key, "text");
+}
+
+GrainResult job_choice(const JobNode *node, const char *key, const char *const *words, const char *fallback, int *out)
+{
+    const json_t *value = json_object_get(node->object, key);
+    const char *text = value ? json_string_value(value) : fallback;
+    char allowed[256] = "";
+    for (int i = 0; words[i]; i++) {
+        if (text && strcmp(words[i], text) == 0) {
+            *out = i;
+            return GRAIN_OK;
+        }
+        size_t used = strlen(allowed);
+        snprintf(allowed + used, sizeof allowed - used, "%s\"%s\"", i ? " or " : "", words[i]);
+    }
+    return fail_value(node, key, allowed);
+}
+
+GrainResult job_vector(const JobNode *node, const char *key, double limit, const Vec3 *fallback, Vec3 *out)
+{
+    const json_t *value = json_object_get(node->object, key);
+    if (!value && fallback) {
+        *out = *fallback;
+        return GRAIN_OK;
+    }
+    double number[3] = {0};
+    int good = json_is_array(value) && json_array_size(value) == 3;
+    for (size_t i = 0; good && i < 3; i++) {
+        const json_t *component = json_array_get(value, i);
+        number[i] = json_number_value(component);
+        good = json_is_number(component) && fabs(number[i]) <= limit;
+    }
+    if (good) {
+        *out = vec3((float)number[0], (float)number[1], (float)number[2]);
+        return GRAIN_OK;
+    }
+    char allowed[96];
+    snprintf(allowed, sizeof allowed, "three numbers from %g to %g", -limit, limit);
+    return fail_value(node, key, allowed);
+}
+
+GrainResult job_child(const JobNode *node, const char *key, JobNode *out)
+{
+    const json_t *value = json_object_get(node->object, key);
+    if (!json_is_object(value)) return fail_value(node, key, "an object {...}");
+    out->object = value;
+    snprintf(out->path, sizeof out->path, "%.100s%s%s", node->path, node->path[0] ? "." : "", key);
+    return GRAIN_OK;
+}
+
+GrainResult job_list(const JobNode *node, const char *key, const json_t **out)
+{
+    *out = json_object_get(node->object, key); // the size of NULL is 0
+    return !*out || json_is_array(*out) ? GRAIN_OK : fail_value(node, key, "a list [...]");
+}

@@ -1,0 +1,229 @@
+#include "output/cache.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "output/manifest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define CHECKPOINT_LATEST "checkpoint.grain"
+// Where a bake can go on when a later frame turns out damaged.
+#define FRAMES_BETWEEN_KEPT_CHECKPOINTS 10
+
+// --- names --------------------------------------------------------------------------------------
+
+GrainResult cache_frame_path(const char *folder, int32_t frame, char **path)
+{
+    char name[64];
+    snprintf(name, sizeof name, "coarse_%06d.grain", frame);
+    return file_join(folder, name, path);
+}
+
+// Only names that a cache itself gives are ever removed.
+static int is_own_data(const char *name)
+{
+    static const char *const patterns[] = {"coarse_%d.grain%n", "checkpoint_%d.grain%n"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        int number, length = 0;
+        if (sscanf(name, patterns[i], &number, &length) == 1 && length > 0 &&
+            (name[length] == 0 || strcmp(name + length, FILE_PART_SUFFIX) == 0))
+            return 1;
+    }
+    return strcmp(name, CHECKPOINT_LATEST) == 0 || strcmp(name, CHECKPOINT_LATEST FILE_PART_SUFFIX) == 0 ||
+           strcmp(name, "cache.json") == 0 || strcmp(name, "cache.json" FILE_PART_SUFFIX) == 0;
+}
+
+static int is_unfinished(const char *name)
+{
+    size_t length = strlen(name), suffix = strlen(FILE_PART_SUFFIX);
+    return is_own_data(name) && length > suffix && strcmp(name + length - suffix, FILE_PART_SUFFIX) == 0;
+}
+
+static GrainResult remove_matching(const char *folder, int (*matches)(const char *name))
+{
+    DIR *directory = opendir(folder);
+    if (!directory) return fail(GRAIN_ERROR_IO, "could not list '%s': %s", folder, strerror(errno));
+    GrainResult result = GRAIN_OK;
+    const struct dirent *entry;
+    while (result == GRAIN_OK && (entry = readdir(directory))) {
+        if (!matches(entry->d_name)) continue;
+        char *path;
+        result = file_join(folder, entry->d_name, &path);
+        if (result == GRAIN_OK) result = file_remove(path);
+        alloc_free(path);
+    }
+    closedir(directory);
+    return result;
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+// flock is released by the system when its holder dies, so no stale lock can be left behind.
+static GrainResult take_lock(Cache *cache)
+{
+    char *path;
+    TRY(file_join(cache->folder, "lock", &path));
+    cache->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    GrainResult result = GRAIN_OK;
+    if (cache->lock < 0) {
+        result = fail(errno == ENOSPC ? GRAIN_ERROR_DISK_FULL : GRAIN_ERROR_IO,
+                      "could not write into the cache folder '%s': %s; choose a folder you may write to", cache->folder,
+                      strerror(errno));
+    } else if (flock(cache->lock, LOCK_EX | LOCK_NB) != 0) {
+        char owner[128] = "";
+        ssize_t length = read(cache->lock, owner, sizeof owner - 1);
+        result = fail(GRAIN_ERROR_BUSY, "'%s' is being baked into by %s; wait for it or stop it", cache->folder,
+                      length > 0 ? owner : "another process");
+        close(cache->lock);
+        cache->lock = -1;
+    } else {
+        char host[64] = "this machine", owner[128];
+        gethostname(host, sizeof host - 1);
+        int length = snprintf(owner, sizeof owner, "process %d on %s", (int)getpid(), host);
+        // Only a courtesy to whoever is refused; a full disk is reported by the first write that matters.
+        if (ftruncate(cache->lock, 0) != 0 || write(cache->lock, owner, (size_t)length) != length) errno = 0;
+    }
+    alloc_free(path);
+    return result;
+}
+
+static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, int restart)
+{
+    if (restart) {
+        TRY(remove_matching(cache->folder, is_own_data));
+        return manifest_set_job(&cache->manifest, wanted);
+    }
+    TRY(remove_matching(cache->folder, is_unfinished));
+    char *path;
+    TRY(file_join(cache->folder, "cache.json", &path));
+    int exists = file_exists(path);
+    alloc_free(path);
+    if (exists) TRY(cache_manifest_read(cache->folder, &cache->manifest));
+    if (exists && strcmp(cache->manifest.fingerprint, wanted->fingerprint) != 0)
+        return fail(GRAIN_ERROR_OTHER_JOB,
+                    "'%s' holds a bake of other settings or another scene (%lld frames); bake anew (--restart) or choose "
+                    "another cache folder",
+                    cache->folder, (long long)cache->manifest.frame_count);
+    return manifest_set_job(&cache->manifest, wanted);
+}
+
+GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, int restart)
+{
+    *cache = (Cache){.lock = -1};
+    GrainResult result = file_make_folder(folder);
+    if (result == GRAIN_OK) result = file_join(folder, "", &cache->folder);
+    if (result == GRAIN_OK) result = take_lock(cache);
+    if (result == GRAIN_OK) result = adopt_manifest(cache, wanted, restart);
+    if (result != GRAIN_OK) cache_close(cache);
+    return result;
+}
+
+void cache_close(Cache *cache)
+{
+    if (cache->lock >= 0) {
+        if (ftruncate(cache->lock, 0) != 0) errno = 0;
+        close(cache->lock);
+    }
+    cache->lock = -1;
+    alloc_free(cache->folder);
+    cache->folder = NULL;
+    cache_manifest_free(&cache->manifest);
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles)
+{
+    const Column columns[] = {{"position", GRAIN_F32, 3, particles->count, particles->position},
+                              {"velocity", GRAIN_F32, 3, particles->count, particles->velocity},
+                              {"radius", GRAIN_F32, 1, particles->count, particles->radius}};
+    GrainFileHeader header = {.frame = frame, .time = time, .particles = particles->count};
+    char *path;
+    TRY(cache_frame_path(cache->folder, frame, &path));
+    GrainResult result = grain_file_write(path, &header, columns, 3);
+    alloc_free(path);
+    if (result != GRAIN_OK) return result;
+    cache->bytes_written += header.bytes;
+    TRY(manifest_add_frame(&cache->manifest, &(CacheFrame){frame, particles->count, header.bytes, header.checksum}));
+    return manifest_write(cache->folder, &cache->manifest, &cache->bytes_written);
+}
+
+static GrainResult write_checkpoint_as(Cache *cache, const char *name, const GrainFileHeader *header,
+                                       const Column *columns, int column_count)
+{
+    char *path;
+    TRY(file_join(cache->folder, name, &path));
+    GrainFileHeader written = *header;
+    GrainResult result = grain_file_write(path, &written, columns, column_count);
+    if (result == GRAIN_OK) cache->bytes_written += written.bytes;
+    alloc_free(path);
+    return result;
+}
+
+GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns, int column_count)
+{
+    if (header->substep == 0 && header->frame % FRAMES_BETWEEN_KEPT_CHECKPOINTS == 0) {
+        char name[64];
+        snprintf(name, sizeof name, "checkpoint_%06d.grain", header->frame);
+        TRY(write_checkpoint_as(cache, name, header, columns, column_count));
+    }
+    return write_checkpoint_as(cache, CHECKPOINT_LATEST, header, columns, column_count);
+}
+
+// --- going on -----------------------------------------------------------------------------------
+
+// How many of the manifest's frames, from the first on, are whole on disk.
+static int64_t count_whole_frames(const Cache *cache, void (*warn)(void *user, const char *text), void *user)
+{
+    for (int64_t i = 0; i < cache->manifest.frame_count; i++) {
+        const CacheFrame *frame = &cache->manifest.frames[i];
+        char *path;
+        struct GrainFrame file;
+        if (cache_frame_path(cache->folder, frame->frame, &path) != GRAIN_OK) return i;
+        GrainResult result = grain_file_read(path, &file);
+        int is_same = result == GRAIN_OK && file.header.checksum == frame->checksum && file.header.frame == frame->frame;
+        if (result == GRAIN_OK && !is_same) fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists", path);
+        if (result == GRAIN_OK) grain_file_free(&file);
+        alloc_free(path);
+        if (is_same) continue;
+        char text[1024];
+        snprintf(text, sizeof text, "frame %d is baked again: %s", frame->frame, grain_last_error());
+        warn(user, text);
+        return i;
+    }
+    return cache->manifest.frame_count;
+}
+
+static int read_checkpoint(const Cache *cache, const char *name, int32_t last_whole, struct GrainFrame *out)
+{
+    char *path;
+    if (file_join(cache->folder, name, &path) != GRAIN_OK) return 0;
+    GrainResult result = file_exists(path) ? grain_file_read(path, out) : GRAIN_ERROR_IO;
+    alloc_free(path);
+    if (result != GRAIN_OK) return 0;
+    if (out->header.frame >= cache->manifest.frame_start && out->header.frame <= last_whole) return 1;
+    grain_file_free(out);
+    return 0;
+}
+
+int cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, void (*warn)(void *user, const char *text),
+                          void *user)
+{
+    CacheManifest *manifest = &cache->manifest;
+    int64_t whole = count_whole_frames(cache, warn, user);
+    int32_t last_whole = manifest->frame_start + (int32_t)whole - 1;
+    int found = read_checkpoint(cache, CHECKPOINT_LATEST, last_whole, checkpoint);
+    for (int32_t frame = last_whole; !found && frame >= manifest->frame_start; frame--) {
+        char name[64];
+        snprintf(name, sizeof name, "checkpoint_%06d.grain", frame);
+        found = read_checkpoint(cache, name, last_whole, checkpoint);
+    }
+    manifest->frame_count = found ? checkpoint->header.frame - manifest->frame_start + 1 : 0;
+    return found;
+}

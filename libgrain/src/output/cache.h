@@ -1,0 +1,51 @@
+#pragma once
+/// A cache folder that one process writes: its manifest, its frames, its checkpoints (docs/formats.md).
+#include "output/grain_file.h"
+
+typedef struct CacheFrame {
+    int32_t frame;
+    int64_t particles, bytes;
+    uint64_t checksum;
+} CacheFrame;
+
+#define CACHE_FINGERPRINT_CHARS 32
+
+/// cache.json. frames are in ascending order without gaps, from frame_start on.
+typedef struct CacheManifest {
+    char fingerprint[CACHE_FINGERPRINT_CHARS + 1];
+    char *job_name, *library; ///< from alloc_array
+    double fps;
+    int32_t frame_start, frame_end;
+    CacheFrame *frames;
+    int64_t frame_count, frame_capacity;
+} CacheManifest;
+
+/// GRAIN_ERROR_IO where there is none, GRAIN_ERROR_DAMAGED where it makes no sense.
+GrainResult cache_manifest_read(const char *folder, CacheManifest *out);
+void cache_manifest_free(CacheManifest *manifest);
+
+typedef struct Cache {
+    char *folder;
+    CacheManifest manifest;
+    int lock;              ///< file descriptor
+    int64_t bytes_written; ///< since it was opened
+} Cache;
+
+/// Makes the folder if need be, takes the lock (GRAIN_ERROR_BUSY names its holder), removes what an interrupted write left
+/// behind, and reads the manifest. A cache of another fingerprint is refused (GRAIN_ERROR_OTHER_JOB) unless restart, which
+/// removes the frames and checkpoints in it. wanted is taken over: job name, fps, frame range.
+GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, int restart);
+void cache_close(Cache *cache);
+
+/// Writes the frame, then the manifest that lists it.
+GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles);
+/// The latest state; as the one of frame `frame` when it stands at that frame's end and the frame is a multiple of ten.
+GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns, int column_count);
+
+/// Whether there is a checkpoint to go on from: the newest before which every frame is whole, checked by checksum. Frames
+/// after it leave the manifest, to be baked again (all of them, where there is none). Damage found is told to `warn`.
+int cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, void (*warn)(void *user, const char *text),
+                          void *user);
+
+/// "<folder>/coarse_000017.grain", from alloc_array.
+GrainResult cache_frame_path(const char *folder, int32_t frame, char **path);

@@ -1,0 +1,187 @@
+#include "output/grain_file.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+
+#define XXH_INLINE_ALL
+#include <string.h>
+#include <xxhash.h>
+
+// Offsets within the header; docs/formats.md has the same table.
+enum {
+    AT_MAGIC = 0,
+    AT_FORMAT = 8,
+    AT_FRAME = 12,
+    AT_TIME = 16,
+    AT_PARTICLES = 24,
+    AT_COLUMNS = 32,
+    AT_SUBSTEP = 36,
+    AT_BYTES = 40,
+    AT_CHECKSUM = 48,
+    HEADER_BYTES = 64,
+};
+// Within an entry of the column table.
+enum { AT_NAME = 0, NAME_BYTES = 32, AT_TYPE = 32, AT_COMPONENTS = 36, AT_OFFSET = 40, AT_COUNT = 48, ENTRY_BYTES = 64 };
+
+static const char magic[8] = {'G', 'R', 'A', 'I', 'N', 'F', 'R', 'M'};
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the cache is little-endian; a big-endian machine needs byte swaps in put() and get()"
+#endif
+#define put(memory, at, value) memcpy((memory) + (at), &(value), sizeof(value))
+#define get(memory, at, value) memcpy(&(value), (memory) + (at), sizeof(value))
+
+static int64_t round_up(int64_t bytes)
+{
+    return (bytes + 63) & ~(int64_t)63;
+}
+
+static void write_entry(char *entry, const Column *column, uint64_t offset)
+{
+    uint32_t type = (uint32_t)column->type, components = (uint32_t)column->components;
+    uint64_t count = (uint64_t)column->count;
+    strncpy(entry + AT_NAME, column->name, NAME_BYTES - 1);
+    put(entry, AT_TYPE, type);
+    put(entry, AT_COMPONENTS, components);
+    put(entry, AT_OFFSET, offset);
+    put(entry, AT_COUNT, count);
+}
+
+static void write_header(char *memory, const GrainFileHeader *header, int column_count)
+{
+    uint32_t format = GRAIN_FILE_FORMAT, columns = (uint32_t)column_count;
+    memcpy(memory + AT_MAGIC, magic, sizeof magic);
+    put(memory, AT_FORMAT, format);
+    put(memory, AT_FRAME, header->frame);
+    put(memory, AT_TIME, header->time);
+    put(memory, AT_PARTICLES, header->particles);
+    put(memory, AT_COLUMNS, columns);
+    put(memory, AT_SUBSTEP, header->substep);
+    put(memory, AT_BYTES, header->bytes);
+}
+
+// Head and columns as they go to disk, one piece after another, to the sink given: once for the checksum, once to write.
+typedef GrainResult SinkFn(void *user, const void *data, size_t bytes);
+
+static GrainResult stream(const char *head, int64_t head_bytes, const Column *columns, int column_count, SinkFn *sink,
+                          void *user)
+{
+    static const char zeros[64] = {0};
+    TRY(sink(user, head, (size_t)head_bytes));
+    for (int i = 0; i < column_count; i++) {
+        int64_t bytes = column_bytes(&columns[i]);
+        TRY(sink(user, columns[i].data, (size_t)bytes));
+        TRY(sink(user, zeros, (size_t)(round_up(bytes) - bytes)));
+    }
+    return GRAIN_OK;
+}
+
+static GrainResult sink_checksum(void *user, const void *data, size_t bytes)
+{
+    XXH3_64bits_update(user, data, bytes);
+    return GRAIN_OK;
+}
+
+static GrainResult sink_file(void *user, const void *data, size_t bytes)
+{
+    return file_write(user, data, bytes);
+}
+
+GrainResult grain_file_write(const char *path, GrainFileHeader *header, const Column *columns, int column_count)
+{
+    char head[HEADER_BYTES + GRAIN_FILE_MAX_COLUMNS * ENTRY_BYTES] = {0};
+    if (column_count > GRAIN_FILE_MAX_COLUMNS)
+        return fail(GRAIN_ERROR_ARGUMENT, "%d columns; a file holds %d", column_count, GRAIN_FILE_MAX_COLUMNS);
+    int64_t head_bytes = HEADER_BYTES + (int64_t)column_count * ENTRY_BYTES;
+    header->bytes = head_bytes;
+    for (int i = 0; i < column_count; i++) {
+        write_entry(head + HEADER_BYTES + i * ENTRY_BYTES, &columns[i], (uint64_t)header->bytes);
+        header->bytes += round_up(column_bytes(&columns[i]));
+    }
+    write_header(head, header, column_count);
+
+    XXH3_state_t *hash = XXH3_createState();
+    if (!hash) return fail(GRAIN_ERROR_MEMORY, "not enough memory for a checksum");
+    XXH3_64bits_reset(hash);
+    stream(head, head_bytes, columns, column_count, sink_checksum, hash);
+    header->checksum = XXH3_64bits_digest(hash);
+    XXH3_freeState(hash);
+    put(head, AT_CHECKSUM, header->checksum);
+
+    FileWriter file;
+    TRY(file_create(&file, path));
+    GrainResult result = stream(head, head_bytes, columns, column_count, sink_file, &file);
+    if (result == GRAIN_OK) return file_commit(&file);
+    file_abandon(&file);
+    return result;
+}
+
+static GrainResult fail_damaged(const char *path, const char *why)
+{
+    return fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged (%s); bake again to redo it", path, why);
+}
+
+static GrainResult read_entry(const char *path, const char *memory, int64_t bytes, int64_t particles, int number,
+                              Column *column)
+{
+    const char *entry = memory + HEADER_BYTES + number * ENTRY_BYTES;
+    uint32_t type, components;
+    uint64_t offset, count;
+    get(entry, AT_TYPE, type);
+    get(entry, AT_COMPONENTS, components);
+    get(entry, AT_OFFSET, offset);
+    get(entry, AT_COUNT, count);
+    if (type > GRAIN_I64 || components < 1 || components > 16 || count > (uint64_t)bytes || offset > (uint64_t)bytes ||
+        offset % 64 != 0 || entry[NAME_BYTES - 1] != 0 || particles < 0)
+        return fail_damaged(path, "a column's entry makes no sense");
+    *column = (Column){entry + AT_NAME, (GrainType)type, (int32_t)components, (int64_t)count, memory + offset};
+    if (column_bytes(column) > bytes - (int64_t)offset) return fail_damaged(path, "a column reaches past the end");
+    return GRAIN_OK;
+}
+
+static GrainResult check_and_index(const char *path, char *memory, int64_t bytes, struct GrainFrame *out)
+{
+    uint32_t format, columns;
+    if (bytes < HEADER_BYTES || memcmp(memory, magic, sizeof magic) != 0)
+        return fail_damaged(path, bytes < HEADER_BYTES ? "it is cut off" : "it is not a Grain file");
+    get(memory, AT_FORMAT, format);
+    if (format > GRAIN_FILE_FORMAT)
+        return fail(GRAIN_ERROR_DAMAGED, "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain", path,
+                    format, GRAIN_FILE_FORMAT);
+    GrainFileHeader *header = &out->header;
+    get(memory, AT_BYTES, header->bytes);
+    get(memory, AT_CHECKSUM, header->checksum);
+    if (header->bytes != bytes) return fail_damaged(path, "it is cut off");
+    memset(memory + AT_CHECKSUM, 0, sizeof header->checksum);
+    if (XXH3_64bits(memory, (size_t)bytes) != header->checksum) return fail_damaged(path, "its checksum is wrong");
+
+    get(memory, AT_FRAME, header->frame);
+    get(memory, AT_TIME, header->time);
+    get(memory, AT_PARTICLES, header->particles);
+    get(memory, AT_SUBSTEP, header->substep);
+    get(memory, AT_COLUMNS, columns);
+    if (columns > GRAIN_FILE_MAX_COLUMNS || HEADER_BYTES + (int64_t)columns * ENTRY_BYTES > bytes)
+        return fail_damaged(path, "it has too many columns");
+    out->column_count = (int)columns;
+    for (int i = 0; i < out->column_count; i++)
+        TRY(read_entry(path, memory, bytes, header->particles, i, &out->columns[i]));
+    return GRAIN_OK;
+}
+
+GrainResult grain_file_read(const char *path, struct GrainFrame *out)
+{
+    *out = (struct GrainFrame){0};
+    void *memory;
+    int64_t bytes;
+    TRY(file_read(path, &memory, &bytes));
+    out->memory = memory;
+    GrainResult result = check_and_index(path, out->memory, bytes, out);
+    if (result != GRAIN_OK) grain_file_free(out);
+    return result;
+}
+
+void grain_file_free(struct GrainFrame *file)
+{
+    alloc_free(file->memory);
+    *file = (struct GrainFrame){0};
+}

@@ -1,0 +1,57 @@
+#include "particles/particles.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <string.h>
+
+GrainResult particles_reserve(Particles *particles, int64_t capacity)
+{
+    if (capacity <= particles->capacity) return GRAIN_OK;
+    int64_t grown[3] = {particles->capacity, particles->capacity, particles->capacity};
+    TRY(alloc_grow((void **)&particles->position, &grown[0], capacity, sizeof(Vec3)));
+    TRY(alloc_grow((void **)&particles->velocity, &grown[1], capacity, sizeof(Vec3)));
+    TRY(alloc_grow((void **)&particles->radius, &grown[2], capacity, sizeof(float)));
+    particles->capacity = grown[0];
+    return GRAIN_OK;
+}
+
+GrainResult particles_add(Particles *particles, Vec3 position, Vec3 velocity, float radius)
+{
+    TRY(particles_reserve(particles, particles->count + 1));
+    particles->position[particles->count] = position;
+    particles->velocity[particles->count] = velocity;
+    particles->radius[particles->count++] = radius;
+    return GRAIN_OK;
+}
+
+void particles_free(Particles *particles)
+{
+    alloc_free(particles->position);
+    alloc_free(particles->velocity);
+    alloc_free(particles->radius);
+    *particles = (Particles){0};
+}
+
+int64_t column_bytes(const Column *column)
+{
+    static const int bytes[] = {[GRAIN_F32] = 4, [GRAIN_I32] = 4, [GRAIN_F64] = 8, [GRAIN_I64] = 8};
+    return column->count * column->components * bytes[column->type];
+}
+
+const Column *column_find(const Column *columns, int column_count, const char *name)
+{
+    for (int i = 0; i < column_count; i++)
+        if (strcmp(columns[i].name, name) == 0) return &columns[i];
+    return NULL;
+}
+
+GrainResult column_copy(const Column *columns, int column_count, const char *name, GrainType type, int components,
+                        int64_t count, void *to)
+{
+    const Column *column = column_find(columns, column_count, name);
+    if (!column || column->type != type || column->components != components || column->count != count)
+        return fail(GRAIN_ERROR_DAMAGED, "the column '%s' is missing or of another kind; was it written by another version?",
+                    name);
+    memcpy(to, column->data, (size_t)column_bytes(column));
+    return GRAIN_OK;
+}

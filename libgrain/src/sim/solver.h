@@ -1,0 +1,49 @@
+#pragma once
+/// What a solver is: a row of functions. solver_list.c holds the one table of them; a new solver is a folder beside dem/
+/// and a line there.
+#include "particles/particles.h"
+#include "sdf/sdf.h"
+
+/// What the sand may not pass. A mesh as its signed distance field, or an endless plane (sdf is NULL).
+typedef struct SimCollider {
+    const GrainSdf *sdf;
+    Vec3 plane_point, plane_normal; ///< unit normal, pointing to where the sand is
+    float friction;                 ///< tangent of the friction angle against grains
+} SimCollider;
+
+/// Everything a solver is told at the start; the pointers stay valid as long as the solver lives.
+typedef struct SimDef {
+    const char *solver;       ///< name in the table
+    Vec3 gravity;             ///< m/s2
+    float largest_radius;     ///< m, over all particles
+    float density;            ///< kg/m3, of a grain
+    float friction;           ///< tangent of the friction angle between grains
+    float restitution;        ///< of the normal speed, (0, 1]
+    float softness;           ///< how deep, in radii, an impact at expected_speed sinks in
+    float expected_speed;     ///< m/s, the fastest impact the scene's height and sources suggest
+    const SimCollider *colliders;
+    int collider_count;
+} SimDef;
+
+#define SOLVER_MAX_COLUMNS 32
+
+typedef struct Solver {
+    const char *name;
+    /// Raised by every change that moves a bit of the result: a cache baked by another number is not continued.
+    int version;
+    GrainResult (*create)(const SimDef *def, const Particles *start, int threads, void **state);
+    void (*destroy)(void *state);
+    /// The longest step that is stable now, s.
+    double (*largest_step)(const void *state);
+    GrainResult (*step)(void *state, double seconds);
+    /// The present state in the order of birth.
+    GrainResult (*read)(const void *state, Particles *out);
+    /// Everything needed to go on bit for bit, as columns that point into the state. Returns how many.
+    int (*save)(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
+    GrainResult (*load)(void *state, const Column *columns, int column_count);
+} Solver;
+
+/// NULL for an unknown name.
+const Solver *solver_find(const char *name);
+/// "dem, sph, ...", for messages.
+const char *solver_names(void);

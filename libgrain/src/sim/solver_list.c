@@ -1,0 +1,19 @@
+#include "sim/dem/dem.h"
+#include "sim/solver.h"
+
+#include <string.h>
+
+// To add a solver: a folder beside dem/ with a header that declares its Solver, and its address and name here.
+static const Solver *const solvers[] = {&dem_solver};
+
+const char *solver_names(void)
+{
+    return "dem";
+}
+
+const Solver *solver_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++)
+        if (strcmp(solvers[i]->name, name) == 0) return solvers[i];
+    return NULL;
+}

@@ -1,0 +1,34 @@
+"""The add-on's tests, inside Blender:
+
+    blender -b --factory-startup --python tests/blender/run_in_blender.py -- --build build/release [-k TEXT]
+"""
+import argparse
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE.parent), str(HERE), str(ROOT / "addon")]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("-k", dest="keyword", default="")
+    options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+    build = options.build.resolve()
+    os.environ["GRAIN_TEST_BUILD"] = str(build)
+    os.environ["GRAIN_LIBRARY_FOLDER"] = str(build / "bin")
+
+    import harness
+    import support
+    run_test = harness.run_test
+    harness.run_test = lambda name, function: run_test(name, support.in_fresh_blender(function))
+    return harness.run_folder("blender", HERE, options.keyword)
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    sys.exit(code)

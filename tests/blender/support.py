@@ -1,0 +1,157 @@
+"""What the tests in Blender share: a fresh file, small scenes, other Blender processes, and a reader of cache files
+which shares no code with Grain."""
+import json
+import os
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import addon_utils
+import bpy
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("GRAIN_TEST_BUILD", ROOT / "build/release"))
+
+
+# --- Blender itself -------------------------------------------------------------------------------
+
+def enable() -> Any:
+    """Enables the add-on as the Preferences do; an error while registering is the test's error."""
+    def raise_it(error: Exception) -> None:
+        raise error
+    return addon_utils.enable("grain", default_set=True, handle_error=raise_it)
+
+
+def disable() -> None:
+    addon_utils.disable("grain", default_set=True)
+
+
+def in_fresh_blender(function: Callable[[Path], None]) -> Callable[[Path], None]:
+    """Each test starts with an empty file and the add-on just enabled, and leaves neither bake nor child behind."""
+    def run(folder: Path) -> None:
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        enable()
+        try:
+            function(folder)
+        finally:
+            disable()
+    run.__name__ = function.__name__
+    return run
+
+
+def save(folder: Path, name: str = "test.blend") -> Path:
+    path = folder / name
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def run_blender(folder: Path, *arguments: object, script: str = "", environment: dict[str, str] | None = None,
+                timeout: float = 100.0) -> subprocess.CompletedProcess:
+    """Another Blender, in the background, with the add-on of the tree enabled as the Preferences would: before any
+    file is read. The script runs last."""
+    scripts = folder / "user_scripts"
+    (scripts / "addons").mkdir(parents=True, exist_ok=True)
+    if not (scripts / "addons" / "grain").exists():
+        (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
+    command = ["blender", "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
+               *[str(item) for item in arguments]]
+    if script:
+        helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
+        command += ["--python-expr", helper + script]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, "BLENDER_USER_SCRIPTS": str(scripts), **(environment or {})})
+
+
+# --- scenes ---------------------------------------------------------------------------------------
+
+def link(item: bpy.types.Object) -> bpy.types.Object:
+    bpy.context.scene.collection.objects.link(item)
+    return item
+
+
+def box(name: str, low: tuple[float, float, float], high: tuple[float, float, float]) -> bpy.types.Object:
+    """A closed box around its own origin, wound outward."""
+    half = [(b - a) / 2 for a, b in zip(low, high)]
+    corners = [(x, y, z) for z in (-half[2], half[2]) for y in (-half[1], half[1]) for x in (-half[0], half[0])]
+    quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(corners, [], quads)
+    item = link(bpy.data.objects.new(name, mesh))
+    item.location = [(a + b) / 2 for a, b in zip(low, high)]
+    return item
+
+
+def floor(name: str = "Floor", height: float = 0.0) -> bpy.types.Object:
+    item = box(name, (-1, -1, height - 0.1), (1, 1, height))
+    item.location.z = height
+    item.grain.type = 'COLLIDER'
+    item.grain.collider.shape = 'PLANE'
+    return item
+
+
+def small_scene(last_frame: int = 5) -> bpy.types.Scene:
+    """Some hundred grains fall on a box on a floor: baked in about a second."""
+    scene = bpy.context.scene
+    block = box("Block", (-0.08, -0.08, 0.2), (0.08, 0.08, 0.3))
+    step = box("Step", (-0.05, -0.05, 0.0), (0.05, 0.05, 0.1))
+    bpy.context.view_layer.update()
+    block.grain.type = 'SOURCE'
+    step.grain.type = 'COLLIDER'
+    floor()
+    scene.grain.particle_radius = 0.01
+    scene.frame_start, scene.frame_end = 1, last_frame
+    bpy.context.view_layer.update()
+    return scene
+
+
+def slow_scene() -> bpy.types.Scene:
+    """Some ten thousand grains over many frames: a bake nobody waits for."""
+    scene = small_scene(400)
+    scene.grain.particle_radius = 0.0025
+    return scene
+
+
+def points_in_depsgraph() -> int:
+    """Points that a renderer gets, counted where it looks for them."""
+    total = 0
+    for instance in bpy.context.evaluated_depsgraph_get().object_instances:
+        if instance.object.type == 'POINTCLOUD':
+            total += len(instance.object.data.points)
+    return total
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+def read_frame(path: Path) -> dict[str, np.ndarray]:
+    """Columns of a .grain file, read as libgrain/docs/formats.md describes them."""
+    data = path.read_bytes()
+    assert data[:8] == b"GRAINFRM", path
+    columns, = struct.unpack_from("<I", data, 32)
+    result = {}
+    for k in range(columns):
+        name, kind, components, offset, count = struct.unpack_from("<32sIIQQ", data, 64 + 64 * k)
+        dtype = ("<f4", "<i4", "<f8", "<i8")[kind]
+        array = np.frombuffer(data, dtype, count * components, offset)
+        result[name.rstrip(b"\0").decode()] = array.reshape(count, components) if components > 1 else array
+    return result
+
+
+def read_json(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that ended and waits for its parent does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def fail_output(done: subprocess.CompletedProcess) -> str:
+    return f"exit code {done.returncode}: {done.stdout[-1500:]} {done.stderr[-1500:]}"
+

@@ -1,0 +1,87 @@
+"""The zip as an artist gets it: installed by Blender itself, in a place of its own, without the source tree."""
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import support
+
+INSTALL = """
+import bpy, os, sys
+zip_path, folder = sys.argv[sys.argv.index('--') + 1:]
+bpy.ops.preferences.addon_install(filepath=zip_path)
+bpy.ops.preferences.addon_enable(module='grain')
+import grain
+print('FROM', grain.__file__, flush=True)
+from grain.engine import ffi
+print('PROGRAM', ffi.program(), os.access(ffi.program(), os.X_OK), flush=True)
+sys.path.insert(0, {tests!r})
+import support
+from pathlib import Path
+scene = support.small_scene(2)
+support.save(Path(folder))
+print('BAKED', bpy.ops.grain.bake(), len(scene.grain.sand_object.data.vertices), flush=True)
+"""
+
+
+def package(folder: Path) -> dict[str, Path]:
+    done = subprocess.run(["python3", support.ROOT / "addon/package.py", "--binaries", support.BUILD, "--out", folder],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {path.name: path for path in folder.glob("*.zip")}
+
+
+def test_zips_are_whole_and_repeatable(folder: Path) -> None:
+    first, second = package(folder / "one"), package(folder / "two")
+    assert set(first) == {"grain-0.1.0-legacy.zip", "grain-0.1.0-linux-x64.zip"}
+    for name in first:
+        assert first[name].read_bytes() == second[name].read_bytes(), f"{name} differs from run to run"
+    legacy = zipfile.ZipFile(first["grain-0.1.0-legacy.zip"])
+    extension = zipfile.ZipFile(first["grain-0.1.0-linux-x64.zip"])
+    assert {name.split("/")[0] for name in legacy.namelist()} == {"grain"}
+    assert "blender_manifest.toml" in extension.namelist() and "__init__.py" in extension.namelist()
+    for name in ("libgrain.so", "grain", "libjansson.so.4", "libgomp.so.1", "licences/libjansson4.txt",
+                 "licences/libgomp1.txt"):
+        assert f"lib/{name}" in extension.namelist(), name
+    assert legacy.getinfo("grain/lib/grain").external_attr >> 16 & 0o111, "grain must be executable"
+    assert not any("__pycache__" in name for name in legacy.namelist())
+
+
+def test_program_uses_the_libraries_beside_it(folder: Path) -> None:
+    zipfile.ZipFile(package(folder / "zips")["grain-0.1.0-linux-x64.zip"]).extractall(folder / "out")
+    for name in ("grain", "libgrain.so"):
+        (folder / "out/lib" / name).chmod(0o755)
+        listing = subprocess.run(["ldd", folder / "out/lib" / name], capture_output=True, text=True).stdout
+        for library in ("libjansson.so.4", "libgomp.so.1"):
+            assert f"{library} => {folder}/out/lib/{library}" in listing, f"{name}: {listing}"
+
+
+def test_installs_and_bakes(folder: Path) -> None:
+    zips = package(folder / "zips")
+    user = folder / "user"
+    environment = {name: value for name, value in os.environ.items() if name != "GRAIN_LIBRARY_FOLDER"}
+    environment |= {"BLENDER_USER_SCRIPTS": str(user / "scripts"), "BLENDER_USER_CONFIG": str(user / "config"),
+                    "HOME": str(user)}
+    (user / "scripts" / "addons").mkdir(parents=True)
+    done = subprocess.run(
+        ["blender", "-b", "--factory-startup", "--python-exit-code", "7", "--python-expr",
+         INSTALL.replace("{tests!r}", repr(str(Path(__file__).parent))), "--",
+         str(zips["grain-0.1.0-legacy.zip"]), str(folder)], capture_output=True, text=True, env=environment, timeout=100)
+    assert done.returncode == 0, support.fail_output(done)
+    home = user / "scripts/addons/grain"
+    assert f"FROM {home}/__init__.py" in done.stdout, done.stdout
+    assert f"PROGRAM {home}/lib/grain True" in done.stdout, done.stdout
+    assert "BAKED {'FINISHED'}" in done.stdout and (folder / "grain_cache/Sand/coarse_000002.grain").is_file()
+
+
+def test_manifest_keeps_blenders_rules(_: Path) -> None:
+    if sys.version_info < (3, 11):
+        return
+    import tomllib
+    manifest = tomllib.loads((support.ROOT / "addon/grain/blender_manifest.toml").read_text())
+    required = {"schema_version", "id", "version", "name", "tagline", "maintainer", "type", "license",
+                "blender_version_min"}
+    assert required <= set(manifest), required - set(manifest)
+    assert len(manifest["tagline"]) <= 64 and manifest["tagline"][-1].isalnum()
+    assert all(len(reason) <= 64 and not reason.endswith(".") for reason in manifest["permissions"].values())

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Rules of the tree that a compiler does not check. Prints `ok NAME` or `not ok NAME: reason` for each."""
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "libgrain" / "src"
+ADDON = ROOT / "addon" / "grain"
+
+# A folder of libgrain/src includes only folders above it here.
+ORDER = ("base", "mesh", "sdf", "cover", "particles", "fill", "sim", "upsample", "output", "job")
+OPENMP_HOME = SOURCE / "base" / "parallel.h"
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/', re.MULTILINE)
+OPENMP = re.compile(r"^\s*#\s*pragma\s+omp|_Pragma\s*\(\s*\"omp|#\s*include\s*<omp\.h>", re.MULTILINE)
+
+
+def c_files() -> list[Path]:
+    return sorted(path for path in SOURCE.rglob("*") if path.suffix in (".c", ".h", ".cpp"))
+
+
+def wrong_includes() -> Iterator[str]:
+    for folder in sorted(path.name for path in SOURCE.iterdir() if path.is_dir()):
+        if folder not in ORDER:
+            yield f"libgrain/src/{folder} is not in ORDER of tests/check_layers.py"
+    for path in c_files():
+        home = path.relative_to(SOURCE).parts[0]
+        if home not in ORDER:
+            continue
+        for folder in INCLUDE.findall(path.read_text("utf-8")):
+            if folder in ORDER and ORDER.index(folder) > ORDER.index(home):
+                yield f"{path.relative_to(ROOT)} includes {folder}/, which comes after {home}/"
+
+
+def stray_openmp() -> Iterator[str]:
+    for path in c_files():
+        if path != OPENMP_HOME and OPENMP.search(path.read_text("utf-8")):
+            yield f"{path.relative_to(ROOT)} uses OpenMP; only base/parallel.h may"
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Names of modules as written, and how many dots stand before them."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, 0) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "", node.level
+
+
+BLENDER_MODULES = {"bpy", "bpy_extras", "mathutils", "blf", "gpu", "bmesh", "addon_utils"}
+
+
+def blender_in_engine() -> Iterator[str]:
+    for path in sorted((ADDON / "engine").rglob("*.py")):
+        for name, level in imports(path):
+            if level == 0 and name.split(".")[0] in BLENDER_MODULES:
+                yield f"{path.relative_to(ROOT)} imports {name}; engine/ must not know Blender"
+            if level > 1:
+                yield f"{path.relative_to(ROOT)} imports from outside engine/"
+
+
+def stray_ctypes() -> Iterator[str]:
+    for path in sorted(ADDON.rglob("*.py")):
+        if path != ADDON / "engine" / "ffi.py" and any(name.split(".")[0] == "ctypes" for name, _ in imports(path)):
+            yield f"{path.relative_to(ROOT)} imports ctypes; only engine/ffi.py may"
+
+
+def stray_version_checks() -> Iterator[str]:
+    for path in sorted(ADDON.rglob("*.py")):
+        if path != ADDON / "compat.py" and re.search(r"bpy\.app\.version", path.read_text("utf-8")):
+            yield f"{path.relative_to(ROOT)} asks for Blender's version; only compat.py may"
+
+
+def bare_excepts() -> Iterator[str]:
+    for path in sorted(ADDON.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ExceptHandler) and node.type is None:
+                yield f"{path.relative_to(ROOT)}:{node.lineno} has a bare except"
+
+
+def missing_hints() -> Iterator[str]:
+    for path in sorted(ADDON.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                arguments = [argument for argument in node.args.args + node.args.kwonlyargs
+                             if argument.arg not in ("self", "cls")]
+                if node.returns is None or any(argument.annotation is None for argument in arguments):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name} lacks type hints"
+
+
+def long_files() -> Iterator[str]:
+    for path in sorted(ADDON.rglob("*.py")):
+        count = len(path.read_text("utf-8").splitlines())
+        if count > 400:
+            yield f"{path.relative_to(ROOT)} has {count} lines; split it by idea"
+
+
+RULES = {
+    "includes_follow_the_order": wrong_includes,
+    "openmp_only_in_parallel_h": stray_openmp,
+    "engine_without_blender": blender_in_engine,
+    "ctypes_only_in_ffi": stray_ctypes,
+    "blender_version_only_in_compat": stray_version_checks,
+    "no_bare_except": bare_excepts,
+    "type_hints_everywhere": missing_hints,
+    "no_file_too_long": long_files,
+}
+
+
+def main() -> int:
+    failed = 0
+    for name, rule in RULES.items():
+        found = list(rule())
+        failed += bool(found)
+        print(f"not ok layers/check_layers:{name}: {'; '.join(found)}" if found else f"ok layers/check_layers:{name}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

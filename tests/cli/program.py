@@ -1,0 +1,46 @@
+"""Running `grain` from the tests."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+BUILD = Path(os.environ["GRAIN_TEST_BUILD"])
+GRAIN = BUILD / "bin/grain"
+
+
+@dataclass
+class Result:
+    code: int
+    events: list[dict]
+    stdout: str
+    stderr: str
+
+    @property
+    def last(self) -> dict:
+        return self.events[-1] if self.events else {}
+
+
+def events_of(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def run(*arguments: object, check: int | None = None, environment: dict | None = None, wrap: list[str] | None = None) -> Result:
+    """Runs the program to its end; with check, its exit code must be that one."""
+    command = [*(wrap or []), str(GRAIN), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **(environment or {})})
+    result = Result(done.returncode, events_of(done.stdout), done.stdout, done.stderr)
+    assert check is None or result.code == check, f"exit code {result.code}, expected {check}: {result.stderr.strip()}"
+    return result
+
+
+def start(*arguments: object) -> subprocess.Popen:
+    return subprocess.Popen([str(GRAIN), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def digest(cache: Path) -> dict[str, str]:
+    """Name -> hash of every file of a cache but the lock."""
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(cache.iterdir()) if p.name != "lock"}

@@ -1,0 +1,18 @@
+"""The command-line tests: python3 tests/cli/run.py --build build/release [-k TEXT]."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("-k", dest="keyword", default="")
+    options = parser.parse_args()
+    os.environ["GRAIN_TEST_BUILD"] = options.build
+    sys.exit(harness.run_folder("cli", Path(__file__).parent, options.keyword))

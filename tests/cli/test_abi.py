@@ -1,0 +1,123 @@
+"""The library as seen from outside: what it exports, its structs, and the add-on's mirror of them."""
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import jobs
+import program
+from harness import Skip
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+INCLUDE = ROOT / "libgrain/include"
+LIBRARY = program.BUILD / "bin/libgrain.so"
+
+
+def load_ffi() -> ModuleType:
+    """addon/grain/engine/ffi.py without Blender and without the package around it."""
+    spec = importlib.util.spec_from_file_location("grain_ffi", ROOT / "addon/grain/engine/ffi.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["grain_ffi"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def symbols(kind: str) -> set[str]:
+    lines = subprocess.run(["nm", "-D", kind, LIBRARY], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1] for line in lines.splitlines()}
+
+
+def load_library() -> ctypes.CDLL:
+    if any("__asan" in name for name in symbols("--undefined-only")):
+        raise Skip("a sanitizer's library cannot be loaded by a program without it")
+    return ctypes.CDLL(str(LIBRARY))
+
+
+def public_text() -> str:
+    return "\n".join(path.read_text() for path in sorted(INCLUDE.glob("grain/*.h")))
+
+
+def test_only_grain_symbols_are_exported(_: Path) -> None:
+    names = symbols("--defined-only")
+    declared = set(re.findall(r"GRAIN_API[^;{]*?\b(grain_\w+)\(", public_text()))
+    assert names == declared, f"exported but not declared: {names - declared}; declared but missing: {declared - names}"
+
+
+def test_every_public_struct_is_in_the_size_table(_: Path) -> None:
+    library = load_library()
+    structs = re.findall(r"typedef struct (Grain\w+) \{", public_text())
+    assert len(structs) > 5
+    for name in structs:
+        assert library.grain_struct_size(name.encode()) > 0, f"{name} is missing in src/base/version.c"
+
+
+def c_layout(folder: Path, structs: list[type[ctypes.Structure]]) -> dict[str, int]:
+    """Size, and offset and size of each field, as the C compiler sees them."""
+    lines = []
+    for struct in structs:
+        name = struct.__name__
+        lines.append(f'printf("{name} %d\\n", (int)sizeof({name}));')
+        for field, *_ in struct._fields_:
+            lines.append(f'printf("{name}.{field} %d\\n", (int)offsetof({name}, {field}));')
+            lines.append(f'printf("{name}.{field}.size %d\\n", (int)sizeof((({name} *)0)->{field}));')
+    source = folder / "layout.c"
+    source.write_text("#include <grain/grain.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n"
+                      + "\n".join(lines) + "\nreturn 0; }\n")
+    subprocess.run(["cc", "-I", INCLUDE, source, "-o", folder / "layout"], check=True)
+    output = subprocess.run([folder / "layout"], capture_output=True, text=True, check=True).stdout
+    return {name: int(value) for name, value in (line.split() for line in output.splitlines())}
+
+
+def test_ctypes_mirrors_equal_the_compiled_structs(folder: Path) -> None:
+    ffi = load_ffi()
+    layout = c_layout(folder, ffi.STRUCTS)
+    for struct in ffi.STRUCTS:
+        name = struct.__name__
+        assert ctypes.sizeof(struct) == layout[name], f"{name} has {ctypes.sizeof(struct)} bytes, C has {layout[name]}"
+        for field, *_ in struct._fields_:
+            mirror = getattr(struct, field)
+            assert mirror.offset == layout[f"{name}.{field}"], f"{name}.{field}"
+            assert mirror.size == layout[f"{name}.{field}.size"], f"{name}.{field}"
+        fields = re.search(rf"typedef struct {name} \{{(.*?)\n\}}", public_text(), re.S).group(1)
+        code = re.sub(r"//.*", "", fields)
+        declared = sum(part.count(",") + 1 for part in code.split(";") if part.strip())
+        assert declared == len(struct._fields_), f"{name} has {declared} fields in C, {len(struct._fields_)} here"
+
+
+def test_prototypes_exist(_: Path) -> None:
+    ffi, library = load_ffi(), load_library()
+    for name in ffi.PROTOTYPES:
+        assert hasattr(library, name), name
+    assert library.grain_abi_version() == ffi.ABI_VERSION
+
+
+def test_header_is_clean_c_and_cpp_without_holes(folder: Path) -> None:
+    for compiler, name, standard in (("cc", "a.c", "-std=c17"), ("c++", "a.cpp", "-std=c++17")):
+        (folder / name).write_text("#include <grain/grain.h>\nint main(void) { return 0; }\n")
+        done = subprocess.run([compiler, standard, "-Wall", "-Wextra", "-Wpadded", "-Wpedantic", "-Werror", "-fsyntax-only",
+                               "-I", INCLUDE, folder / name], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_frames_through_ctypes_and_errors_in_words(folder: Path) -> None:
+    job = jobs.small(frame_end=2).write(folder / "job")
+    program.run("bake", job, check=0)
+    ffi, library = load_ffi(), load_library()
+    for name, (result, arguments) in ffi.PROTOTYPES.items():
+        getattr(library, name).restype, getattr(library, name).argtypes = result, arguments
+    frame = ctypes.c_void_p()
+    assert library.grain_frame_read(str(job / "cache/coarse_000002.grain").encode(), ctypes.byref(frame)) == 0
+    view = ffi.GrainView()
+    assert library.grain_frame_column(frame, b"position", ctypes.byref(view)) == 0
+    info = ffi.GrainFrameInfo(struct_size=ctypes.sizeof(ffi.GrainFrameInfo))
+    assert library.grain_frame_info(frame, ctypes.byref(info)) == 0
+    assert info.frame == 2 and info.particles == view.count > 100 and view.components == 3
+    library.grain_frame_destroy(frame)
+    assert library.grain_allocated_bytes() == 0
+    assert library.grain_frame_read(b"/no/such/file", ctypes.byref(frame)) == -5 and not frame.value
+    assert b"/no/such/file" in library.grain_last_error()

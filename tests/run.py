@@ -1,0 +1,108 @@
+"""Runs the test suites one after another and closes with `N passed, N failed`. Called by build.sh.
+
+A suite is a command that prints `ok NAME`, `not ok NAME: reason` or `skip NAME: reason`. One that ends badly without
+naming a failed test counts as a failure of its own.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LINE = re.compile(r"^(ok|not ok|skip) (\S.*)$")
+BLENDER = ["blender", "--factory-startup", "--python-exit-code", "1"]
+
+
+def suites(build: Path, keyword: str) -> dict[str, list[str]]:
+    """Suite -> command, in the order they run: quick ones first."""
+    tail = ["--", "--build", str(build), "-k", keyword]
+    window = ["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24 +extension GLX"]
+    return {
+        "layers": [sys.executable, str(ROOT / "tests/check_layers.py")],
+        "unit": [str(build / "bin/grain_tests"), keyword],
+        "cli": [sys.executable, str(ROOT / "tests/cli/run.py"), *tail[1:]],
+        "blender": [*BLENDER, "-b", "--python", str(ROOT / "tests/blender/run_in_blender.py"), *tail],
+        "ui": [*window, sys.executable, str(ROOT / "tests/ui/run.py"), *tail[1:]],
+    }
+
+
+class Score:
+    def __init__(self) -> None:
+        self.passed, self.skipped, self.failed = 0, 0, []
+
+    def read(self, line: str) -> None:
+        match = LINE.match(line)
+        if not match:
+            return
+        kind, name = match.groups()
+        if kind == "ok":
+            self.passed += 1
+        elif kind == "skip":
+            self.skipped += 1
+        else:
+            self.failed.append(name)
+
+
+def run_suite(name: str, command: list[str], score: Score, timeout: float, may_be_empty: bool) -> None:
+    print(f"\n== {name}", flush=True)
+    began, failed_before, passed_before = time.monotonic(), len(score.failed), score.passed
+    environment = dict(os.environ, GRAIN_SUITE_TIMEOUT=str(timeout))
+    # A session of its own, so that a suite that hangs goes down with everything it started.
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                               env=environment, start_new_session=True)
+    timed_out = False
+
+    def stop(*_: object) -> None:
+        nonlocal timed_out
+        timed_out = True
+        os.killpg(process.pid, signal.SIGKILL)
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(int(timeout))
+    for line in process.stdout:
+        score.read(line.rstrip("\n"))
+        print(line, end="", flush=True)
+    code = process.wait()
+    signal.alarm(0)
+    if timed_out:
+        score.failed.append(f"{name}: ran longer than {timeout:.0f} s")
+    elif code != 0 and len(score.failed) == failed_before:
+        score.failed.append(f"{name}: ended with code {code} without naming a failed test")
+    elif not may_be_empty and score.passed == passed_before and len(score.failed) == failed_before:
+        score.failed.append(f"{name}: ran no test")
+    print(f"-- {name}: {time.monotonic() - began:.1f} s", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--only", default="", help="suites, separated by commas")
+    parser.add_argument("--heavy", action="store_true", help="add the long tests")
+    parser.add_argument("-k", dest="keyword", default="", help="only tests whose name holds this")
+    options = parser.parse_args()
+    if options.heavy:
+        os.environ["GRAIN_HEAVY"] = "1"
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # several programs at once on few cores
+    score, wanted = Score(), [s for s in options.only.split(",") if s]
+    for name, command in suites(options.build.resolve(), options.keyword).items():
+        if not wanted or name in wanted:
+            run_suite(name, command, score, 3600 if options.heavy else 900, may_be_empty=bool(options.keyword))
+    print()
+    for failure in score.failed:
+        print(f"FAILED {failure}")
+    if not score.passed and not score.failed:
+        print(f"no test has '{options.keyword}' in its name")
+        return 1
+    skipped = f", {score.skipped} skipped" if score.skipped else ""
+    print(f"{score.passed} passed, {len(score.failed)} failed{skipped}")
+    return 1 if score.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

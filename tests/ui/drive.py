@@ -1,0 +1,159 @@
+"""Drives a Blender window as an artist does: moves the mouse, clicks, types, looks.
+
+A scenario is a generator; what it yields is how many seconds to wait. Runs inside Blender, from a timer, so the
+interface lives on between two steps.
+"""
+import sys
+import time
+import traceback
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, Optional
+
+import bpy
+
+Scenario = Generator[float, None, None]
+
+_ticks: list[float] = []
+
+
+class Failed(Exception):
+    pass
+
+
+def ensure(condition: bool, what: str) -> None:
+    if not condition:
+        raise Failed(what)
+
+
+# --- the window -----------------------------------------------------------------------------------
+
+def window() -> Any:
+    return bpy.context.window_manager.windows[0]
+
+
+def area(kind: str) -> Any:
+    return next(item for item in window().screen.areas if item.type == kind)
+
+
+def region(kind: str) -> Any:
+    return next(item for item in area(kind).regions if item.type == 'WINDOW')
+
+
+def widen_properties(pixels: int) -> None:
+    """Moves the edge between the viewport and the Properties editor, as one does on the first day."""
+    edge = area('PROPERTIES')
+    with bpy.context.temp_override(window=window(), screen=window().screen, area=None, region=None):
+        bpy.ops.screen.area_move(x=edge.x - 1, y=edge.y + edge.height // 2, delta=-pixels)
+
+
+def grow_properties(pixels: int) -> None:
+    """Makes the Properties editor taller at the Outliner's cost."""
+    edge = area('PROPERTIES')
+    with bpy.context.temp_override(window=window(), screen=window().screen, area=None, region=None):
+        bpy.ops.screen.area_move(x=edge.x + edge.width // 2, y=edge.y + edge.height, delta=pixels)
+
+
+def show_tab(tab: str) -> None:
+    area('PROPERTIES').spaces[0].context = tab
+
+
+def screenshot(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with bpy.context.temp_override(window=window()):
+        bpy.ops.screen.screenshot(filepath=str(path))
+
+
+# --- events ---------------------------------------------------------------------------------------
+
+def move_mouse(x: int, y: int) -> None:
+    window().event_simulate(type='MOUSEMOVE', value='NOTHING', x=x, y=y)
+
+
+def press(key: str, x: int, y: int, **modifiers: bool) -> None:
+    window().event_simulate(type=key, value='PRESS', x=x, y=y, **modifiers)
+    window().event_simulate(type=key, value='RELEASE', x=x, y=y, **modifiers)
+
+
+def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None, Optional[tuple[int, int]]]:
+    """The place of an operator's button in the editor: hovers down the editor and asks for the Python command of what
+    is under the mouse (Ctrl+C on a button copies it)."""
+    where = region(kind)
+    manager = bpy.context.window_manager
+    # Twice: left and right of the middle, as rows hold more than one button.
+    for share in (0.35, 0.93):
+        x = where.x + int(where.width * share)
+        for y in range(where.y + where.height - 10, where.y + 10, -12):
+            manager.clipboard = ""
+            move_mouse(x, y)
+            yield 0.03
+            press('C', x, y, ctrl=True)
+            yield 0.03
+            if command in manager.clipboard:
+                return x, y
+    return None
+
+
+def click(place: tuple[int, int]) -> Generator[float, None, None]:
+    move_mouse(*place)
+    yield 0.1
+    press('LEFTMOUSE', *place)
+    yield 0.1
+
+
+def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> Generator[float, None, None]:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"{what} did not happen within {seconds:g} s")
+        yield 0.05
+
+
+# --- responsiveness -------------------------------------------------------------------------------
+
+def _tick() -> float:
+    _ticks.append(time.monotonic())
+    return 0.02
+
+
+def start_watching() -> None:
+    """A timer that wants to run every 20 ms: how late it comes is how long the interface stood still."""
+    _ticks.clear()
+    if not bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.register(_tick, persistent=True)
+
+
+def longest_gap() -> float:
+    if bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.unregister(_tick)
+    return max((b - a for a, b in zip(_ticks, _ticks[1:])), default=0.0)
+
+
+# --- running --------------------------------------------------------------------------------------
+
+def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "") -> None:
+    """Runs the scenarios one after another, prints a line for each, then quits Blender."""
+    def all_of_them() -> Scenario:
+        for name, scenario in scenarios.items():
+            title = f"ui/{file}:{name}"
+            if wanted not in title:
+                continue
+            try:
+                yield from scenario()
+                print(f"ok {title}", flush=True)
+            except Exception as error:  # a test's failure, of whatever kind, is a line, not the end
+                print(f"not ok {title}: {type(error).__name__}: {error}", flush=True)
+                traceback.print_exc(file=sys.stderr)
+
+    steps = all_of_them()
+
+    def step() -> Optional[float]:
+        try:
+            return next(steps)
+        except StopIteration:
+            sys.stdout.flush()
+            with bpy.context.temp_override(window=window()):
+                bpy.ops.wm.quit_blender()
+            return None
+
+    bpy.app.timers.register(step, first_interval=0.5, persistent=True)  # scenarios open files

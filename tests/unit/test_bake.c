@@ -1,0 +1,136 @@
+// grain_bake as a library call, above all: every allocation it makes may fail, and nothing leaks or crashes.
+#include "base/alloc.h"
+#include "base/file.h"
+#include "grain/grain.h"
+#include "unit/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const float points[] = {0, 0, 0,    0.1f, 0, 0,    0, 0.1f, 0,    0.1f, 0.1f, 0,
+                               0, 0, 0.1f, 0.1f, 0, 0.1f, 0, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
+static const int32_t triangles[] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                    2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+static const char job_text[] =
+    "{\"schema\": 1, \"fps\": 24, \"frame_start\": 1, \"frame_end\": 3,"
+    " \"solver\": {\"type\": \"dem\", \"particle_radius\": 0.01},"
+    " \"geometry\": {\"file\": \"geometry.bin\", \"bytes\": 240},"
+    " \"arrays\": [{\"type\": \"f32\", \"components\": 3, \"count\": 8, \"offset\": 0},"
+    "              {\"type\": \"i32\", \"components\": 3, \"count\": 12, \"offset\": 96}],"
+    " \"objects\": [{\"name\": \"Box\", \"role\": \"source\", \"positions\": 0, \"triangles\": 1},"
+    "               {\"name\": \"Ground\", \"role\": \"collider\", \"plane\": {\"point\": [0,0,-0.1], \"normal\": "
+    "[0,0,1]}}]}";
+
+static GrainResult write_file(const char *name, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    char *path;
+    FileWriter file;
+    GrainResult result = file_join(test_folder(), name, &path);
+    if (result == GRAIN_OK) result = file_create(&file, path);
+    if (result == GRAIN_OK) result = file_write(&file, a, a_bytes);
+    if (result == GRAIN_OK) result = file_write(&file, b, b_bytes);
+    if (result == GRAIN_OK) result = file_commit(&file);
+    alloc_free(path);
+    return result;
+}
+
+static GrainResult write_job(void)
+{
+    GrainResult result = write_file("job.json", job_text, sizeof job_text - 1, "", 0);
+    if (result != GRAIN_OK) return result;
+    return write_file("geometry.bin", points, sizeof points, triangles, sizeof triangles);
+}
+
+typedef struct Watch {
+    int frames, stop_after;
+    int64_t particles;
+} Watch;
+
+static int32_t on_status(void *user, const GrainBakeStatus *status)
+{
+    Watch *watch = user;
+    watch->frames += status->event == GRAIN_BAKE_FRAME;
+    watch->particles = status->particles;
+    return watch->frames >= watch->stop_after ? 0 : GRAIN_CONTINUE;
+}
+
+static GrainResult bake(Watch *watch, int restart)
+{
+    GrainBakeDef def;
+    grain_bake_def_default(&def, sizeof def);
+    def.job_folder = test_folder();
+    def.thread_count = 1;
+    def.restart = restart;
+    def.status = on_status;
+    def.user = watch;
+    return grain_bake(&def);
+}
+
+TEST(callback_stops_and_the_next_call_goes_on)
+{
+    Watch watch = {.stop_after = 1};
+    ENSURE_OK(write_job());
+    ENSURE_EQUAL(bake(&watch, 0), GRAIN_CANCELLED);
+    ENSURE_EQUAL(watch.frames, 1);
+    watch = (Watch){.stop_after = 100};
+    ENSURE_OK(bake(&watch, 0));
+    ENSURE_EQUAL(watch.frames, 1); // of the two after the first
+    ENSURE(watch.particles > 20);
+}
+
+typedef struct Refuser {
+    int calls, refuse;
+} Refuser;
+
+static void *refusing_allocate(void *user, uint64_t bytes, uint64_t alignment)
+{
+    Refuser *refuser = user;
+    return refuser->calls++ == refuser->refuse ? NULL : aligned_alloc(alignment, bytes);
+}
+
+static void refusing_release(void *user, void *memory, uint64_t bytes)
+{
+    (void)user, (void)bytes;
+    free(memory);
+}
+
+// The n-th allocation fails, for every n: the bake says so, leaks nothing, and a later one succeeds.
+TEST(every_allocation_may_fail)
+{
+    ENSURE_OK(write_job());
+    GrainResult result = GRAIN_ERROR_MEMORY;
+    int refused = 0, wrong = 0;
+    for (int n = 0; result != GRAIN_OK && n < 2000; n++) {
+        Refuser refuser = {0, n};
+        GrainAllocator allocator = {refusing_allocate, refusing_release, &refuser};
+        Watch watch = {.stop_after = 100};
+        ENSURE_OK(grain_set_allocator(&allocator));
+        result = bake(&watch, 1);
+        int64_t left = grain_allocated_bytes();
+        wrong += (result != GRAIN_OK && result != GRAIN_ERROR_MEMORY) || left != 0;
+        if (wrong) {
+            test_fail(__FILE__, __LINE__, "allocation %d: result %d, %lld bytes left: %s", n, (int)result,
+                      (long long)left, grain_last_error());
+            return;
+        }
+        ENSURE_OK(grain_set_allocator(NULL));
+        refused += result == GRAIN_ERROR_MEMORY;
+    }
+    ENSURE_OK(result);
+    ENSURE(refused > 50);
+}
+
+TEST(bad_defs_are_refused)
+{
+    GrainBakeDef def;
+    ENSURE_FAILS(grain_bake(NULL), GRAIN_ERROR_ARGUMENT, "NULL");
+    ENSURE_OK(grain_bake_def_default(&def, sizeof def));
+    ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ARGUMENT, "job_folder");
+    def.struct_size = 7;
+    ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ABI, "GrainBakeDef");
+    ENSURE_FAILS(grain_bake_def_default(&def, 3), GRAIN_ERROR_ABI, "GrainBakeDef");
+    ENSURE_OK(grain_bake_def_default(&def, sizeof def));
+    def.job_folder = "/nowhere";
+    def.thread_count = -1;
+    ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ARGUMENT, "thread_count");
+}
