@@ -153,6 +153,33 @@ SIMD_INLINE FloatV simd_gather(const float *base, IntV index)
 #endif
 }
 
+// Doubles with as many lanes, for what floats cannot hold: a setup, not a kernel's inner loop.
+typedef double DoubleV __attribute__((vector_size(8 * SIMD_LANES)));
+typedef int64_t LongV __attribute__((vector_size(8 * SIMD_LANES)));
+
+SIMD_INLINE DoubleV simd_select_double(LongV mask, DoubleV where_set, DoubleV where_clear)
+{
+    return (DoubleV)((mask & (LongV)where_set) | (~mask & (LongV)where_clear));
+}
+
+SIMD_INLINE DoubleV simd_sqrt_double(DoubleV v)
+{
+#if defined(__AVX__)
+    __m256d part[SIMD_LANES / 4];
+    memcpy(part, &v, sizeof v);
+    for (int i = 0; i < SIMD_LANES / 4; i++) part[i] = _mm256_sqrt_pd(part[i]);
+    memcpy(&v, part, sizeof v);
+#elif defined(__SSE2__)
+    __m128d part[SIMD_LANES / 2];
+    memcpy(part, &v, sizeof v);
+    for (int i = 0; i < SIMD_LANES / 2; i++) part[i] = _mm_sqrt_pd(part[i]);
+    memcpy(&v, part, sizeof v);
+#else
+    for (int lane = 0; lane < SIMD_LANES; lane++) v[lane] = __builtin_sqrt(v[lane]);
+#endif
+    return v;
+}
+
 /// One bit for each lane, lane 0 lowest.
 SIMD_INLINE uint32_t simd_bits(IntV mask)
 {

@@ -33,25 +33,28 @@ typedef struct Binner {
     SdfBins *bins;
     GrainSdf *sdf;
     const GrainMesh *mesh;
-    double reach;
+    Vec3d origin;
+    double voxels_per_metre, reach;
     int64_t segment_count;
     int64_t *segment_clusters, *segment_listings; // of each segment; then where its own start
     SortItem *listings;
 } Binner;
 
-static Vec3d voxel_place(const Binner *b, Vec3 p)
+static inline Vec3d voxel_place(const Binner *b, Vec3 p)
 {
-    double s = 1.0 / (double)b->sdf->voxel_size;
-    return vec3d_scale(vec3d_sub(vec3d_from(p), vec3d_from(b->sdf->origin)), s);
+    return vec3d_scale(vec3d_sub(vec3d_from(p), b->origin), b->voxels_per_metre);
 }
 
-static void shape_add(Shape *shape, Vec3d p)
+static inline double lower(double a, double b) { return a < b ? a : b; }
+static inline double higher(double a, double b) { return a > b ? a : b; }
+
+static inline void shape_add(Shape *shape, Vec3d p)
 {
-    shape->low = vec3d(fmin(shape->low.x, p.x), fmin(shape->low.y, p.y), fmin(shape->low.z, p.z));
-    shape->high = vec3d(fmax(shape->high.x, p.x), fmax(shape->high.y, p.y), fmax(shape->high.z, p.z));
+    shape->low = vec3d(lower(shape->low.x, p.x), lower(shape->low.y, p.y), lower(shape->low.z, p.z));
+    shape->high = vec3d(higher(shape->high.x, p.x), higher(shape->high.y, p.y), higher(shape->high.z, p.z));
 }
 
-static Shape shape_of_triangle(const Binner *b, int32_t triangle, Vec3d corner[3])
+static inline Shape shape_of_triangle(const Binner *b, int32_t triangle, Vec3d corner[3])
 {
     for (int c = 0; c < 3; c++) corner[c] = voxel_place(b, mesh_vertex(b->mesh, triangle, c));
     Shape shape = {.low = corner[0], .high = corner[0]};
@@ -63,7 +66,7 @@ static Shape shape_of_triangle(const Binner *b, int32_t triangle, Vec3d corner[3
 static double shape_extent(const Shape *shape)
 {
     Vec3d size = vec3d_sub(shape->high, shape->low);
-    return fmax(size.x, fmax(size.y, size.z));
+    return higher(size.x, higher(size.y, size.z));
 }
 
 static void shape_find_axes(Shape *shape, const Vec3d corner[3])
@@ -82,9 +85,9 @@ static void shape_find_axes(Shape *shape, const Vec3d corner[3])
 // The shape is farther than reach from the box around centre. The 1e-6 is for rounding.
 static int is_apart(const Shape *shape, Vec3d centre, Vec3d half, double reach)
 {
-    double x = fmax(0.0, fmax(shape->low.x - centre.x, centre.x - shape->high.x) - half.x);
-    double y = fmax(0.0, fmax(shape->low.y - centre.y, centre.y - shape->high.y) - half.y);
-    double z = fmax(0.0, fmax(shape->low.z - centre.z, centre.z - shape->high.z) - half.z);
+    double x = higher(0.0, higher(shape->low.x - centre.x, centre.x - shape->high.x) - half.x);
+    double y = higher(0.0, higher(shape->low.y - centre.y, centre.y - shape->high.y) - half.y);
+    double z = higher(0.0, higher(shape->low.z - centre.z, centre.z - shape->high.z) - half.z);
     if (x * x + y * y + z * z > reach * reach + 1e-6) return 1;
     if (!shape->is_flat) return 0;
     for (int i = 0; i < 4; i++) {
@@ -282,7 +285,12 @@ static GrainResult build(Binner *b, Run *run)
 GrainResult sdf_bins_build(SdfBins *bins, GrainSdf *sdf, const GrainMesh *mesh, double reach, Run *run)
 {
     *bins = (SdfBins){0};
-    Binner binner = {.bins = bins, .sdf = sdf, .mesh = mesh, .reach = reach};
+    Binner binner = {.bins = bins,
+                     .sdf = sdf,
+                     .mesh = mesh,
+                     .origin = vec3d_from(sdf->origin),
+                     .voxels_per_metre = 1.0 / (double)sdf->voxel_size,
+                     .reach = reach};
     GrainResult result = build(&binner, run);
     alloc_free(binner.segment_clusters);
     alloc_free(binner.segment_listings);

@@ -23,6 +23,7 @@ typedef struct Worker {
     MeasureScratch scratch;
     MeasureState state;
     int32_t triangles[MEASURE_CHUNK];
+    SdfNormals normals;
 } Worker;
 
 typedef struct Builder {
@@ -43,7 +44,7 @@ static GrainResult choose_lattice(Builder *b)
 {
     GrainSdf *sdf = b->sdf;
     Vec3 low, high;
-    mesh_bounds(b->mesh, &low, &high);
+    mesh_bounds(b->mesh, b->run->thread_count, &low, &high);
     double voxel = (double)sdf->voxel_size, margin = b->band + b->half_thickness + 1.0;
     const double lows[3] = {(double)low.x, (double)low.y, (double)low.z};
     const double highs[3] = {(double)high.x, (double)high.y, (double)high.z};
@@ -100,39 +101,47 @@ static int32_t listed_triangle(const Builder *b, int64_t block, int32_t place)
 {
     for (int64_t i = b->bins.block_start[block];; i++) {
         uint32_t cluster = b->bins.clusters[i];
-        for (int32_t at = b->bins.cluster_start[cluster]; at < b->bins.cluster_start[cluster + 1]; at++) {
+        int32_t first = b->bins.cluster_start[cluster], end = b->bins.cluster_start[cluster + 1];
+        if (!b->parts.is_sheet) {
+            if (place < end - first) return b->bins.triangle[first + place];
+            place -= end - first;
+            continue;
+        }
+        for (int32_t at = first; at < end; at++) {
             int32_t triangle = b->bins.triangle[at];
-            if (b->parts.is_sheet && b->parts.is_sheet[triangle]) continue;
-            if (place-- == 0) return triangle;
+            if (!b->parts.is_sheet[triangle] && place-- == 0) return triangle;
         }
     }
+}
+
+// Signs for the voxels nearest to an edge or a corner, which the triangle's own plane does not tell.
+static void sign_by_normals(Builder *b, int64_t block, const uint64_t voxels[8], Worker *worker)
+{
+    float *values = b->sdf->values + block * SDF_BLOCK_VALUES;
+    int32_t corner[3];
+    sdf_block_corner(b->sdf, block, corner);
+    for (int word = 0; word < 8; word++)
+        for (uint64_t bits = voxels[word]; bits; bits &= bits - 1) {
+            int at = 64 * word + __builtin_ctzll(bits), packet = at / 8;
+            int x = 2 * (packet & 3) + (at & 1), y = 2 * (packet >> 2 & 3) + (at >> 1 & 1);
+            int z = 2 * (packet >> 4) + (at >> 2 & 1);
+            int32_t triangle = listed_triangle(b, block, worker->state.nearest[at]);
+            Vec3d place = {corner[0] + x, corner[1] + y, corner[2] + z};
+            int side = sdf_side_by_normal(&b->signer, &worker->normals, triangle, place);
+            if (side == 0) b->unsure[block] = 1;
+            float *value = &values[sdf_block_index(x, y, z)];
+            if (side < 0) *value = -*value;
+        }
 }
 
 static void measure_solids(Builder *b, int64_t block)
 {
     Worker *worker = &b->workers[parallel_thread_index()];
-    const MeasureState *state = &worker->state;
-    float *values = b->sdf->values + block * SDF_BLOCK_VALUES, voxel = b->sdf->voxel_size;
-    int32_t corner[3];
+    uint64_t unsigned_voxels[8];
     measure(b, block, 0, b->band, worker);
-    sdf_block_corner(b->sdf, block, corner);
-    for (int slot = 0; slot < 512; slot++) {
-        int x = slot & 7, y = slot >> 3 & 7, z = slot >> 6, at = sdf_measure_index(x, y, z);
-        float *value = &values[sdf_block_index(x, y, z)];
-        if (state->nearest[at] < 0) {
-            *value = SDF_FAR;
-            continue;
-        }
-        float side = state->side[at];
-        if (side == 0.0f && b->parts.solids_closed) {
-            Vec3d place = {corner[0] + x, corner[1] + y, corner[2] + z};
-            int told = sdf_side_by_normal(&b->signer, listed_triangle(b, block, state->nearest[at]), place);
-            if (told == 0) b->unsure[block] = 1;
-            side = (float)told;
-        }
-        float distance = sqrtf(state->squared[at]) * voxel;
-        *value = side < 0.0f ? -distance : distance;
-    }
+    SIMD_CALL(sdf_measure_end)
+    (&worker->state, b->sdf->voxel_size, b->sdf->values + block * SDF_BLOCK_VALUES, unsigned_voxels);
+    if (b->parts.solids_closed) sign_by_normals(b, block, unsigned_voxels, worker);
 }
 
 static void measure_sheets(Builder *b, int64_t block)
@@ -239,7 +248,7 @@ static GrainResult build(Builder *b, const GrainSdfDef *def)
     TRY(sdf_bins_build(&b->bins, sdf, b->mesh, b->band + b->half_thickness, run));
     TRY(sdf_tree_build(sdf));
     sdf->values = ALLOC(float, sdf->block_count *SDF_BLOCK_VALUES);
-    b->workers = ALLOC(Worker, run->thread_count);
+    b->workers = ALLOC_ZEROED(Worker, run->thread_count);
     b->unsure = ALLOC_ZEROED(uint8_t, sdf->block_count);
     if (!sdf->values || !b->workers || !b->unsure) return GRAIN_ERROR_MEMORY;
     b->measured = (MeasureMesh){.positions = b->mesh->positions,
