@@ -79,12 +79,40 @@ SIMD_INLINE IntV simd_lane_index(void)
 
 SIMD_INLINE FloatV simd_select(IntV mask, FloatV where_set, FloatV where_clear)
 {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return (FloatV)_mm256_blendv_ps((__m256)where_clear, (__m256)where_set, (__m256)mask);
+#else
     return (FloatV)((mask & (IntV)where_set) | (~mask & (IntV)where_clear));
+#endif
 }
 
-SIMD_INLINE FloatV simd_min(FloatV a, FloatV b) { return simd_select(a < b, a, b); }
+/// a < b ? a : b in each lane, hence b where either is not a number; the processor's own instruction does the same.
+SIMD_INLINE FloatV simd_min(FloatV a, FloatV b)
+{
+#if defined(__AVX512F__)
+    return (FloatV)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (FloatV)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (FloatV)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    return simd_select(a < b, a, b);
+#endif
+}
 
-SIMD_INLINE FloatV simd_max(FloatV a, FloatV b) { return simd_select(a > b, a, b); }
+/// a > b ? a : b in each lane.
+SIMD_INLINE FloatV simd_max(FloatV a, FloatV b)
+{
+#if defined(__AVX512F__)
+    return (FloatV)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (FloatV)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (FloatV)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    return simd_select(a > b, a, b);
+#endif
+}
 
 SIMD_INLINE FloatV simd_abs(FloatV v) { return (FloatV)((IntV)v & 0x7fffffff); }
 
@@ -112,6 +140,77 @@ SIMD_INLINE FloatV simd_gather(const float *base, IntV index)
     FloatV v;
     for (int lane = 0; lane < SIMD_LANES; lane++) v[lane] = base[index[lane]];
     return v;
+#endif
+}
+
+/// Records of four floats, one from each of the places base + stride * index[lane] (in floats, 16-byte aligned), turned
+/// into four vectors: x of all lanes, y of all lanes, ... Cheaper than gathers, as a record is one load.
+SIMD_INLINE void simd_load_records(const float *base, int64_t stride, const int32_t *index, FloatV out[4])
+{
+#if defined(__AVX512F__)
+    __m512 row[4];
+    for (int k = 0; k < 4; k++) {
+        __m512 v = _mm512_castps128_ps512(_mm_load_ps(base + stride * index[k]));
+        v = _mm512_insertf32x4(v, _mm_load_ps(base + stride * index[k + 4]), 1);
+        v = _mm512_insertf32x4(v, _mm_load_ps(base + stride * index[k + 8]), 2);
+        row[k] = _mm512_insertf32x4(v, _mm_load_ps(base + stride * index[k + 12]), 3);
+    }
+    __m512 xy01 = _mm512_unpacklo_ps(row[0], row[1]), zw01 = _mm512_unpackhi_ps(row[0], row[1]);
+    __m512 xy23 = _mm512_unpacklo_ps(row[2], row[3]), zw23 = _mm512_unpackhi_ps(row[2], row[3]);
+    out[0] = (FloatV)_mm512_shuffle_ps(xy01, xy23, 0x44), out[1] = (FloatV)_mm512_shuffle_ps(xy01, xy23, 0xEE);
+    out[2] = (FloatV)_mm512_shuffle_ps(zw01, zw23, 0x44), out[3] = (FloatV)_mm512_shuffle_ps(zw01, zw23, 0xEE);
+#elif defined(__AVX2__)
+    __m256 row[4];
+    for (int k = 0; k < 4; k++)
+        row[k] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(base + stride * index[k])),
+                                      _mm_load_ps(base + stride * index[k + 4]), 1);
+    __m256 xy01 = _mm256_unpacklo_ps(row[0], row[1]), zw01 = _mm256_unpackhi_ps(row[0], row[1]);
+    __m256 xy23 = _mm256_unpacklo_ps(row[2], row[3]), zw23 = _mm256_unpackhi_ps(row[2], row[3]);
+    out[0] = (FloatV)_mm256_shuffle_ps(xy01, xy23, 0x44), out[1] = (FloatV)_mm256_shuffle_ps(xy01, xy23, 0xEE);
+    out[2] = (FloatV)_mm256_shuffle_ps(zw01, zw23, 0x44), out[3] = (FloatV)_mm256_shuffle_ps(zw01, zw23, 0xEE);
+#elif defined(__SSE2__)
+    __m128 row[4];
+    for (int k = 0; k < 4; k++) row[k] = _mm_load_ps(base + stride * index[k]);
+    _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+    for (int k = 0; k < 4; k++) out[k] = (FloatV)row[k];
+#else
+    for (int k = 0; k < 4; k++) {
+        out[k] = simd_set1(0.0f);
+        for (int lane = 0; lane < SIMD_LANES; lane++) out[k][lane] = base[stride * index[lane] + k];
+    }
+#endif
+}
+
+/// The way back: SIMD_LANES records of four floats, one behind the other (16-byte aligned).
+SIMD_INLINE void simd_store_records(float *to, FloatV x, FloatV y, FloatV z, FloatV w)
+{
+#if defined(__AVX512F__)
+    __m512 xy02 = _mm512_unpacklo_ps((__m512)x, (__m512)y), xy13 = _mm512_unpackhi_ps((__m512)x, (__m512)y);
+    __m512 zw02 = _mm512_unpacklo_ps((__m512)z, (__m512)w), zw13 = _mm512_unpackhi_ps((__m512)z, (__m512)w);
+    __m512 row[4] = {_mm512_shuffle_ps(xy02, zw02, 0x44), _mm512_shuffle_ps(xy02, zw02, 0xEE),
+                     _mm512_shuffle_ps(xy13, zw13, 0x44), _mm512_shuffle_ps(xy13, zw13, 0xEE)};
+    for (int k = 0; k < 4; k++) {
+        _mm_store_ps(to + 4 * k, _mm512_castps512_ps128(row[k]));
+        _mm_store_ps(to + 4 * (k + 4), _mm512_extractf32x4_ps(row[k], 1));
+        _mm_store_ps(to + 4 * (k + 8), _mm512_extractf32x4_ps(row[k], 2));
+        _mm_store_ps(to + 4 * (k + 12), _mm512_extractf32x4_ps(row[k], 3));
+    }
+#elif defined(__AVX2__)
+    __m256 xy02 = _mm256_unpacklo_ps((__m256)x, (__m256)y), xy13 = _mm256_unpackhi_ps((__m256)x, (__m256)y);
+    __m256 zw02 = _mm256_unpacklo_ps((__m256)z, (__m256)w), zw13 = _mm256_unpackhi_ps((__m256)z, (__m256)w);
+    __m256 row[4] = {_mm256_shuffle_ps(xy02, zw02, 0x44), _mm256_shuffle_ps(xy02, zw02, 0xEE),
+                     _mm256_shuffle_ps(xy13, zw13, 0x44), _mm256_shuffle_ps(xy13, zw13, 0xEE)};
+    for (int k = 0; k < 4; k++) {
+        _mm_store_ps(to + 4 * k, _mm256_castps256_ps128(row[k]));
+        _mm_store_ps(to + 4 * (k + 4), _mm256_extractf128_ps(row[k], 1));
+    }
+#elif defined(__SSE2__)
+    __m128 row[4] = {(__m128)x, (__m128)y, (__m128)z, (__m128)w};
+    _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+    for (int k = 0; k < 4; k++) _mm_store_ps(to + 4 * k, row[k]);
+#else
+    for (int lane = 0; lane < SIMD_LANES; lane++)
+        to[4 * lane] = x[lane], to[4 * lane + 1] = y[lane], to[4 * lane + 2] = z[lane], to[4 * lane + 3] = w[lane];
 #endif
 }
 

@@ -18,6 +18,7 @@ typedef struct SimDef {
     float largest_radius;     ///< m, over all particles
     float density;            ///< kg/m3, of a grain
     float friction;           ///< tangent of the friction angle between grains
+    float rolling_friction;   ///< largest rolling moment over normal force and effective radius; 0: balls roll freely
     float restitution;        ///< of the normal speed, (0, 1]
     float softness;           ///< how deep, in radii, an impact at expected_speed sinks in
     float expected_speed;     ///< m/s, the fastest impact the scene's height and sources suggest
