@@ -27,6 +27,39 @@ void scene_add_plane(DemScene *scene, Vec3 point, Vec3 normal, float friction)
         (SimCollider){NULL, point, vec3_normalize(normal, vec3(0, 0, 1)), friction};
 }
 
+GrainResult scene_add_mesh(DemScene *scene, const GrainMesh *mesh, float friction)
+{
+    GrainSdfDef def;
+    GrainRun run = {sizeof run, 1, NULL, NULL};
+    GrainSdf **sdf = &scene->sdf[scene->def.collider_count];
+    TRY(grain_sdf_def_default(&def, sizeof def));
+    def.voxel_size = scene->def.largest_radius; // as bakes do
+    TRY(grain_sdf_create(mesh, &def, &run, sdf));
+    scene->colliders[scene->def.collider_count++] = (SimCollider){.sdf = *sdf, .friction = friction};
+    return GRAIN_OK;
+}
+
+GrainResult scene_add_tray(DemScene *scene, Vec3 low, Vec3 high, float turn, float friction)
+{
+    float wall = 4.0f * scene->def.largest_radius, positions[16 * 3];
+    for (int i = 0; i < 16; i++) { // 0 to 7 outside, 8 to 15 inside; bit 0: x, bit 1: y, bit 2: z
+        float out = i < 8 ? wall : 0.0f;
+        float x = i & 1 ? high.x + out : low.x - out, y = i & 2 ? high.y + out : low.y - out;
+        positions[3 * i] = x * cosf(turn) - y * sinf(turn);
+        positions[3 * i + 1] = x * sinf(turn) + y * cosf(turn);
+        positions[3 * i + 2] = i & 4 ? high.z : low.z - out;
+    }
+    static const int32_t quads[14][4] = {{0, 2, 3, 1},    {0, 1, 5, 4},    {2, 6, 7, 3},   {0, 4, 6, 2},
+                                         {1, 3, 7, 5},    {8, 9, 11, 10},  {8, 12, 13, 9}, {10, 11, 15, 14},
+                                         {8, 10, 14, 12}, {9, 13, 15, 11}, {4, 5, 13, 12}, {6, 14, 15, 7},
+                                         {4, 12, 14, 6},  {5, 7, 15, 13}};
+    int32_t triangles[28 * 3];
+    for (int q = 0; q < 14; q++)
+        for (int k = 0; k < 3; k++)
+            triangles[6 * q + k] = quads[q][k], triangles[6 * q + 3 + k] = quads[q][k == 0 ? 0 : k + 1];
+    return scene_add_mesh(scene, &(GrainMesh){positions, triangles, 16, 28}, friction);
+}
+
 static GrainResult add_grain(DemScene *scene, Vec3 at, float radius, float jitter, float spread)
 {
     Rng4 random = rng_at(3, (uint64_t)scene->start.count, RNG_STREAM_TEST, 0);
@@ -77,6 +110,7 @@ GrainResult scene_run(DemScene *scene, double seconds)
 void scene_end(DemScene *scene)
 {
     dem_solver.destroy(scene->dem);
+    for (int i = 0; i < scene->def.collider_count; i++) grain_sdf_destroy(scene->sdf[i]);
     particles_free(&scene->start);
 }
 
