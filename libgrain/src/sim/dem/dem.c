@@ -27,6 +27,7 @@ static GrainResult allocate(Dem *dem)
     dem->block_reach = ALLOC_ZEROED(float, dem->block_count);
     dem->block_walls = ALLOC_ZEROED(int64_t, dem->block_count + 1);
     dem->colliders = ALLOC_ZEROED(SimCollider, dem->def.collider_count);
+    if (dem->def.more_material_count > 0 && !(dem->material = ALLOC(uint8_t, dem->count))) return GRAIN_ERROR_MEMORY;
     float **arrays[] = {&dem->x, &dem->y, &dem->z, &dem->reach};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (!(*arrays[i] = ALLOC_ZEROED(float, dem->count))) return GRAIN_ERROR_MEMORY;
@@ -41,8 +42,9 @@ static void destroy(void *state)
     Dem *dem = state;
     if (!dem) return;
     dem_free_lists(dem);
-    void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left, dem->block_reach,
-                      dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,          dem->reach};
+    void *arrays[] = {dem->balls,       dem->balls_before, dem->id,        dem->id_before, dem->block_left,
+                      dem->block_reach, dem->block_walls,  dem->colliders, dem->x,         dem->y,
+                      dem->z,           dem->reach,        dem->material};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(dem);
 }
@@ -67,13 +69,17 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     dem->found_per_ball = 8;
     dem->wall_room = PARALLEL_BLOCK;
     TRY(allocate(dem));
+    if (dem->material) memcpy(dem->material, def->particle_material, (size_t)dem->count);
     memcpy(dem->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
     dem->def.colliders = dem->colliders;
-    TRY(dem_law_choose(def, &dem->law));
+    float smallest = def->largest_radius;
     for (int64_t i = 0; i < dem->count; i++) {
-        dem->balls[i] = ball_at_start(start, i, def->density);
+        int material = dem->material ? dem->material[i] : 0;
+        dem->balls[i] = ball_at_start(start, i, dem_material(def, material).density);
         dem->id[i] = (int32_t)i;
+        smallest = fminf(smallest, start->radius[i]);
     }
+    TRY(dem_law_choose(def, smallest, &dem->law));
     dem->must_list = 1;
     return GRAIN_OK;
 }
@@ -100,14 +106,8 @@ static double largest_step(const void *state)
 
 static void find_forces(Dem *dem, float seconds)
 {
-    DemWork work = {dem->balls,
-                    &dem->pairs,
-                    &dem->walls,
-                    dem->force,
-                    dem->moment,
-                    dem->torque,
-                    dem_law_for_step(&dem->law, (double)seconds),
-                    seconds};
+    DemLaw law = dem_law_for_step(&dem->law, (double)seconds);
+    DemWork work = {dem->balls, &dem->pairs, &dem->walls, dem->force, dem->moment, dem->torque, &law, seconds};
     int64_t pair_count = dem_round_up(dem->pairs.count), wall_count = dem_round_up(dem->walls.count);
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(pair_count, CONTACT_BLOCK))
     {
@@ -186,8 +186,7 @@ static int save_contacts(const Dem *dem, Column *columns)
                                            {"dem.wall_normal_x", "dem.wall_normal_y", "dem.wall_normal_z"},
                                            {"dem.wall_sampled_x", "dem.wall_sampled_y", "dem.wall_sampled_z"}};
     int count = add_vectors(columns, 0, names[0], &dem->pairs.shear, dem->pairs.count);
-    if (dem->law.rolling_friction > 0.0f)
-        count = add_vectors(columns, count, names[1], &dem->pairs.roll, dem->pairs.count);
+    if (dem->law.resists_rolling) count = add_vectors(columns, count, names[1], &dem->pairs.roll, dem->pairs.count);
     const DemVectors *walls[] = {&dem->walls.shear, &dem->walls.roll, &dem->walls.normal, &dem->walls.sampled};
     for (int i = 0; i < 4; i++) count = add_vectors(columns, count, names[2 + i], walls[i], dem->walls.count);
     columns[count++] = (Column){"dem.wall_gap", GRAIN_F32, 1, dem->walls.count, dem->walls.gap};

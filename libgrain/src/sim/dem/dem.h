@@ -47,10 +47,11 @@ typedef struct DemPairs {
     int64_t count;    ///< without the filling
     int32_t *own;     ///< ball -> its first pair; ball count + 1 entries
     int32_t *a, *b;   ///< places of the balls, a < b
+    int32_t *mix;     ///< which DemMix they have; NULL when there is only one kind of grain
     DemVectors apart; ///< m, anchor of a minus anchor of b
     DemVectors shear; ///< m, the tangential spring; 0 where they do not touch
     DemVectors roll;  ///< m, the rolling spring
-    int64_t own_capacity, a_capacity, b_capacity;
+    int64_t own_capacity, a_capacity, b_capacity, mix_capacity;
 } DemPairs;
 
 /// Places where a collider may touch a ball: a plane that stands for the collider near the ball.
@@ -62,8 +63,9 @@ typedef struct DemWalls {
     DemVectors sampled; ///< m, the ball's offset when the plane was found
     float *gap;         ///< m, from the plane to the ball's centre at that offset
     float *friction;    ///< of the collider
+    int32_t *mix;       ///< the grain's kind with itself; NULL when there is only one
     DemVectors shear, roll;
-    int64_t ball_capacity, collider_capacity, gap_capacity, friction_capacity;
+    int64_t ball_capacity, collider_capacity, gap_capacity, friction_capacity, mix_capacity;
 } DemWalls;
 
 #define DEM_WALL_FIXED (1 << 30)
@@ -85,6 +87,7 @@ typedef struct Dem {
     // In sorted order.
     DemBall *balls, *balls_before;
     int32_t *id, *id_before;  ///< order of birth
+    uint8_t *material;        ///< kind of grain, in the order of birth; NULL when there is only one
     float *x, *y, *z, *reach; ///< m: places when the lists were made, and radius + skin; in sorted order
 
     CellGrid grid;
@@ -140,7 +143,7 @@ typedef struct DemWork {
     const DemPairs *pairs;
     const DemWalls *walls;
     float *force, *moment, *torque; ///< torque is NULL when nothing resists rolling
-    DemLaw law;
+    const DemLaw *law;              ///< for a substep of this length
     float seconds;
 } DemWork;
 

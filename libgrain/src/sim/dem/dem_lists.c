@@ -116,12 +116,14 @@ static GrainResult grow_pairs(Dem *dem, int64_t count)
     int64_t padded = dem_round_up(count);
     TRY(alloc_grow((void **)&pairs->a, &pairs->a_capacity, padded, sizeof(int32_t)));
     TRY(alloc_grow((void **)&pairs->b, &pairs->b_capacity, padded, sizeof(int32_t)));
+    if (dem->material) TRY(alloc_grow((void **)&pairs->mix, &pairs->mix_capacity, padded, sizeof(int32_t)));
     TRY(dem_vectors_grow(&pairs->apart, padded));
     TRY(dem_vectors_grow(&pairs->shear, padded));
-    if (dem->law.rolling_friction > 0.0f) TRY(dem_vectors_grow(&pairs->roll, padded));
+    if (dem->law.resists_rolling) TRY(dem_vectors_grow(&pairs->roll, padded));
     pairs->count = count;
     for (int64_t pair = count; pair < padded; pair++) {
         pairs->a[pair] = pairs->b[pair] = 0;
+        if (pairs->mix) pairs->mix[pair] = 0;
         pairs->apart.x[pair] = pairs->apart.y[pair] = pairs->apart.z[pair] = 1e9f;
     }
     return GRAIN_OK;
@@ -152,7 +154,7 @@ static void take_springs(Dem *dem, const int32_t *ball_before, int64_t pair, int
 {
     const DemPairs *before = &dem->pairs_before;
     DemVectors *shear = &dem->pairs.shear, *roll = &dem->pairs.roll;
-    int resists_rolling = dem->law.rolling_friction > 0.0f;
+    int resists_rolling = dem->law.resists_rolling;
     if (ball_before) {
         int32_t first = ball_before[a], second = ball_before[b];
         float sign = first < second ? 1.0f : -1.0f;
@@ -185,6 +187,8 @@ static void fill_pairs(Dem *dem, const int32_t *ball_before)
                 pairs->apart.x[pair] = dem->x[a] - dem->x[b];
                 pairs->apart.y[pair] = dem->y[a] - dem->y[b];
                 pairs->apart.z[pair] = dem->z[a] - dem->z[b];
+                if (pairs->mix)
+                    pairs->mix[pair] = dem->material[dem->id[a]] * DEM_MAX_MATERIALS + dem->material[dem->id[b]];
                 take_springs(dem, ball_before, pair, a, b);
             }
         }
@@ -251,8 +255,7 @@ static GrainResult grow_records(Dem *dem)
     int64_t count = 4 * (dem_round_up(dem->pairs.count) + dem_round_up(dem->walls.count));
     TRY(alloc_grow((void **)&dem->force, &dem->force_capacity, count, sizeof(float)));
     TRY(alloc_grow((void **)&dem->moment, &dem->moment_capacity, count, sizeof(float)));
-    if (dem->law.rolling_friction > 0.0f)
-        TRY(alloc_grow((void **)&dem->torque, &dem->torque_capacity, count, sizeof(float)));
+    if (dem->law.resists_rolling) TRY(alloc_grow((void **)&dem->torque, &dem->torque_capacity, count, sizeof(float)));
     return GRAIN_OK;
 }
 
@@ -322,6 +325,7 @@ static void free_pairs(DemPairs *pairs)
     alloc_free(pairs->own);
     alloc_free(pairs->a);
     alloc_free(pairs->b);
+    alloc_free(pairs->mix);
     dem_vectors_free(&pairs->apart);
     dem_vectors_free(&pairs->shear);
     dem_vectors_free(&pairs->roll);

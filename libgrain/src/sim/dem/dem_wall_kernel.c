@@ -29,11 +29,14 @@ SIMD_INLINE void wall_lanes(const DemWork *work, int64_t wall, int64_t record, i
     FloatV lever = simd_max(distance, zero); // to where ball and wall meet
     contact.velocity =
         vec3v_sub(vec3v(v[0], v[1], v[2]), vec3v_cross(vec3v_scale(contact.spin, lever), contact.normal));
+    contact_mix(work->law, walls->mix ? walls->mix + wall : NULL, &contact);
     contact.friction = simd_load(walls->friction + wall);
 
     Vec3V shear = vec3v_load(&walls->shear, wall), roll = {zero, zero, zero};
     if (resists_rolling) roll = vec3v_load(&walls->roll, wall);
-    ResponseV response = contact_response(&work->law, &contact, &shear, &roll, resists_rolling, work->seconds);
+    int has_spring = work->law->shear == DEM_SHEAR_SPRING;
+    ResponseV response =
+        contact_response(work->law, &contact, &shear, &roll, has_spring, resists_rolling, work->seconds);
     Vec3V force = vec3v_keep(contact.touching, response.force);
     Vec3V moment =
         vec3v_keep(contact.touching, vec3v_scale(vec3v_cross(contact.normal, response.shear), lever / at[3]));

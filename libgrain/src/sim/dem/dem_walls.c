@@ -200,11 +200,13 @@ static GrainResult grow_walls(Dem *dem, int64_t count)
     TRY(alloc_grow((void **)&walls->collider, &walls->collider_capacity, padded, sizeof(int32_t)));
     TRY(alloc_grow((void **)&walls->gap, &walls->gap_capacity, padded, sizeof(float)));
     TRY(alloc_grow((void **)&walls->friction, &walls->friction_capacity, padded, sizeof(float)));
+    if (dem->material) TRY(alloc_grow((void **)&walls->mix, &walls->mix_capacity, padded, sizeof(int32_t)));
     DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) TRY(dem_vectors_grow(vectors[i], padded));
     walls->count = count;
     for (int64_t wall = count; wall < padded; wall++) {
         walls->ball[wall] = 0;
+        if (walls->mix) walls->mix[wall] = 0;
         walls->gap[wall] = 1e9f;
         walls->friction[wall] = 0.0f;
         walls->normal.x[wall] = walls->normal.y[wall] = walls->normal.z[wall] = 0.0f;
@@ -243,6 +245,7 @@ static void fill_wall(Dem *dem, int64_t wall, const DemWallFound *found, int64_t
     walls->collider[wall] = found->collider;
     walls->gap[wall] = found->gap;
     walls->friction[wall] = dem->colliders[found->collider & ~DEM_WALL_FIXED].friction;
+    if (walls->mix) walls->mix[wall] = dem->material[dem->id[found->ball]] * (DEM_MAX_MATERIALS + 1);
     walls->normal.x[wall] = found->normal.x;
     walls->normal.y[wall] = found->normal.y;
     walls->normal.z[wall] = found->normal.z;
@@ -318,6 +321,7 @@ void dem_free_walls(DemWalls *walls)
     alloc_free(walls->collider);
     alloc_free(walls->gap);
     alloc_free(walls->friction);
+    alloc_free(walls->mix);
     DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) dem_vectors_free(vectors[i]);
 }
