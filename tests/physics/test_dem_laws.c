@@ -21,7 +21,7 @@ static double restitution_of(DemNormal normal, double k_r, double k_d, float spe
     double mass = 0.5, radius = 0.05,
            depth = pow(mass * (double)speed * (double)speed / k_r, normal == DEM_NORMAL_LINEAR ? 0.5 : 0.4);
     double seconds = depth / (double)speed / 1000.0;
-    DemMix *mix = &dem->law.mix[0];
+    DemMix *mix = &dem->mixes.mix[0];
     switch (normal) {
     case DEM_NORMAL_LINEAR:
         mix->stiffness = (float)(k_r / mass), mix->damping = (float)(k_d / mass);
@@ -36,6 +36,7 @@ static double restitution_of(DemNormal normal, double k_r, double k_d, float spe
         mix->stiffness = (float)(k_r / sqrt(radius)), mix->damping = (float)(k_d / mass);
         break;
     }
+    dem->law.first = *mix;
     double after = -1.0, until = 0.0001 / (double)speed + 6.0 * depth / (double)speed;
     for (double t = 0.0; t < until; t += seconds) dem_solver.step(dem, seconds);
     after = fabs((double)(dem->balls[0].velocity[0] - dem->balls[1].velocity[0])) / (double)speed;
@@ -227,13 +228,14 @@ TEST(materials_mix)
     SimMaterial second = {.density = 1000.0f, .friction = 0.2f, .restitution = 0.4f, .cohesion = 3.0f};
     def.more_materials = &second, def.more_material_count = 1;
     DemLaw law;
-    ENSURE_OK(dem_law_choose(&def, 0.01f, &law));
-    const DemMix *mixed = &law.mix[1], *back = &law.mix[DEM_MAX_MATERIALS];
+    DemMixes mixes;
+    ENSURE_OK(dem_law_choose(&def, 0.01f, &law, &mixes));
+    const DemMix *mixed = &mixes.mix[1], *back = &mixes.mix[DEM_MAX_MATERIALS];
     ENSURE_NEAR(mixed->friction, 0.4, 1e-6);
     ENSURE_NEAR(mixed->cohesion, 0.0, 0.0); // one of them does not stick
     ENSURE(memcmp(mixed, back, sizeof *mixed) == 0);
     ENSURE_NEAR(dem_law_restitution(DEM_NORMAL_LINEAR, (double)mixed->damping / sqrt((double)mixed->stiffness)), 0.6,
                 0.002);
     def.normal_law = "rubber";
-    ENSURE_FAILS(dem_law_choose(&def, 0.01f, &law), GRAIN_ERROR_ARGUMENT, "hertz_tsuji");
+    ENSURE_FAILS(dem_law_choose(&def, 0.01f, &law, &mixes), GRAIN_ERROR_ARGUMENT, "hertz_tsuji");
 }

@@ -79,7 +79,7 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
         dem->id[i] = (int32_t)i;
         smallest = fminf(smallest, start->radius[i]);
     }
-    TRY(dem_law_choose(def, smallest, &dem->law));
+    TRY(dem_law_choose(def, smallest, &dem->law, &dem->mixes));
     dem->must_list = 1;
     return GRAIN_OK;
 }
@@ -106,8 +106,17 @@ static double largest_step(const void *state)
 
 static void find_forces(Dem *dem, float seconds)
 {
-    DemLaw law = dem_law_for_step(&dem->law, (double)seconds);
-    DemWork work = {dem->balls, &dem->pairs, &dem->walls, dem->force, dem->moment, dem->torque, &law, seconds};
+    DemMixes mixes = dem->mixes;
+    DemWork work = {.balls = dem->balls,
+                    .pairs = dem->pairs,
+                    .walls = dem->walls,
+                    .force = dem->force,
+                    .moment = dem->moment,
+                    .torque = dem->torque,
+                    .law = dem->law,
+                    .mixes = &mixes,
+                    .seconds = seconds};
+    dem_law_for_step(&work.law, &mixes, (double)seconds);
     int64_t pair_count = dem_round_up(dem->pairs.count), wall_count = dem_round_up(dem->walls.count);
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(pair_count, CONTACT_BLOCK))
     {

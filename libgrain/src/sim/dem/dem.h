@@ -36,6 +36,10 @@ typedef struct DemBall {
 /// belong to ball 0 and touch nothing.
 #define DEM_LIST_MULTIPLE 16
 
+/// A ball's shared records are as many as a multiple of this; those too many are the one that is always 0. Most balls
+/// have no more, and the processor need not guess how many there are.
+#define DEM_SHARED_MULTIPLE 4
+
 /// Three components of a vector for each entry of a list.
 typedef struct DemVectors {
     float *x, *y, *z;
@@ -83,6 +87,7 @@ typedef struct Dem {
     int threads;
     int64_t count;
     DemLaw law;
+    DemMixes mixes;
 
     // In sorted order.
     DemBall *balls, *balls_before;
@@ -96,8 +101,9 @@ typedef struct Dem {
     int32_t *shared;       ///< records in which a ball is the second, or touches a wall
     int32_t *shared_start; ///< ball -> its first entry in shared; count + 2 entries, the last is not used
     float *force, *moment,
-        *torque;    ///< records: force on the first ball (N), its moment for a lever of 1 (N), rolling (N m)
-    int32_t *found; ///< partners as the search finds them, found_per_ball for each ball of a block
+        *torque;          ///< records: force on the first ball (N), its moment for a lever of 1 (N), rolling (N m)
+    int64_t record_count; ///< of pairs and walls; the one behind them is always 0
+    int32_t *found;       ///< partners as the search finds them, found_per_ball for each ball of a block
     int64_t found_per_ball;
     DemWallFound *wall_found; ///< wall_room for each block
     int64_t wall_room, wall_found_capacity;
@@ -137,13 +143,15 @@ static inline int64_t dem_round_up(int64_t count)
 
 // --- kernels ------------------------------------------------------------------------------------
 
-/// What the two loops over contacts need to know.
+/// What the two loops over contacts need to know. They work on a copy of their own: a store into an array might change
+/// what they were given by address, for all the compiler knows, and everything would be read again and again.
 typedef struct DemWork {
     const DemBall *balls;
-    const DemPairs *pairs;
-    const DemWalls *walls;
+    DemPairs pairs;
+    DemWalls walls;
     float *force, *moment, *torque; ///< torque is NULL when nothing resists rolling
-    const DemLaw *law;              ///< for a substep of this length
+    DemLaw law;                     ///< for a substep of this length
+    const DemMixes *mixes;
     float seconds;
 } DemWork;
 
@@ -152,7 +160,7 @@ SIMD_KERNEL(void, dem_pairs, (const DemWork *work, int64_t first, int64_t last))
 /// The same for walls; their records stand behind those of the pairs.
 SIMD_KERNEL(void, dem_walls, (const DemWork *work, int64_t first, int64_t last, int64_t first_record))
 /// Sums the records of balls [first, last) and moves them. Returns whether one of them left its skin.
-SIMD_KERNEL(int32_t, dem_move, (Dem * dem, int64_t first, int64_t last, float seconds))
+SIMD_KERNEL(int32_t, dem_move, (const Dem *dem, int64_t first, int64_t last, float seconds))
 /// Partners b > a of the balls of cells [first_cell, last_cell) into found (room for `room` of them), how many each
 /// ball has into own[ball]. Returns how many there are in all, also when that is more than room.
 SIMD_KERNEL(int64_t, dem_search,

@@ -169,19 +169,20 @@ static double contact_seconds(const SimDef *def, DemNormal normal, int material_
     return shortest;
 }
 
-static void choose_mixes(const SimDef *def, DemLaw *law)
+static void choose_mixes(const SimDef *def, DemLaw *law, DemMixes *mixes)
 {
     for (int a = 0; a < law->material_count; a++)
         for (int b = 0; b < law->material_count; b++) {
             SimMaterial first = dem_material(def, a), second = dem_material(def, b);
-            DemMix *mix = &law->mix[a * DEM_MAX_MATERIALS + b];
+            DemMix *mix = &mixes->mix[a * DEM_MAX_MATERIALS + b];
             *mix = mix_of(def, law->normal, &first, &second, def->largest_radius);
             law->resists_rolling |= mix->rolling_friction > 0.0f;
             law->is_cohesive |= mix->cohesion > 0.0f;
         }
+    law->first = mixes->mix[0];
 }
 
-GrainResult dem_law_choose(const SimDef *def, float smallest_radius, DemLaw *law)
+GrainResult dem_law_choose(const SimDef *def, float smallest_radius, DemLaw *law, DemMixes *mixes)
 {
     int normal, shear;
     TRY(find_name("normal law", def->normal_law, dem_normal_names, &normal));
@@ -202,22 +203,21 @@ GrainResult dem_law_choose(const SimDef *def, float smallest_radius, DemLaw *law
         law->shear_stiffness = (float)ratio;
         law->shear_damping = (float)sqrt(ratio / 1.5 * LINEAR_SHEAR);
     }
-    choose_mixes(def, law);
+    choose_mixes(def, law, mixes);
     law->contact_seconds = (float)contact_seconds(def, law->normal, law->material_count, smallest_radius);
     return GRAIN_OK;
 }
 
-DemLaw dem_law_for_step(const DemLaw *law, double seconds)
+void dem_law_for_step(DemLaw *law, DemMixes *mixes, double seconds)
 {
-    DemLaw now = *law;
-    now.viscosity = (float)(SLIDE_STOP / seconds);
-    if (law->normal != DEM_NORMAL_LINEAR) return now; // depends on the overlap: the kernel does it
+    law->viscosity = (float)(SLIDE_STOP / seconds);
+    if (law->normal != DEM_NORMAL_LINEAR) return; // depends on the overlap: the kernel does it
     for (int a = 0; a < law->material_count; a++)
         for (int b = 0; b < law->material_count; b++) {
-            DemMix *mix = &now.mix[a * DEM_MAX_MATERIALS + b];
+            DemMix *mix = &mixes->mix[a * DEM_MAX_MATERIALS + b];
             float part = (float)(1.0 / (1.0 + 0.5 * seconds * (double)mix->damping));
             mix->stiffness *= part;
             mix->damping *= part;
         }
-    return now;
+    law->first = mixes->mix[0];
 }

@@ -46,15 +46,21 @@ typedef struct DemLaw {
     float roll_damping;    ///< over c
     float viscosity;       ///< of the shear laws without spring, over effective mass, 1/s
     float contact_seconds; ///< duration of the shortest collision expected; the substep is a part of it
-    DemMix mix[DEM_MAX_MATERIALS * DEM_MAX_MATERIALS]; ///< [first * DEM_MAX_MATERIALS + second]
+    DemMix first;          ///< kind 0 with itself
 } DemLaw;
+
+/// [first * DEM_MAX_MATERIALS + second]
+typedef struct DemMixes {
+    DemMix mix[DEM_MAX_MATERIALS * DEM_MAX_MATERIALS];
+} DemMixes;
 
 /// From the settings; Hertz needs the smallest radius, whose contacts are the shortest. GRAIN_ERROR_ARGUMENT names an
 /// unknown law.
-GrainResult dem_law_choose(const SimDef *def, float smallest_radius, DemLaw *law);
-/// The law for substeps of this length. Damping is meant for the speed in the middle of the kick a contact gives, which
-/// is not known before: a pair alone comes out as if it were, so that restitution is exact to the second order.
-DemLaw dem_law_for_step(const DemLaw *law, double seconds);
+GrainResult dem_law_choose(const SimDef *def, float smallest_radius, DemLaw *law, DemMixes *mixes);
+/// Makes them those for substeps of this length. Damping is meant for the speed in the middle of the kick a contact
+/// gives, which is not known before: a pair alone comes out as if it were, so that restitution is exact to the second
+/// order.
+void dem_law_for_step(DemLaw *law, DemMixes *mixes, double seconds);
 
 /// The names of the laws, NULL-ended, in the order of the enums above.
 extern const char *const dem_normal_names[], *const dem_shear_names[];

@@ -224,18 +224,40 @@ static void sort_entries(int32_t *entries, int64_t count)
     }
 }
 
+static GrainResult grow_records(Dem *dem)
+{
+    dem->record_count = dem_round_up(dem->pairs.count) + dem_round_up(dem->walls.count);
+    int64_t count = 4 * (dem->record_count + 1);
+    TRY(alloc_grow((void **)&dem->force, &dem->force_capacity, count, sizeof(float)));
+    TRY(alloc_grow((void **)&dem->moment, &dem->moment_capacity, count, sizeof(float)));
+    if (dem->law.resists_rolling) TRY(alloc_grow((void **)&dem->torque, &dem->torque_capacity, count, sizeof(float)));
+    float *const records[] = {dem->force, dem->moment, dem->torque};
+    for (int i = 0; i < 3; i++)
+        if (records[i]) memset(records[i] + 4 * dem->record_count, 0, 4 * sizeof(float));
+    return GRAIN_OK;
+}
+
+// Every ball's entries are filled up to a multiple of DEM_SHARED_MULTIPLE with the record that is always 0.
 static GrainResult list_shared(Dem *dem)
 {
     int64_t pair_count = dem->pairs.count, wall_count = dem->walls.count, records = dem_round_up(pair_count);
+    int64_t most = pair_count + wall_count + (DEM_SHARED_MULTIPLE - 1) * dem->count;
     int threads = dem->threads;
-    TRY(alloc_grow((void **)&dem->shared, &dem->shared_capacity, pair_count + wall_count, sizeof(int32_t)));
-    // Counted two places on, a ball's counter is one place on its first entry, and runs up to where the next begins.
+    if (most > INT32_MAX)
+        return fail(GRAIN_ERROR_MEMORY, "more contacts than one simulation can hold; use larger particles");
+    TRY(alloc_grow((void **)&dem->shared, &dem->shared_capacity, most, sizeof(int32_t)));
+    // Counted two places on, a ball's counter is one place on its first entry, and runs up to where they end.
     int32_t *start = dem->shared_start, *counter = start + 2;
     memset(start, 0, (size_t)(dem->count + 2) * sizeof *start);
     PARALLEL_FOR(threads, pair, pair_count) { count_up(&counter[dem->pairs.b[pair]], threads); }
     PARALLEL_FOR(threads, wall, wall_count) { count_up(&counter[dem->walls.ball[wall]], threads); }
     int32_t sum = 0;
-    for (int64_t i = 0; i <= dem->count + 1; i++) start[i] = sum += start[i];
+    for (int64_t i = 0; i < dem->count; i++) {
+        int32_t here = (counter[i] + DEM_SHARED_MULTIPLE - 1) & -DEM_SHARED_MULTIPLE;
+        start[i + 1] = sum;
+        sum += here;
+    }
+    PARALLEL_FOR(threads, entry, sum) { dem->shared[entry] = (int32_t)dem->record_count; }
     counter = start + 1;
     PARALLEL_FOR(threads, pair, pair_count)
     {
@@ -245,17 +267,9 @@ static GrainResult list_shared(Dem *dem)
     {
         dem->shared[count_up(&counter[dem->walls.ball[wall]], threads)] = (int32_t)(records + wall);
     }
+    PARALLEL_FOR(threads, i, dem->count) { counter[i] = (counter[i] + DEM_SHARED_MULTIPLE - 1) & -DEM_SHARED_MULTIPLE; }
     if (threads == 1) return GRAIN_OK;
     PARALLEL_FOR(threads, i, dem->count) { sort_entries(dem->shared + start[i], start[i + 1] - start[i]); }
-    return GRAIN_OK;
-}
-
-static GrainResult grow_records(Dem *dem)
-{
-    int64_t count = 4 * (dem_round_up(dem->pairs.count) + dem_round_up(dem->walls.count));
-    TRY(alloc_grow((void **)&dem->force, &dem->force_capacity, count, sizeof(float)));
-    TRY(alloc_grow((void **)&dem->moment, &dem->moment_capacity, count, sizeof(float)));
-    if (dem->law.resists_rolling) TRY(alloc_grow((void **)&dem->torque, &dem->torque_capacity, count, sizeof(float)));
     return GRAIN_OK;
 }
 
@@ -282,8 +296,8 @@ static GrainResult list_all(Dem *dem, const int32_t *ball_before)
     spread_balls(dem);
     TRY(list_pairs(dem, ball_before));
     TRY(dem_find_walls(dem, ball_before));
-    TRY(list_shared(dem));
-    return grow_records(dem);
+    TRY(grow_records(dem));
+    return list_shared(dem);
 }
 
 static float largest_reach(const Dem *dem)

@@ -10,15 +10,15 @@ SIMD_INLINE void store_nothing(const DemWork *work, int64_t pair, int has_spring
     Vec3V zeros = {zero, zero, zero};
     simd_store_records(work->force + 4 * pair, zero, zero, zero, zero);
     simd_store_records(work->moment + 4 * pair, zero, zero, zero, zero);
-    if (has_spring) vec3v_store(&work->pairs->shear, pair, zeros);
+    if (has_spring) vec3v_store(&work->pairs.shear, pair, zeros);
     if (!resists_rolling) return;
     simd_store_records(work->torque + 4 * pair, zero, zero, zero, zero);
-    vec3v_store(&work->pairs->roll, pair, zeros);
+    vec3v_store(&work->pairs.roll, pair, zeros);
 }
 
 SIMD_INLINE void pair_lanes(const DemWork *work, int64_t pair, int has_spring, int resists_rolling)
 {
-    const DemPairs *pairs = work->pairs;
+    const DemPairs *pairs = &work->pairs;
     const float *balls = (const float *)work->balls;
     const int32_t *index_a = pairs->a + pair, *index_b = pairs->b + pair;
     FloatV zero = simd_set1(0.0f);
@@ -35,32 +35,34 @@ SIMD_INLINE void pair_lanes(const DemWork *work, int64_t pair, int has_spring, i
         return;
     }
     // Concentric balls have no normal; a distance above 0 keeps the numbers finite and the force at 0.
-    FloatV distance = simd_sqrt(simd_max(squared, simd_set1(1e-30f)));
-    FloatV inverse = 1.0f / (distance * reach);
-    FloatV lever = distance * distance * inverse; // the levers must add up to the distance, or spin comes from nowhere
-    contact.normal = vec3v_scale(apart, reach * inverse);
+    squared = simd_max(squared, simd_set1(1e-30f));
+    FloatV distance = simd_sqrt(squared), inverse_reach = 1.0f / reach;
+    FloatV inverse = distance * (1.0f / squared); // root and quotients side by side, none waiting for another
+    FloatV lever = distance * inverse_reach;      // the levers must add up to the distance, or spin comes from nowhere
+    contact.normal = vec3v_scale(apart, inverse);
     contact.overlap = reach - distance;
-    contact.radius = a[3] * b[3] * (distance * inverse);
+    contact.radius = a[3] * b[3] * inverse_reach;
 
     FloatV va[4], vb[4], wa[4], wb[4];
     simd_load_records(balls + FIELD(velocity), DEM_BALL_FLOATS, index_a, va);
     simd_load_records(balls + FIELD(velocity), DEM_BALL_FLOATS, index_b, vb);
     simd_load_records(balls + FIELD(spin), DEM_BALL_FLOATS, index_a, wa);
     simd_load_records(balls + FIELD(spin), DEM_BALL_FLOATS, index_b, wb);
-    contact.mass = 1.0f / (va[3] + vb[3]);
+    contact.inverse_mass = va[3] + vb[3];
+    contact.mass = 1.0f / contact.inverse_mass;
     FloatV lever_a = a[3] * lever, lever_b = b[3] * lever;
     Vec3V turning =
         vec3v(wa[0] * lever_a + wb[0] * lever_b, wa[1] * lever_a + wb[1] * lever_b, wa[2] * lever_a + wb[2] * lever_b);
     contact.velocity =
         vec3v_sub(vec3v(va[0] - vb[0], va[1] - vb[1], va[2] - vb[2]), vec3v_cross(turning, contact.normal));
-    contact_mix(work->law, pairs->mix ? pairs->mix + pair : NULL, &contact);
+    contact_mix(work, pairs->mix ? pairs->mix + pair : NULL, &contact);
     if (resists_rolling) contact.spin = vec3v(wa[0] - wb[0], wa[1] - wb[1], wa[2] - wb[2]);
 
     Vec3V shear = {zero, zero, zero}, roll = {zero, zero, zero};
     if (has_spring) shear = vec3v_load(&pairs->shear, pair);
     if (resists_rolling) roll = vec3v_load(&pairs->roll, pair);
     ResponseV response =
-        contact_response(work->law, &contact, &shear, &roll, has_spring, resists_rolling, work->seconds);
+        contact_response(&work->law, &contact, &shear, &roll, has_spring, resists_rolling, work->seconds);
     Vec3V force = vec3v_keep(contact.touching, response.force);
     Vec3V moment = vec3v_keep(contact.touching, vec3v_scale(vec3v_cross(contact.normal, response.shear), lever));
     simd_store_records(work->force + 4 * pair, force.x, force.y, force.z, zero);
@@ -73,9 +75,10 @@ SIMD_INLINE void pair_lanes(const DemWork *work, int64_t pair, int has_spring, i
     }
 }
 
-void SIMD_NAME(dem_pairs)(const DemWork *work, int64_t first, int64_t last)
+void SIMD_NAME(dem_pairs)(const DemWork *given, int64_t first, int64_t last)
 {
-    int has_spring = work->law->shear == DEM_SHEAR_SPRING, resists_rolling = work->torque != NULL;
+    DemWork own = *given, *work = &own;
+    int has_spring = work->law.shear == DEM_SHEAR_SPRING, resists_rolling = work->torque != NULL;
     // Four loops, so that each holds only what it needs.
     if (has_spring && resists_rolling)
         for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 1, 1);

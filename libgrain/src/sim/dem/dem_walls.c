@@ -230,7 +230,7 @@ static int64_t wall_before(const Dem *dem, int32_t ball, const DemWallFound *fou
     float best_cosine = SAME_WALL;
     for (int64_t entry = dem->shared_start[ball]; entry < dem->shared_start[ball + 1]; entry++) {
         int64_t old = dem->shared[entry] - first_record;
-        if (old < 0 || ((before->collider[old] ^ found->collider) & ~DEM_WALL_FIXED)) continue;
+        if (old < 0 || old >= before->count || ((before->collider[old] ^ found->collider) & ~DEM_WALL_FIXED)) continue;
         Vec3 normal = {before->normal.x[old], before->normal.y[old], before->normal.z[old]};
         float cosine = vec3_dot(normal, found->normal);
         if (cosine > best_cosine) best = old, best_cosine = cosine;
