@@ -15,6 +15,7 @@ import bpy
 Scenario = Generator[float, None, None]
 
 _ticks: list[float] = []
+_found: dict[str, tuple[int, int]] = {}  # places of buttons, by command
 
 
 class Failed(Exception):
@@ -43,14 +44,14 @@ def region(kind: str) -> Any:
 def widen_properties(pixels: int) -> None:
     """Moves the edge between the viewport and the Properties editor, as one does on the first day."""
     edge = area('PROPERTIES')
-    with bpy.context.temp_override(window=window(), screen=window().screen, area=None, region=None):
+    with bpy.context.temp_override(window=window()):
         bpy.ops.screen.area_move(x=edge.x - 1, y=edge.y + edge.height // 2, delta=-pixels)
 
 
 def grow_properties(pixels: int) -> None:
     """Makes the Properties editor taller at the Outliner's cost."""
     edge = area('PROPERTIES')
-    with bpy.context.temp_override(window=window(), screen=window().screen, area=None, region=None):
+    with bpy.context.temp_override(window=window()):
         bpy.ops.screen.area_move(x=edge.x + edge.width // 2, y=edge.y + edge.height, delta=pixels)
 
 
@@ -79,17 +80,19 @@ def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None
     """The place of an operator's button in the editor: hovers down the editor and asks for the Python command of what
     is under the mouse (Ctrl+C on a button copies it)."""
     where = region(kind)
-    manager = bpy.context.window_manager
-    # Twice: left and right of the middle, as rows hold more than one button.
+    # Where it was last time, then from above, left and right of the middle, as rows hold more than one button.
+    places = [_found[command]] if command in _found else []
     for share in (0.35, 0.93):
-        x = where.x + int(where.width * share)
-        for y in range(where.y + where.height - 10, where.y + 10, -14):
-            manager.clipboard = ""
-            move_mouse(x, y)
-            press('C', x, y, ctrl=True)
-            yield 0.02
-            if command in manager.clipboard:
-                return x, y
+        places += [(where.x + int(where.width * share), y)
+                   for y in range(where.y + where.height - 10, where.y + 10, -14)]
+    for place in places:
+        bpy.context.window_manager.clipboard = ""
+        move_mouse(*place)
+        press('C', *place, ctrl=True)
+        yield 0.02
+        if command in bpy.context.window_manager.clipboard:
+            _found[command] = place
+            return place
     raise Failed(f"no button for {command} in the {kind.title()} editor")
 
 
@@ -142,10 +145,12 @@ def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "
     def all_of_them() -> Scenario:
         for name, scenario in scenarios.items():
             title = f"ui/{file}:{name}"
-            if wanted not in title:
+            if wanted not in title and name != "lay_out":
                 continue
             try:
                 yield from scenario()
+                if name == "lay_out":
+                    continue
                 print(f"ok {title}", flush=True)
             except Exception as error:  # a test's failure, of whatever kind, is a line, not the end
                 print(f"not ok {title}: {type(error).__name__}: {error}", flush=True)

@@ -44,7 +44,8 @@ def run_file(path: Path, options: argparse.Namespace) -> bool:
     elif lines:
         print(f"ok {title}:no_tracebacks", flush=True)
     if not good:
-        print(output[-4000:], file=sys.stderr)
+        rest = [line for line in output.splitlines() if line not in lines]
+        print("\n".join(rest)[-4000:], file=sys.stderr)
     return good
 
 

@@ -7,6 +7,7 @@ from ..scene import roles
 from .text import draw_wrapped
 
 ICON = 'OUTLINER_OB_POINTCLOUD'
+_BUTTON_WIDTH = 8.5  # in units of the interface: that of "Rigid Body Constraint", the widest button of Blender's own
 
 
 def draw_add_button(panel: Panel, context: Context) -> None:
@@ -16,12 +17,13 @@ def draw_add_button(panel: Panel, context: Context) -> None:
     # Columns as the buttons above have them: two in a wide editor, one in a narrow one.
     flow = panel.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
     column = flow.column()
+    column.ui_units_x = _BUTTON_WIDTH
     column.enabled = not runtime.is_baking()
     if item.grain.type == 'NONE':
         column.operator("grain.role_add", text="Grain", icon=ICON)
     else:
         column.operator("grain.role_remove", text="Grain", icon='X')
-    flow.column()
+    flow.column().ui_units_x = _BUTTON_WIDTH
 
 
 class PhysicsPanel:

@@ -22,9 +22,13 @@ def draw_bake(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
     if runtime.is_baking(folder):
         _draw_progress(layout, context)
-    else:
-        _draw_buttons(layout, context, scene)
+        _draw_messages(layout, context, folder)
+        return
+    state = condition.of_scene(scene)
+    _draw_buttons(layout, context, scene, state)
     _draw_messages(layout, context, folder)
+    if state.kind != 'COMPLETE':
+        _draw_estimate(layout, context, scene)
 
 
 def _draw_progress(layout: UILayout, context: Context) -> None:
@@ -43,8 +47,7 @@ def _draw_progress(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, baking.speed(status) or "Measuring the speed")
 
 
-def _draw_buttons(layout: UILayout, context: Context, scene: Scene) -> None:
-    state = condition.of_scene(scene)
+def _draw_buttons(layout: UILayout, context: Context, scene: Scene, state: condition.Condition) -> None:
     row = layout.row(align=True)
     row.scale_y = 1.4
     if state.kind == 'OUTDATED':
@@ -62,8 +65,6 @@ def _draw_buttons(layout: UILayout, context: Context, scene: Scene) -> None:
                      icon={'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO'}.get(state.kind, 'ERROR'))
         if apply.sand_object(scene) is None:
             layout.operator("grain.show_sand", icon='HIDE_OFF')
-    if state.kind != 'COMPLETE':
-        _draw_estimate(layout, context, scene)
 
 
 def _draw_messages(layout: UILayout, context: Context, folder: Path) -> None:
