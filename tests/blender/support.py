@@ -56,7 +56,7 @@ def run_blender(folder: Path, *arguments: object, script: str = "", environment:
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
         (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
-    command = ["blender", "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
+    command = [bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
                *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"

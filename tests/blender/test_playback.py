@@ -225,6 +225,21 @@ def test_render_animation_in_this_process(folder: Path) -> None:
     assert np.count_nonzero(pixels[..., 3] > 0.5) > 300
 
 
+def test_persistent_data_shows_no_stale_frame(folder: Path) -> None:
+    """With Persistent Data Cycles keeps what it believes unchanged from one frame to the next."""
+    prepare_render(folder)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 3, 5
+    scene.render.use_motion_blur = True
+    for name in ("fresh", "kept"):
+        scene.render.use_persistent_data = name == "kept"
+        scene.render.filepath = f"//{name}_####"
+        bpy.ops.render.render(animation=True)
+    for frame in (3, 4, 5):
+        fresh, kept = picture(folder / f"fresh_{frame:04d}.png"), picture(folder / f"kept_{frame:04d}.png")
+        assert np.array_equal(fresh, kept), f"frame {frame} differs"
+
+
 def test_motion_blur_has_the_right_length_and_place(folder: Path) -> None:
     """Grains fly at 0.1 m a frame; a shutter of half a frame, opening at, around or closing at frame 4, draws streaks of
     0.05 m that begin and end where the grains are then. Tolerance: two pixels of 2 mm and Cycles' sampling of the ends."""
