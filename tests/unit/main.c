@@ -52,16 +52,23 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return remove(path);
 }
 
+// "folder/file:name": unit/test_sort:..., physics/test_dem_pile:...
+static void name_test(const Test *test, char *name, size_t size)
+{
+    const char *file = strrchr(test->file, '/');
+    while (file && file > test->file && file[-1] != '/') file--;
+    if (!file) file = test->file;
+    snprintf(name, size, "%.*s:%s", (int)(strlen(file) - 2), file, test->name);
+}
+
 int main(int argument_count, char **arguments)
 {
     const char *wanted = argument_count > 1 ? arguments[1] : "";
     int passed = 0, failed = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (const Test *test = tests; test; test = test->next) {
-        const char *slash = strrchr(test->file, '/');
-        const char *file = slash ? slash + 1 : test->file;
         char name[256];
-        snprintf(name, sizeof name, "unit/%.*s:%s", (int)(strlen(file) - 2), file, test->name);
+        name_test(test, name, sizeof name);
         if (!strstr(name, wanted)) continue;
         failed_here = 0;
         folder[0] = 0;

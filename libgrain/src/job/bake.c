@@ -17,7 +17,7 @@
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
-#define BYTES_PER_PARTICLE 400.0
+#define BYTES_PER_PARTICLE 900.0
 // s; a floor far below must not make the steps of the whole bake tiny.
 #define LONGEST_FALL 2.0f
 
@@ -209,6 +209,7 @@ static GrainResult create_sim(Bake *bake)
                   .largest_radius = job->particle_radius * (1.0f + job->size_spread),
                   .density = job->density,
                   .friction = job->friction,
+                  .rolling_friction = job->rolling_friction,
                   .restitution = job->restitution,
                   .softness = job->softness,
                   .expected_speed = expected_speed(bake),

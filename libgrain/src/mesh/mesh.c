@@ -1,10 +1,49 @@
 #include "mesh/mesh.h"
 #include "base/error.h"
+#include "base/parallel.h"
+
+#include <float.h>
 
 // Half-edges and welded vertices are counted in int32.
 #define MAX_TRIANGLES (INT32_MAX / 3)
+// Pieces of work for the passes over all vertices and triangles.
+#define PIECES 64
 
-GrainResult mesh_validate(const GrainMesh *mesh)
+// Any vertex without a place or triangle without a vertex: a number at or above 0.
+static int64_t find_wrong(const GrainMesh *mesh, int threads)
+{
+    int64_t wrong[PIECES], coordinates = 3 * mesh->vertex_count, corners = 3 * mesh->triangle_count;
+    PARALLEL_BLOCKS(threads, piece, PIECES)
+    {
+        int64_t found = 0, end = coordinates * (piece + 1) / PIECES;
+        for (int64_t i = coordinates * piece / PIECES; i < end; i++)
+            found |= !(fabsf(mesh->positions[i]) <= FLT_MAX); // NaN too
+        end = corners * (piece + 1) / PIECES;
+        for (int64_t i = corners * piece / PIECES; i < end; i++)
+            found |= (uint32_t)mesh->triangles[i] >= (uint64_t)mesh->vertex_count;
+        wrong[piece] = found;
+    }
+    for (int piece = 0; piece < PIECES; piece++)
+        if (wrong[piece]) return piece;
+    return -1;
+}
+
+static GrainResult say_wrong(const GrainMesh *mesh)
+{
+    for (int64_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
+        const float *p = mesh->positions + 3 * vertex;
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
+            return fail(GRAIN_ERROR_MESH,
+                        "vertex %lld is at (%g, %g, %g), which is no place: look at the object's modifiers and drivers",
+                        (long long)vertex, (double)p[0], (double)p[1], (double)p[2]);
+    }
+    int64_t corner = 0;
+    while (mesh->triangles[corner] >= 0 && mesh->triangles[corner] < mesh->vertex_count) corner++;
+    return fail(GRAIN_ERROR_MESH, "triangle %lld names vertex %d, but the mesh has vertices 0 to %lld",
+                (long long)(corner / 3), mesh->triangles[corner], (long long)mesh->vertex_count - 1);
+}
+
+GrainResult mesh_validate_on(const GrainMesh *mesh, int threads)
 {
     if (!mesh) return fail(GRAIN_ERROR_ARGUMENT, "GrainMesh is NULL");
     if (mesh->vertex_count < 0 || mesh->triangle_count < 0)
@@ -22,28 +61,31 @@ GrainResult mesh_validate(const GrainMesh *mesh)
                     (long long)mesh->vertex_count, (long long)mesh->triangle_count);
     if (!mesh->positions) return fail(GRAIN_ERROR_ARGUMENT, "GrainMesh.positions is NULL");
     if (!mesh->triangles) return fail(GRAIN_ERROR_ARGUMENT, "GrainMesh.triangles is NULL");
-    for (int64_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
-        const float *p = mesh->positions + 3 * vertex;
-        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
-            return fail(GRAIN_ERROR_MESH,
-                        "vertex %lld is at (%g, %g, %g), which is no place: look at the object's modifiers and drivers",
-                        (long long)vertex, (double)p[0], (double)p[1], (double)p[2]);
-    }
-    for (int64_t corner = 0; corner < 3 * mesh->triangle_count; corner++) {
-        int32_t vertex = mesh->triangles[corner];
-        if (vertex < 0 || vertex >= mesh->vertex_count)
-            return fail(GRAIN_ERROR_MESH, "triangle %lld names vertex %d, but the mesh has vertices 0 to %lld",
-                        (long long)(corner / 3), vertex, (long long)mesh->vertex_count - 1);
-    }
-    return GRAIN_OK;
+    int64_t wrong = find_wrong(mesh, threads);
+    return wrong < 0 ? GRAIN_OK : say_wrong(mesh);
 }
 
-void mesh_bounds(const GrainMesh *mesh, Vec3 *low, Vec3 *high)
+GrainResult mesh_validate(const GrainMesh *mesh) { return mesh_validate_on(mesh, 1); }
+
+void mesh_bounds(const GrainMesh *mesh, int threads, Vec3 *low, Vec3 *high)
 {
-    *low = *high = mesh_vertex(mesh, 0, 0);
-    for (int64_t corner = 1; corner < 3 * mesh->triangle_count; corner++) {
-        Vec3 p = mesh_vertex(mesh, corner / 3, (int)(corner % 3));
-        *low = vec3_min(*low, p);
-        *high = vec3_max(*high, p);
+    Vec3 lows[PIECES], highs[PIECES];
+    int64_t corner_count = 3 * mesh->triangle_count;
+    PARALLEL_BLOCKS(threads, piece, PIECES)
+    {
+        int64_t end = corner_count * (piece + 1) / PIECES;
+        Vec3 least = mesh_vertex(mesh, 0, 0), most = least;
+        for (int64_t corner = corner_count * piece / PIECES; corner < end; corner++) {
+            const float *p = mesh->positions + 3 * (int64_t)mesh->triangles[corner];
+            least = vec3_min(least, vec3(p[0], p[1], p[2]));
+            most = vec3_max(most, vec3(p[0], p[1], p[2]));
+        }
+        lows[piece] = least;
+        highs[piece] = most;
+    }
+    *low = lows[0], *high = highs[0];
+    for (int piece = 1; piece < PIECES; piece++) {
+        *low = vec3_min(*low, lows[piece]);
+        *high = vec3_max(*high, highs[piece]);
     }
 }

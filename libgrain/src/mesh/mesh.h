@@ -5,6 +5,8 @@
 
 /// Arrays there, at least one triangle, finite coordinates, indices in range; otherwise a text that says which.
 GrainResult mesh_validate(const GrainMesh *mesh);
+/// The same on several threads.
+GrainResult mesh_validate_on(const GrainMesh *mesh, int threads);
 
 static inline Vec3 mesh_vertex(const GrainMesh *mesh, int64_t triangle, int corner)
 {
@@ -13,4 +15,4 @@ static inline Vec3 mesh_vertex(const GrainMesh *mesh, int64_t triangle, int corn
 }
 
 /// Box around the vertices that triangles use.
-void mesh_bounds(const GrainMesh *mesh, Vec3 *low, Vec3 *high);
+void mesh_bounds(const GrainMesh *mesh, int threads, Vec3 *low, Vec3 *high);

@@ -43,7 +43,7 @@ GrainResult mesh_order(const GrainMesh *mesh, const uint8_t *wanted, int threads
     SortItem *items = ALLOC(SortItem, *count);
     if (!items) return GRAIN_ERROR_MEMORY;
     Vec3 low, high;
-    mesh_bounds(mesh, &low, &high);
+    mesh_bounds(mesh, threads, &low, &high);
     double size =
         fmax(fmax((double)high.x - (double)low.x, (double)high.y - (double)low.y), (double)high.z - (double)low.z);
     double cells = size > 0.0 ? (1 << AXIS_BITS) / size : 0.0;

@@ -210,7 +210,7 @@ static GrainResult find(Finder *f)
         find_holes(f);
     }
     Vec3 low, high;
-    mesh_bounds(t->mesh, &low, &high);
+    mesh_bounds(t->mesh, 1, &low, &high);
     Vec3d middle = vec3d_scale(vec3d_add(vec3d_from(low), vec3d_from(high)), 0.5);
     mesh_shells_visit(s, middle, add_to_shell, s->shells);
     return GRAIN_OK;

@@ -118,7 +118,7 @@ GrainResult mesh_winding_build(MeshWinding *w, const GrainMesh *mesh, const uint
 {
     *w = (MeshWinding){0};
     Vec3 low, high;
-    mesh_bounds(mesh, &low, &high);
+    mesh_bounds(mesh, threads, &low, &high);
     w->centre = vec3d_scale(vec3d_add(vec3d_from(low), vec3d_from(high)), 0.5);
     Vec3d size = vec3d_sub(vec3d_from(high), vec3d_from(low));
     w->scale = fmax(vec3d_length(size), 1e-30);

@@ -44,10 +44,10 @@ GrainResult grain_sdf_create(const GrainMesh *mesh, const GrainSdfDef *def, cons
 {
     if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_create needs a place for its result");
     *out = NULL;
-    TRY(check_def(def));
-    TRY(mesh_validate(mesh));
     Run run;
     TRY(run_begin(&run, options));
+    TRY(check_def(def));
+    TRY(mesh_validate_on(mesh, run.thread_count));
     GrainSdf *sdf = ALLOC_ZEROED(GrainSdf, 1);
     if (!sdf) return GRAIN_ERROR_MEMORY;
     GrainResult result = sdf_from_mesh(sdf, mesh, def, &run);

@@ -208,23 +208,40 @@ GrainResult sdf_fill(GrainSdf *sdf, const SdfJudge *judge, int threads, int64_t 
 
 // --- far sides ------------------------------------------------------------------------------------
 
+// One of the seven ways to a neighbour ahead, by bits: x, y, z. Sizes are known to the compiler, which makes straight
+// copies of them.
+#define COPY_WAY(dx, dy, dz)                                                                                           \
+    do {                                                                                                               \
+        const float *from = source(sdf, corner, dx, dy, dz, held);                                                     \
+        int stride = from == held ? 0 : 1;                                                                             \
+        for (int z = 0; z < (dz ? 1 : 8); z++)                                                                         \
+            for (int y = 0; y < (dy ? 1 : 8); y++)                                                                     \
+                memcpy(&values[sdf_block_index(8 * dx, y + 8 * dy, z + 8 * dz)],                                       \
+                       &from[stride * sdf_block_index(0, y, z)], (dx ? 1 : 8) * sizeof(float));                        \
+    } while (0)
+
+// The values of the neighbour, or eight times what stands for all of them.
+static inline const float *source(const GrainSdf *sdf, const int32_t corner[3], int dx, int dy, int dz, float *held)
+{
+    int32_t block = sdf_find_block(sdf, corner[0] + 8 * dx, corner[1] + 8 * dy, corner[2] + 8 * dz);
+    if (block >= 0) return sdf_block_values(sdf, block);
+    for (int i = 0; i < 8; i++) held[i] = block == SDF_INSIDE ? -sdf->half_width : sdf->half_width;
+    return held;
+}
+
 // 217 values from up to seven neighbours.
 static void copy_far_sides(GrainSdf *sdf, int64_t block)
 {
-    float *values = sdf->values + block * SDF_BLOCK_VALUES;
+    float *values = sdf->values + block * SDF_BLOCK_VALUES, held[8];
     int32_t corner[3];
     sdf_block_corner(sdf, block, corner);
-    for (int way = 1; way < 8; way++) {
-        int dx = way & 1, dy = way >> 1 & 1, dz = way >> 2;
-        int32_t other = sdf_find_block(sdf, corner[0] + 8 * dx, corner[1] + 8 * dy, corner[2] + 8 * dz);
-        const float *from = other >= 0 ? sdf_block_values(sdf, other) : NULL;
-        float held = other == SDF_INSIDE ? -sdf->half_width : sdf->half_width;
-        for (int z = 0; z < (dz ? 1 : 8); z++)
-            for (int y = 0; y < (dy ? 1 : 8); y++)
-                for (int x = 0; x < (dx ? 1 : 8); x++)
-                    values[sdf_block_index(x + 8 * dx, y + 8 * dy, z + 8 * dz)] =
-                        from ? from[sdf_block_index(x, y, z)] : held;
-    }
+    COPY_WAY(1, 0, 0);
+    COPY_WAY(0, 1, 0);
+    COPY_WAY(1, 1, 0);
+    COPY_WAY(0, 0, 1);
+    COPY_WAY(1, 0, 1);
+    COPY_WAY(0, 1, 1);
+    COPY_WAY(1, 1, 1);
 }
 
 void sdf_copy_far_sides(GrainSdf *sdf, int threads)

@@ -87,19 +87,27 @@ static Part closest_part(Vec3d p, const Vec3d c[3], int *corner, Vec3d *offset)
     return part;
 }
 
-int sdf_side_by_normal(const SdfSigner *s, int32_t triangle, Vec3d place)
+int sdf_side_by_normal(const SdfSigner *s, SdfNormals *normals, int32_t triangle, Vec3d place)
 {
     const int32_t *v = s->topology->vertex + 3 * (int64_t)triangle;
     const Vec3d corners[3] = {place_of(s, v[0]), place_of(s, v[1]), place_of(s, v[2])};
-    Vec3d offset, normal = face_normal(s, triangle);
-    // A triangle without an area is found only where no other is as near: its edges say nothing.
-    if (vec3d_dot(normal, normal) < 0.5) return 0;
-    int corner, known = 1;
+    int corner;
+    Vec3d offset;
     Part part = closest_part(place, corners, &corner, &offset);
-    if (part == PART_CORNER) known = vertex_normal(s, 3 * triangle + corner, &normal);
-    if (part == PART_EDGE) known = edge_normal(s, 3 * triangle + corner, &normal);
-    if (!known) return 0;
-    return vec3d_dot(offset, normal) < 0.0 ? -1 : 1;
+    if (part == PART_FACE) return vec3d_dot(offset, face_normal(s, triangle)) < 0.0 ? -1 : 1;
+    corner += 3 * triangle;
+    uint32_t key = 1 + 2 * (uint32_t)corner + (part == PART_CORNER), slot = key * 2654435761u >> 26;
+    if (normals->entry[slot].key != key) {
+        Vec3d normal, own = face_normal(s, triangle);
+        int known = part == PART_CORNER ? vertex_normal(s, corner, &normal) : edge_normal(s, corner, &normal);
+        // A triangle without an area is nearest only where no other is as near: its edges say nothing.
+        if (vec3d_dot(own, own) < 0.5) known = 0;
+        normals->entry[slot].key = key;
+        normals->entry[slot].known = known;
+        normals->entry[slot].normal = normal;
+    }
+    if (!normals->entry[slot].known) return 0;
+    return vec3d_dot(offset, normals->entry[slot].normal) < 0.0 ? -1 : 1;
 }
 
 // --- by the winding number ------------------------------------------------------------------------

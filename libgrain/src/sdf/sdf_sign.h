@@ -12,8 +12,17 @@ typedef struct SdfSigner {
     int closed; ///< the winding number changes only where the surface is
 } SdfSigner;
 
+/// The normals found last: neighbouring voxels ask for the same ones. Zeroed at the start.
+typedef struct SdfNormals {
+    struct {
+        Vec3d normal;
+        uint32_t key; ///< 1 + 2 * corner, and 1 more for the corner itself rather than the edge that starts there
+        int32_t known;
+    } entry[64];
+} SdfNormals;
+
 /// -1 inside, 1 outside, 0 where the normal does not tell. `place` is in voxels, `triangle` the nearest one.
-int sdf_side_by_normal(const SdfSigner *signer, int32_t triangle, Vec3d place);
+int sdf_side_by_normal(const SdfSigner *signer, SdfNormals *normals, int32_t triangle, Vec3d place);
 
 /// Gives the known voxels of a block (not SDF_FAR, whatever their sign) the side the winding number says.
 void sdf_sign_by_winding(const SdfSigner *signer, int64_t block);
