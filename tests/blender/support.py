@@ -123,6 +123,16 @@ def points_in_depsgraph() -> int:
     return total
 
 
+def point_radii() -> np.ndarray:
+    """Radii of the point cloud that a renderer gets."""
+    for instance in bpy.context.evaluated_depsgraph_get().object_instances:
+        if instance.object.type == 'POINTCLOUD':
+            radii = np.empty(len(instance.object.data.points), np.float32)
+            instance.object.data.points.foreach_get("radius", radii)
+            return radii
+    return np.empty(0, np.float32)
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 def read_frame(path: Path) -> dict[str, np.ndarray]:

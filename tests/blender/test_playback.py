@@ -77,7 +77,10 @@ def test_handler_makes_no_data_blocks_and_keeps_out_of_edit_mode(folder: Path) -
     sand = scene.grain.sand_object
     bpy.context.view_layer.objects.active = sand
     bpy.ops.object.mode_set(mode='EDIT')
+    before = heights(scene)
     scene.frame_set(2)
+    scene.frame_set(5)
+    assert np.array_equal(heights(scene), before), "nothing is written under Edit Mode"
     bpy.ops.object.mode_set(mode='OBJECT')
     scene.frame_set(3)
     assert np.array_equal(heights(scene), cached_heights(folder, 3))
@@ -289,6 +292,14 @@ def test_viewport_amount_thins_out_the_viewport_only(folder: Path) -> None:
     assert support.points_in_depsgraph() == count
 
 
+def test_grain_size_scales_what_is_shown(folder: Path) -> None:
+    scene = baked_scene(folder, 1)
+    before = support.point_radii()
+    assert len(before) > 100
+    scene.grain.display.radius_scale = 1.5
+    assert np.allclose(support.point_radii(), before * 1.5)
+
+
 def test_undo_brings_the_right_frame_back(folder: Path) -> None:
     scene = baked_scene(folder)
     bpy.ops.ed.undo_push(message="baked")
@@ -299,7 +310,9 @@ def test_undo_brings_the_right_frame_back(folder: Path) -> None:
     bpy.ops.ed.undo()
     scene = bpy.context.scene
     frame = scene.frame_current
-    assert np.array_equal(heights(scene), cached_heights(folder, frame)), frame
+    assert frame == 2 and np.array_equal(heights(scene), cached_heights(folder, frame)), frame
+    scene.frame_set(5)
+    assert np.array_equal(heights(scene), cached_heights(folder, 5)), "what was loaded before the undo is not there now"
 
 
 def test_frame_of_a_newer_format_is_refused(folder: Path) -> None:
