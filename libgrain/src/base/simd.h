@@ -43,12 +43,23 @@ SimdSet simd_limit(SimdSet most);
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
-#if defined(__AVX512F__)
+// A kernel whose work comes in eights defines SIMD_FIXED_LANES 8 before it includes anything.
+#if defined(SIMD_FIXED_LANES)
+#define SIMD_LANES SIMD_FIXED_LANES
+#elif defined(__AVX512F__)
 #define SIMD_LANES 16
 #elif defined(__AVX2__)
 #define SIMD_LANES 8
 #else
 #define SIMD_LANES 4
+#endif
+// Vectors as wide as the set's own registers have instructions of their own below.
+#if defined(__AVX512F__) && SIMD_LANES == 16
+#define SIMD_IS_AVX512 1
+#elif defined(__AVX2__) && SIMD_LANES == 8
+#define SIMD_IS_AVX2 1
+#elif defined(__SSE2__) && SIMD_LANES == 4
+#define SIMD_IS_SSE2 1
 #endif
 
 // Arithmetic and comparisons are the compiler's vector extensions: a + b, a < b (gives an IntV mask of 0 and -1).
@@ -79,22 +90,49 @@ SIMD_INLINE IntV simd_lane_index(void)
 
 SIMD_INLINE FloatV simd_select(IntV mask, FloatV where_set, FloatV where_clear)
 {
+#if SIMD_IS_AVX2
+    return (FloatV)_mm256_blendv_ps((__m256)where_clear, (__m256)where_set, (__m256)mask);
+#else
     return (FloatV)((mask & (IntV)where_set) | (~mask & (IntV)where_clear));
+#endif
 }
 
-SIMD_INLINE FloatV simd_min(FloatV a, FloatV b) { return simd_select(a < b, a, b); }
+// The instructions give b where either is NaN, as a < b ? a : b does.
+SIMD_INLINE FloatV simd_min(FloatV a, FloatV b)
+{
+#if SIMD_IS_AVX512
+    return (FloatV)_mm512_min_ps((__m512)a, (__m512)b);
+#elif SIMD_IS_AVX2
+    return (FloatV)_mm256_min_ps((__m256)a, (__m256)b);
+#elif SIMD_IS_SSE2
+    return (FloatV)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    return simd_select(a < b, a, b);
+#endif
+}
 
-SIMD_INLINE FloatV simd_max(FloatV a, FloatV b) { return simd_select(a > b, a, b); }
+SIMD_INLINE FloatV simd_max(FloatV a, FloatV b)
+{
+#if SIMD_IS_AVX512
+    return (FloatV)_mm512_max_ps((__m512)a, (__m512)b);
+#elif SIMD_IS_AVX2
+    return (FloatV)_mm256_max_ps((__m256)a, (__m256)b);
+#elif SIMD_IS_SSE2
+    return (FloatV)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    return simd_select(a > b, a, b);
+#endif
+}
 
 SIMD_INLINE FloatV simd_abs(FloatV v) { return (FloatV)((IntV)v & 0x7fffffff); }
 
 SIMD_INLINE FloatV simd_sqrt(FloatV v)
 {
-#if defined(__AVX512F__)
+#if SIMD_IS_AVX512
     return (FloatV)_mm512_sqrt_ps((__m512)v);
-#elif defined(__AVX2__)
+#elif SIMD_IS_AVX2
     return (FloatV)_mm256_sqrt_ps((__m256)v);
-#elif defined(__SSE2__)
+#elif SIMD_IS_SSE2
     return (FloatV)_mm_sqrt_ps((__m128)v);
 #else
     for (int lane = 0; lane < SIMD_LANES; lane++) v[lane] = __builtin_sqrtf(v[lane]);
@@ -104,9 +142,9 @@ SIMD_INLINE FloatV simd_sqrt(FloatV v)
 
 SIMD_INLINE FloatV simd_gather(const float *base, IntV index)
 {
-#if defined(__AVX512F__)
+#if SIMD_IS_AVX512
     return (FloatV)_mm512_i32gather_ps((__m512i)index, base, 4);
-#elif defined(__AVX2__)
+#elif SIMD_IS_AVX2
     return (FloatV)_mm256_i32gather_ps(base, (__m256i)index, 4);
 #else
     FloatV v;
@@ -118,12 +156,16 @@ SIMD_INLINE FloatV simd_gather(const float *base, IntV index)
 /// One bit for each lane, lane 0 lowest.
 SIMD_INLINE uint32_t simd_bits(IntV mask)
 {
-#if defined(__AVX512F__)
+#if SIMD_IS_AVX512
     return _mm512_movepi32_mask((__m512i)mask);
-#elif defined(__AVX2__)
+#elif SIMD_IS_AVX2
     return (uint32_t)_mm256_movemask_ps((__m256)mask);
-#elif defined(__SSE2__)
+#elif SIMD_IS_SSE2
     return (uint32_t)_mm_movemask_ps((__m128)mask);
+#elif SIMD_LANES == 8 && defined(__SSE2__)
+    __m128 half[2];
+    memcpy(half, &mask, sizeof half);
+    return (uint32_t)_mm_movemask_ps(half[0]) | (uint32_t)_mm_movemask_ps(half[1]) << 4;
 #else
     uint32_t bits = 0;
     for (int lane = 0; lane < SIMD_LANES; lane++) bits |= (uint32_t)(mask[lane] & 1) << lane;

@@ -34,6 +34,28 @@ static inline Vec3 vec3_normalize(Vec3 a, Vec3 fallback)
     return length > 0.0f && isfinite(length) ? vec3_scale(a, 1.0f / length) : fallback;
 }
 
+typedef struct Vec3d {
+    double x, y, z;
+} Vec3d;
+
+static inline Vec3d vec3d(double x, double y, double z) { return (Vec3d){x, y, z}; }
+static inline Vec3d vec3d_from(Vec3 a) { return (Vec3d){(double)a.x, (double)a.y, (double)a.z}; }
+static inline Vec3d vec3d_add(Vec3d a, Vec3d b) { return (Vec3d){a.x + b.x, a.y + b.y, a.z + b.z}; }
+static inline Vec3d vec3d_sub(Vec3d a, Vec3d b) { return (Vec3d){a.x - b.x, a.y - b.y, a.z - b.z}; }
+static inline Vec3d vec3d_scale(Vec3d a, double s) { return (Vec3d){a.x * s, a.y * s, a.z * s}; }
+static inline double vec3d_dot(Vec3d a, Vec3d b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline double vec3d_length(Vec3d a) { return sqrt(vec3d_dot(a, a)); }
+static inline Vec3d vec3d_cross(Vec3d a, Vec3d b)
+{
+    return (Vec3d){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+/// Unit vector along a, or 0 where a has no direction.
+static inline Vec3d vec3d_unit(Vec3d a)
+{
+    double length = vec3d_length(a);
+    return vec3d_scale(a, length > 0.0 ? 1.0 / length : 0.0);
+}
+
 /// Rotation w + xi + yj + zk; unit length unless said otherwise.
 typedef struct Quat {
     float w, x, y, z;

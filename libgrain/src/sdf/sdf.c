@@ -9,6 +9,7 @@
 #define MIN_BAND 2.0f
 #define MAX_BAND 16.0f
 #define DEFAULT_BAND 3.0f
+#define MAX_THICKNESS 64.0f // voxels
 // Points transposed at once: three arrays in, four out, all in the first-level cache.
 #define SAMPLE_BLOCK 512
 
@@ -30,6 +31,12 @@ static GrainResult check_def(const GrainSdfDef *def)
     if (!(def->thickness >= 0.0f) || !isfinite(def->thickness))
         return fail(GRAIN_ERROR_ARGUMENT, "thickness is %g m; it must be 0 (two voxels) or above",
                     (double)def->thickness);
+    if (def->thickness > MAX_THICKNESS * def->voxel_size)
+        return fail(GRAIN_ERROR_ARGUMENT,
+                    "thickness is %g m, %.0f voxels; at most %g voxels are allowed: use larger voxels",
+                    (double)def->thickness, (double)def->thickness / (double)def->voxel_size, (double)MAX_THICKNESS);
+    if (def->kind < GRAIN_SDF_AUTO || def->kind > GRAIN_SDF_SHELL)
+        return fail(GRAIN_ERROR_ARGUMENT, "kind is %d; allowed are 0 (auto), 1 (solid) and 2 (shell)", def->kind);
     return GRAIN_OK;
 }
 

@@ -1,87 +1,65 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "sdf/sdf_board.h"
 #include "sdf/sdf_tree.h"
 
 #include <string.h>
 
-// 8 x 8 x 8 yes or no: a word for each z, a byte of it for each y, a bit of that for each x. Used for the voxels of a
-// block and for the children of a node alike.
-typedef struct Board {
-    uint64_t slice[8];
-} Board;
-
-#define COLUMN_FIRST 0x0101010101010101ull
-#define COLUMN_LAST 0x8080808080808080ull
-
-static inline int board_has(const Board *board, int slot) { return (int)(board->slice[slot >> 6] >> (slot & 63) & 1); }
-static inline void board_add(Board *board, int slot) { board->slice[slot >> 6] |= 1ull << (slot & 63); }
-static inline int board_is_empty(const Board *board)
-{
-    uint64_t any = 0;
-    for (int z = 0; z < 8; z++) any |= board->slice[z];
-    return any == 0;
-}
-
-// The six neighbours of all that is set.
-static inline Board board_around(const Board *board)
-{
-    Board around;
-    for (int z = 0; z < 8; z++) {
-        uint64_t own = board->slice[z];
-        around.slice[z] = (own & ~COLUMN_LAST) << 1 | (own & ~COLUMN_FIRST) >> 1 | own << 8 | own >> 8 |
-                          (z > 0 ? board->slice[z - 1] : 0) | (z < 7 ? board->slice[z + 1] : 0);
-    }
-    return around;
-}
-
-// Lets both sides grow into what is unknown until nothing changes. Where both arrive at once the outside wins, and the
-// place is counted.
-static int64_t board_flood(Board *outside, Board *inside, Board *unknown)
-{
-    int64_t conflicts = 0;
-    uint64_t grown = 1;
-    while (grown) {
-        Board out = board_around(outside), in = board_around(inside);
-        grown = 0;
-        for (int z = 0; z < 8; z++) {
-            uint64_t to_out = out.slice[z] & unknown->slice[z], to_in = in.slice[z] & unknown->slice[z];
-            conflicts += __builtin_popcountll(to_out & to_in);
-            to_in &= ~to_out;
-            outside->slice[z] |= to_out;
-            inside->slice[z] |= to_in;
-            unknown->slice[z] &= ~(to_out | to_in);
-            grown |= to_out | to_in;
-        }
-    }
-    return conflicts;
-}
+// Blocks handed to a thread at once.
+#define BLOCKS_AT_ONCE 16
+// Neighbouring values may differ by this much of a voxel's way and still be distances: rounding.
+#define STEEPEST 1.002f
 
 typedef struct Fill {
     GrainSdf *sdf;
+    const SdfJudge *judge;
     uint8_t *block_unknown, *node_unknown; // nothing is known in there yet
-    int64_t *conflicts;                    // of each block or node, summed in the end
-    int64_t first_of_level[SDF_MAX_DEPTH + 2];
+    int64_t *conflicts;                    // of each piece of work, summed in the end
+    int64_t first_of_level[SDF_MAX_DEPTH + 1];
 } Fill;
+
+static int64_t sum_conflicts(const Fill *fill, int64_t count)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += fill->conflicts[i];
+    return sum;
+}
+
+// --- blocks ---------------------------------------------------------------------------------------
+
+static void judge_far_voxels(const Fill *fill, const float *before, int64_t block)
+{
+    float *values = fill->sdf->values + block * SDF_BLOCK_VALUES, half_width = fill->sdf->half_width;
+    float x[512], y[512], z[512];
+    uint8_t inside[512];
+    int16_t place[512];
+    int32_t corner[3];
+    int64_t count = 0;
+    sdf_block_corner(fill->sdf, block, corner);
+    for (int slot = 0; slot < 512; slot++) {
+        int vx = slot & 7, vy = slot >> 3 & 7, vz = slot >> 6;
+        if (before[sdf_block_index(vx, vy, vz)] != SDF_FAR) continue;
+        place[count] = (int16_t)sdf_block_index(vx, vy, vz);
+        x[count] = (float)(corner[0] + vx), y[count] = (float)(corner[1] + vy), z[count] = (float)(corner[2] + vz);
+        count++;
+    }
+    fill->judge->judge(fill->judge->user, x, y, z, count, inside);
+    for (int64_t i = 0; i < count; i++) values[place[i]] = inside[i] ? -half_width : half_width;
+}
 
 static int64_t fill_block(Fill *fill, int64_t block)
 {
-    float *values = fill->sdf->values + block * SDF_BLOCK_VALUES, half_width = fill->sdf->half_width;
-    Board outside = {0}, inside = {0}, unknown = {0};
-    for (int slot = 0; slot < 512; slot++) {
-        float value = values[sdf_block_index(slot & 7, slot >> 3 & 7, slot >> 6)];
-        board_add(value == SDF_FAR ? &unknown : value < 0.0f ? &inside : &outside, slot);
-    }
-    fill->block_unknown[block] = board_is_empty(&outside) && board_is_empty(&inside);
-    if (fill->block_unknown[block] || board_is_empty(&unknown)) return 0;
-    Board before = unknown;
-    int64_t conflicts = board_flood(&outside, &inside, &unknown);
-    for (int slot = 0; slot < 512; slot++)
-        if (board_has(&before, slot))
-            values[sdf_block_index(slot & 7, slot >> 3 & 7, slot >> 6)] =
-                board_has(&inside, slot) ? -half_width : half_width;
+    float *values = fill->sdf->values + block * SDF_BLOCK_VALUES, before[SDF_BLOCK_VALUES];
+    if (fill->judge) memcpy(before, values, sizeof before);
+    int64_t conflicts = SIMD_CALL(sdf_fill_block)(values, fill->sdf->half_width);
+    fill->block_unknown[block] = conflicts == SDF_NOTHING_KNOWN;
+    if (conflicts == SDF_NOTHING_KNOWN) return 0;
+    if (conflicts > 0 && fill->judge) judge_far_voxels(fill, before, block);
     return conflicts;
 }
+
+// --- nodes ----------------------------------------------------------------------------------------
 
 // The whole of a child of a node of this level, for which nothing was known, is on one side.
 static void settle_child(Fill *fill, int level, int32_t *entry, int32_t side)
@@ -132,6 +110,37 @@ static void seed_unknown(const Fill *fill, int level, const int32_t *entries, co
     }
 }
 
+// Asks for the middle of each unknown child.
+static void judge_children(const Fill *fill, int level, int64_t node, const Board *unknown, Board *inside)
+{
+    float x[512], y[512], z[512];
+    uint8_t answer[512];
+    int16_t place[512];
+    int64_t count = 0;
+    int32_t first[3] = {0, 0, 0}, size = 1 << (3 * level);
+    // The node's first voxel: from any block below it.
+    int64_t child = node;
+    for (int down = level; down >= 1; down--) {
+        int slot = 0;
+        while (fill->sdf->nodes[child * SDF_NODE_CHILDREN + slot] < 0) slot++;
+        child = fill->sdf->nodes[child * SDF_NODE_CHILDREN + slot];
+    }
+    sdf_block_corner(fill->sdf, child, first);
+    for (int axis = 0; axis < 3; axis++) first[axis] &= ~(8 * size - 1);
+    for (int slot = 0; slot < SDF_NODE_CHILDREN; slot++) {
+        if (!board_has(unknown, slot)) continue;
+        place[count] = (int16_t)slot;
+        x[count] = (float)(first[0] + (slot & 7) * size + size / 2);
+        y[count] = (float)(first[1] + (slot >> 3 & 7) * size + size / 2);
+        z[count] = (float)(first[2] + (slot >> 6) * size + size / 2);
+        count++;
+    }
+    fill->judge->judge(fill->judge->user, x, y, z, count, answer);
+    *inside = (Board){0};
+    for (int64_t i = 0; i < count; i++)
+        if (answer[i]) board_add(inside, place[i]);
+}
+
 static int64_t fill_node(Fill *fill, int level, int64_t node)
 {
     int32_t *entries = fill->sdf->nodes + node * SDF_NODE_CHILDREN;
@@ -144,8 +153,8 @@ static int64_t fill_node(Fill *fill, int level, int64_t node)
         else
             known++;
     }
-    fill->node_unknown[node] = known == 0;
-    if (known == 0) return 0;
+    fill->node_unknown[node] = known == 0 && level < fill->sdf->depth;
+    if (fill->node_unknown[node]) return 0;
     seed_unknown(fill, level, entries, &unknown, &outside, &inside);
     Board left = unknown;
     int64_t conflicts = 0;
@@ -155,13 +164,51 @@ static int64_t fill_node(Fill *fill, int level, int64_t node)
         left.slice[z] &= ~(outside.slice[z] | inside.slice[z]);
     }
     conflicts += board_flood(&outside, &inside, &left);
+    if (conflicts > 0 && fill->judge) judge_children(fill, level, node, &unknown, &inside);
     for (int slot = 0; slot < SDF_NODE_CHILDREN; slot++)
         if (board_has(&unknown, slot))
             settle_child(fill, level, &entries[slot], board_has(&inside, slot) ? SDF_INSIDE : SDF_OUTSIDE);
     return conflicts;
 }
 
-// The far sides of a block, 217 values, from up to seven neighbours.
+static GrainResult fill_all(Fill *fill, int threads, int64_t *conflicts)
+{
+    GrainSdf *sdf = fill->sdf;
+    int64_t pieces = parallel_block_count(sdf->block_count, BLOCKS_AT_ONCE);
+    fill->block_unknown = ALLOC_ZEROED(uint8_t, sdf->block_count);
+    fill->node_unknown = ALLOC_ZEROED(uint8_t, sdf->node_count);
+    fill->conflicts = ALLOC_ZEROED(int64_t, pieces > sdf->node_count ? pieces : sdf->node_count);
+    if (!fill->block_unknown || !fill->node_unknown || !fill->conflicts) return GRAIN_ERROR_MEMORY;
+    sdf_tree_levels(sdf, fill->first_of_level);
+    PARALLEL_BLOCKS(threads, piece, pieces)
+    {
+        int64_t end = parallel_block_end(piece, BLOCKS_AT_ONCE, sdf->block_count), sum = 0;
+        for (int64_t block = piece * BLOCKS_AT_ONCE; block < end; block++) sum += fill_block(fill, block);
+        fill->conflicts[piece] = sum;
+    }
+    *conflicts = sum_conflicts(fill, pieces);
+    for (int level = 1; level <= sdf->depth; level++) {
+        int64_t first = fill->first_of_level[level],
+                next = level > 1 ? fill->first_of_level[level - 1] : sdf->node_count;
+        PARALLEL_BLOCKS(threads, node, next - first) { fill->conflicts[node] = fill_node(fill, level, first + node); }
+        *conflicts += sum_conflicts(fill, next - first);
+    }
+    return GRAIN_OK;
+}
+
+GrainResult sdf_fill(GrainSdf *sdf, const SdfJudge *judge, int threads, int64_t *conflicts)
+{
+    Fill fill = {.sdf = sdf, .judge = judge};
+    GrainResult result = fill_all(&fill, threads, conflicts);
+    alloc_free(fill.block_unknown);
+    alloc_free(fill.node_unknown);
+    alloc_free(fill.conflicts);
+    return result;
+}
+
+// --- far sides ------------------------------------------------------------------------------------
+
+// 217 values from up to seven neighbours.
 static void copy_far_sides(GrainSdf *sdf, int64_t block)
 {
     float *values = sdf->values + block * SDF_BLOCK_VALUES;
@@ -180,45 +227,68 @@ static void copy_far_sides(GrainSdf *sdf, int64_t block)
     }
 }
 
-static void find_levels(Fill *fill)
+void sdf_copy_far_sides(GrainSdf *sdf, int threads)
 {
-    const GrainSdf *sdf = fill->sdf;
-    int64_t first = 0;
-    for (int level = sdf->depth; level >= 1; level--) {
-        fill->first_of_level[level] = first;
-        for (int64_t block = 0; block < sdf->block_count; block++)
-            first += block == 0 || sdf->block_key[block] >> 9 * level != sdf->block_key[block - 1] >> 9 * level;
+    int64_t pieces = parallel_block_count(sdf->block_count, BLOCKS_AT_ONCE);
+    PARALLEL_BLOCKS(threads, piece, pieces)
+    {
+        int64_t end = parallel_block_end(piece, BLOCKS_AT_ONCE, sdf->block_count);
+        for (int64_t block = piece * BLOCKS_AT_ONCE; block < end; block++) copy_far_sides(sdf, block);
     }
-    fill->first_of_level[0] = first;
 }
 
-static GrainResult fill_all(Fill *fill, int threads, int64_t *conflicts)
+// --- checking -------------------------------------------------------------------------------------
+
+// Empty entries on a node's faces against what lies behind them; inside the node, the filling has compared.
+static int64_t compare_faces(const GrainSdf *sdf, const int32_t first[3])
 {
-    GrainSdf *sdf = fill->sdf;
-    int64_t most = sdf->block_count > sdf->node_count ? sdf->block_count : sdf->node_count;
-    fill->block_unknown = ALLOC_ZEROED(uint8_t, sdf->block_count);
-    fill->node_unknown = ALLOC_ZEROED(uint8_t, sdf->node_count);
-    fill->conflicts = ALLOC_ZEROED(int64_t, most);
-    if (!fill->block_unknown || !fill->node_unknown || !fill->conflicts) return GRAIN_ERROR_MEMORY;
-    find_levels(fill);
-    PARALLEL_BLOCKS(threads, block, sdf->block_count) { fill->conflicts[block] = fill_block(fill, block); }
-    *conflicts = 0;
-    for (int64_t block = 0; block < sdf->block_count; block++) *conflicts += fill->conflicts[block];
-    for (int level = 1; level <= sdf->depth; level++) {
-        int64_t first = fill->first_of_level[level], count = fill->first_of_level[level - 1] - first;
-        PARALLEL_BLOCKS(threads, node, count) { fill->conflicts[node] = fill_node(fill, level, first + node); }
-        for (int64_t node = 0; node < count; node++) *conflicts += fill->conflicts[node];
+    int64_t contradictions = 0;
+    for (int face = 0; face < 6; face++)
+        for (int side = 0; side < 64; side++) {
+            int axis = face >> 1, next = (axis + 1) % 3, last = (axis + 2) % 3;
+            int32_t here[3], behind[3];
+            here[axis] = behind[axis] = first[axis] + (face & 1 ? 56 : 0);
+            here[next] = behind[next] = first[next] + 8 * (side & 7);
+            here[last] = behind[last] = first[last] + 8 * (side >> 3);
+            int32_t own = sdf_find_block(sdf, here[0], here[1], here[2]);
+            if (own >= 0) continue;
+            behind[axis] += face & 1 ? 8 : -8;
+            int32_t other = sdf_find_block(sdf, behind[0], behind[1], behind[2]);
+            contradictions += other < 0 && own != other;
+        }
+    return contradictions;
+}
+
+static int64_t compare_nodes(const GrainSdf *sdf, int64_t piece)
+{
+    int64_t end = parallel_block_end(piece, BLOCKS_AT_ONCE, sdf->block_count), contradictions = 0;
+    for (int64_t block = piece * BLOCKS_AT_ONCE; block < end; block++) {
+        // Each node once, by its first block.
+        if (block > 0 && sdf->block_key[block - 1] >> 9 == sdf->block_key[block] >> 9) continue;
+        int32_t first[3];
+        sdf_block_corner(sdf, block, first);
+        for (int axis = 0; axis < 3; axis++) first[axis] &= ~63;
+        contradictions += compare_faces(sdf, first);
     }
-    PARALLEL_BLOCKS(threads, block, sdf->block_count) { copy_far_sides(sdf, block); }
+    return contradictions;
+}
+
+static int64_t compare_values(const GrainSdf *sdf, int64_t piece)
+{
+    int64_t end = parallel_block_end(piece, BLOCKS_AT_ONCE, sdf->block_count), contradictions = 0;
+    for (int64_t block = piece * BLOCKS_AT_ONCE; block < end; block++)
+        contradictions += SIMD_CALL(sdf_steepest)(sdf_block_values(sdf, block)) > STEEPEST * sdf->voxel_size;
+    return contradictions;
+}
+
+GrainResult sdf_count_contradictions(const GrainSdf *sdf, int threads, int64_t *count)
+{
+    int64_t pieces = parallel_block_count(sdf->block_count, BLOCKS_AT_ONCE);
+    int64_t *found = ALLOC(int64_t, pieces);
+    if (!found) return GRAIN_ERROR_MEMORY;
+    PARALLEL_BLOCKS(threads, piece, pieces) { found[piece] = compare_values(sdf, piece) + compare_nodes(sdf, piece); }
+    *count = 0;
+    for (int64_t piece = 0; piece < pieces; piece++) *count += found[piece];
+    alloc_free(found);
     return GRAIN_OK;
-}
-
-GrainResult sdf_tree_fill(GrainSdf *sdf, int threads, int64_t *conflicts)
-{
-    Fill fill = {.sdf = sdf};
-    GrainResult result = fill_all(&fill, threads, conflicts);
-    alloc_free(fill.block_unknown);
-    alloc_free(fill.node_unknown);
-    alloc_free(fill.conflicts);
-    return result;
 }

@@ -18,23 +18,24 @@ int32_t sdf_find_block(const GrainSdf *sdf, int32_t x, int32_t y, int32_t z)
     return child;
 }
 
-// Nodes of one level: as many as there are different keys without their lowest `level` slots.
-static int64_t count_prefixes(const GrainSdf *sdf, int level)
+void sdf_tree_levels(const GrainSdf *sdf, int64_t first[SDF_MAX_DEPTH + 1])
 {
-    int64_t count = 0;
-    for (int64_t block = 0; block < sdf->block_count; block++)
-        count += block == 0 || sdf->block_key[block] >> 9 * level != sdf->block_key[block - 1] >> 9 * level;
-    return count;
+    // A level has as many nodes as there are different keys without their lowest slots.
+    int64_t total = 0;
+    for (int level = sdf->depth; level >= 1; level--) {
+        first[level] = total;
+        for (int64_t block = 0; block < sdf->block_count; block++)
+            total += block == 0 || sdf->block_key[block] >> 9 * level != sdf->block_key[block - 1] >> 9 * level;
+    }
+    first[0] = total;
 }
 
 GrainResult sdf_tree_build(GrainSdf *sdf)
 {
     // Level by level from the root (level depth), each level in the order of the keys.
-    int64_t first_of_level[SDF_MAX_DEPTH + 1], total = 0;
-    for (int level = sdf->depth; level >= 1; level--) {
-        first_of_level[level] = total;
-        total += count_prefixes(sdf, level);
-    }
+    int64_t first_of_level[SDF_MAX_DEPTH + 1];
+    sdf_tree_levels(sdf, first_of_level);
+    int64_t total = first_of_level[0];
     if (total > INT32_MAX / SDF_NODE_CHILDREN)
         return fail(GRAIN_ERROR_MEMORY, "the tree over the distance field would have %lld nodes: use larger voxels",
                     (long long)total);

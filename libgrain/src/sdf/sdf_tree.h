@@ -18,8 +18,27 @@ static inline uint64_t sdf_block_key(int32_t x, int32_t y, int32_t z, int depth)
 
 /// Makes the nodes from depth and block_key. Entries without a child say SDF_OUTSIDE.
 GrainResult sdf_tree_build(GrainSdf *sdf);
+/// first[level] is the first node of that level, for levels 1 to depth; first[0] is node_count.
+void sdf_tree_levels(const GrainSdf *sdf, int64_t first[SDF_MAX_DEPTH + 1]);
+
+/// Settles the side of a place where it cannot be told from its neighbours. Coordinates are voxels.
+typedef struct SdfJudge {
+    void (*judge)(const void *user, const float *x, const float *y, const float *z, int64_t count, uint8_t *inside);
+    const void *user;
+} SdfJudge;
 
 /// Settles the side of every voxel marked SDF_FAR and of every entry without a child, starting from the voxels that
-/// are known, and copies the neighbours' values into the blocks' far sides. Sets *conflicts to the number of places
-/// where both sides claimed the same empty region, which a closed, outward mesh that does not cross itself never has.
-GrainResult sdf_tree_fill(GrainSdf *sdf, int threads, int64_t *conflicts);
+/// are known. *conflicts gets the number of places where both sides claimed the same empty region, which a closed,
+/// outward mesh that does not cross itself never has. With a judge, such regions are asked for point by point.
+GrainResult sdf_fill(GrainSdf *sdf, const SdfJudge *judge, int threads, int64_t *conflicts);
+/// Copies the neighbours' first values to the far sides of each block.
+void sdf_copy_far_sides(GrainSdf *sdf, int threads);
+/// Places where the field cannot be a distance: neighbours that differ by more than the way between them. Only with
+/// the far sides copied.
+GrainResult sdf_count_contradictions(const GrainSdf *sdf, int threads, int64_t *count);
+
+/// Settles the far voxels of one block; returns the conflicts, or SDF_NOTHING_KNOWN and changes nothing.
+#define SDF_NOTHING_KNOWN (-1)
+SIMD_KERNEL(int64_t, sdf_fill_block, (float *values, float half_width))
+/// The largest difference between neighbours, far sides included.
+SIMD_KERNEL(float, sdf_steepest, (const float *values))

@@ -1,0 +1,38 @@
+#pragma once
+/// The generalised winding number (Jacobson, Kavan, Sorkine-Hornung 2013): how often a surface goes around a point. 1
+/// inside a closed outward mesh, 0 outside, and something in between near the holes of an open one; crossing and
+/// overlapping surfaces add up. Groups of triangles that are far away count as one dipole and quadrupole (Barill,
+/// Dickson, Schmidt, Levin, Jacobson 2018).
+#include "base/simd.h"
+#include "mesh/mesh.h"
+
+/// Triangles of a leaf, and children of a node.
+#define WINDING_FANOUT 8
+
+typedef struct WindingNode {
+    float x, y, z;       ///< middle, weighted by area
+    float reach_squared; ///< from farther away than this the sums below stand for all triangles
+    float nx, ny, nz;    ///< sum of area * normal
+    float xx, yy, zz;    ///< sum of area * (middle of triangle - middle) * normal, symmetric part
+    float xy, yz, zx;    ///< off the diagonal, twice
+    float unused[3];
+} WindingNode;
+
+typedef struct MeshWinding {
+    Vec3d centre; ///< all coordinates below are counted from here
+    double scale; ///< and divided by this, so that huge and tiny meshes stay in float's range
+    int64_t triangle_count;
+    float *corners; ///< 9 for each triangle, in an order where neighbours are near
+    int32_t level_count;
+    int64_t level_start[12]; ///< first node of a level; level 0 has the leaves
+    WindingNode *nodes;
+} MeshWinding;
+
+/// flipped, unless NULL, marks triangles to be turned; wanted, unless NULL, those that take part.
+GrainResult mesh_winding_build(MeshWinding *winding, const GrainMesh *mesh, const uint8_t *flipped,
+                               const uint8_t *wanted, int threads);
+void mesh_winding_free(MeshWinding *winding);
+
+/// At points counted from centre and divided by scale. One thread.
+SIMD_KERNEL(void, mesh_winding_at,
+            (const MeshWinding *winding, const float *x, const float *y, const float *z, int64_t count, float *number))

@@ -1,0 +1,64 @@
+#define SIMD_FIXED_LANES 8 // a row of a block
+#include "sdf/sdf_board.h"
+#include "sdf/sdf_tree.h"
+
+SIMD_INLINE float *row_at(float *values, int row) { return values + sdf_block_index(0, row & 7, row >> 3); }
+
+// The lanes named by the lowest eight bits.
+SIMD_INLINE IntV lanes_of(uint32_t bits)
+{
+    const IntV bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    return (simd_set1_int((int32_t)bits) & bit) != 0;
+}
+
+int64_t SIMD_NAME(sdf_fill_block)(float *values, float half_width)
+{
+    Board outside, inside, unknown;
+    for (int z = 0; z < 8; z++) {
+        uint64_t far = 0, negative = 0;
+        for (int y = 7; y >= 0; y--) {
+            FloatV row = simd_load(row_at(values, 8 * z + y));
+            far = far << 8 | simd_bits(row == SDF_FAR);
+            negative = negative << 8 | simd_bits(row < 0.0f);
+        }
+        unknown.slice[z] = far;
+        inside.slice[z] = negative;
+        outside.slice[z] = ~(far | negative);
+    }
+    if (board_is_empty(&unknown)) return 0;
+    if (board_is_empty(&outside) && board_is_empty(&inside)) return SDF_NOTHING_KNOWN;
+    Board before = unknown;
+    int64_t conflicts = 0;
+    if (board_is_empty(&inside))
+        outside = unknown;
+    else if (!board_is_empty(&outside))
+        conflicts = board_flood(&outside, &inside, &unknown);
+    else
+        inside = unknown;
+    FloatV plus = simd_set1(half_width);
+    for (int row = 0; row < 64; row++) {
+        uint32_t far = (uint32_t)(before.slice[row >> 3] >> (8 * (row & 7))) & 255;
+        if (!far) continue;
+        uint32_t in = (uint32_t)(inside.slice[row >> 3] >> (8 * (row & 7))) & 255;
+        float *at = row_at(values, row);
+        simd_store(at, simd_select(lanes_of(far), simd_select(lanes_of(in), -plus, plus), simd_load(at)));
+    }
+    return conflicts;
+}
+
+float SIMD_NAME(sdf_steepest)(const float *values)
+{
+    FloatV steepest = simd_set1(0.0f);
+    for (int z = 0; z < 8; z++)
+        for (int y = 0; y < 8; y++) {
+            const float *at = values + sdf_block_index(0, y, z);
+            FloatV row = simd_load(at);
+            FloatV x = simd_abs(simd_load(at + 1) - row), up = simd_abs(simd_load(at + SDF_BLOCK_PITCH) - row);
+            FloatV back = simd_abs(simd_load(at + SDF_BLOCK_PITCH * SDF_BLOCK_PITCH) - row);
+            steepest = simd_max(steepest, simd_max(x, simd_max(up, back)));
+        }
+    float lanes[8], most = 0.0f;
+    simd_store(lanes, steepest);
+    for (int lane = 0; lane < 8; lane++) most = lanes[lane] > most ? lanes[lane] : most;
+    return most;
+}

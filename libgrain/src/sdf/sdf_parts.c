@@ -1,0 +1,143 @@
+#include "sdf/sdf_parts.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+// On the surface of a solid the winding number is one half on average: 0 outside, 1 inside. A hole pulls it down: a
+// sphere with a hole of 5 % of its surface has 0.475, a box without its lid 0.40, half a sphere 0.29, a plane 0. Below
+// this, a shell is a vessel or a sheet and must not be filled.
+#define SOLID_WINDING 0.45
+// Triangles of a shell that are asked.
+#define SAMPLES 512
+
+static GrainResult make_sheets(SdfParts *parts, const GrainMesh *mesh)
+{
+    parts->is_sheet = ALLOC_ZEROED(uint8_t, mesh->triangle_count);
+    return parts->is_sheet ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+}
+
+typedef struct ShellSample {
+    double area, winding; // sums
+    int64_t seen;
+} ShellSample;
+
+// Sums, over some triangles of each shell, of the winding number in their middles. In its own middle a triangle counts
+// nothing, so that this is the mean of both sides.
+static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const MeshWinding *winding,
+                          ShellSample *samples)
+{
+    const MeshShells *shells = &parts->shells;
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        int32_t shell = shells->shell_of[i];
+        if (shell < 0 || mesh_shell_is_closed(&shells->shells[shell])) continue;
+        int64_t stride = shells->shells[shell].triangle_count / SAMPLES + 1;
+        if (samples[shell].seen++ % stride != 0) continue;
+        Vec3d a = vec3d_from(mesh_vertex(mesh, i, 0)), b = vec3d_from(mesh_vertex(mesh, i, 1));
+        Vec3d c = vec3d_from(mesh_vertex(mesh, i, 2));
+        Vec3d middle = vec3d_scale(vec3d_add(vec3d_add(a, b), c), 1.0 / 3.0);
+        middle = vec3d_scale(vec3d_sub(middle, winding->centre), 1.0 / winding->scale);
+        float x = (float)middle.x, y = (float)middle.y, z = (float)middle.z, number;
+        SIMD_CALL(mesh_winding_at)(winding, &x, &y, &z, 1, &number);
+        double area = vec3d_length(vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a)));
+        samples[shell].area += area;
+        samples[shell].winding += area * (double)number;
+    }
+}
+
+static GrainResult tell_sheets(SdfParts *parts, const GrainMesh *mesh, int threads)
+{
+    const MeshShells *shells = &parts->shells;
+    MeshWinding winding;
+    TRY(mesh_winding_build(&winding, mesh, shells->flipped, NULL, threads));
+    ShellSample *samples = ALLOC_ZEROED(ShellSample, shells->shell_count);
+    GrainResult result = samples ? make_sheets(parts, mesh) : GRAIN_ERROR_MEMORY;
+    if (result == GRAIN_OK) {
+        sample_shells(parts, mesh, &winding, samples);
+        for (int64_t i = 0; i < mesh->triangle_count; i++) {
+            int32_t shell = shells->shell_of[i];
+            // Lines and points, which belong to no shell, have no inside.
+            parts->is_sheet[i] = shell < 0 || (!mesh_shell_is_closed(&shells->shells[shell]) &&
+                                               fabs(samples[shell].winding) <= SOLID_WINDING * samples[shell].area);
+        }
+    }
+    alloc_free(samples);
+    mesh_winding_free(&winding);
+    return result;
+}
+
+// Closed shells without lone lines need no winding numbers.
+static int has_only_closed(const MeshShells *shells, int64_t triangle_count)
+{
+    for (int64_t i = 0; i < shells->shell_count; i++)
+        if (!mesh_shell_is_closed(&shells->shells[i])) return 0;
+    for (int64_t i = 0; i < triangle_count; i++)
+        if (shells->shell_of[i] < 0) return 0;
+    return 1;
+}
+
+static void count_parts(SdfParts *parts, const GrainMesh *mesh)
+{
+    parts->solids_closed = 1;
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        int sheet = parts->is_sheet && parts->is_sheet[i];
+        parts->sheet_triangles += sheet;
+        int32_t shell = parts->shells.shell_of ? parts->shells.shell_of[i] : 0;
+        if (sheet || !parts->shells.shells) continue;
+        if (shell < 0 || !mesh_shell_is_closed(&parts->shells.shells[shell])) parts->solids_closed = 0;
+    }
+    parts->solid_triangles = mesh->triangle_count - parts->sheet_triangles;
+    if (parts->sheet_triangles == 0) {
+        alloc_free(parts->is_sheet);
+        parts->is_sheet = NULL;
+    }
+}
+
+static GrainResult find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
+{
+    if (kind == GRAIN_SDF_SHELL) {
+        TRY(make_sheets(parts, mesh));
+        memset(parts->is_sheet, 1, (size_t)mesh->triangle_count);
+        count_parts(parts, mesh);
+        return GRAIN_OK;
+    }
+    TRY(mesh_topology_build(&parts->topology, mesh, 1, run->thread_count));
+    parts->solid_triangles = mesh->triangle_count;
+    parts->solids_closed = 1;
+    int lone_lines = parts->topology.corner_start[parts->topology.vertex_count] != 3 * mesh->triangle_count;
+    if (mesh_is_closed(&parts->topology) && !lone_lines) return GRAIN_OK;
+    TRY(mesh_shells_find(&parts->shells, &parts->topology));
+    if (kind == GRAIN_SDF_AUTO && !has_only_closed(&parts->shells, mesh->triangle_count))
+        TRY(tell_sheets(parts, mesh, run->thread_count));
+    count_parts(parts, mesh);
+    return GRAIN_OK;
+}
+
+GrainResult sdf_parts_find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
+{
+    *parts = (SdfParts){0};
+    GrainResult result = find(parts, mesh, kind, run);
+    if (result != GRAIN_OK) sdf_parts_free(parts);
+    return result;
+}
+
+GrainResult sdf_parts_winding(const SdfParts *parts, MeshWinding *winding, int threads)
+{
+    const GrainMesh *mesh = parts->topology.mesh;
+    if (!parts->is_sheet) return mesh_winding_build(winding, mesh, sdf_parts_flipped(parts), NULL, threads);
+    uint8_t *wanted = ALLOC(uint8_t, mesh->triangle_count);
+    if (!wanted) return GRAIN_ERROR_MEMORY;
+    for (int64_t i = 0; i < mesh->triangle_count; i++) wanted[i] = !parts->is_sheet[i];
+    GrainResult result = mesh_winding_build(winding, mesh, sdf_parts_flipped(parts), wanted, threads);
+    alloc_free(wanted);
+    return result;
+}
+
+void sdf_parts_free(SdfParts *parts)
+{
+    mesh_topology_free(&parts->topology);
+    mesh_shells_free(&parts->shells);
+    alloc_free(parts->is_sheet);
+    *parts = (SdfParts){0};
+}

@@ -1,0 +1,22 @@
+#pragma once
+/// What of a mesh bounds a volume, and what is only a sheet.
+#include "base/run.h"
+#include "mesh/mesh_shells.h"
+#include "mesh/mesh_winding.h"
+#include "sdf/sdf.h"
+
+typedef struct SdfParts {
+    MeshTopology topology;
+    MeshShells shells; ///< only looked for when the mesh is not closed as it is
+    uint8_t *is_sheet; ///< triangle -> 1; NULL when there are no sheets
+    int64_t solid_triangles, sheet_triangles;
+    int solids_closed; ///< all that is not a sheet is closed, with shells.flipped turned
+} SdfParts;
+
+GrainResult sdf_parts_find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run);
+void sdf_parts_free(SdfParts *parts);
+
+/// Triangles to be turned, or NULL.
+static inline const uint8_t *sdf_parts_flipped(const SdfParts *parts) { return parts->shells.flipped; }
+/// Of all that is not a sheet.
+GrainResult sdf_parts_winding(const SdfParts *parts, MeshWinding *winding, int threads);

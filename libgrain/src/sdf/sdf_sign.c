@@ -1,0 +1,182 @@
+#include "sdf/sdf_sign.h"
+
+#include <math.h>
+
+// --- by normals: Baerentzen & Aanaes 2002 ---------------------------------------------------------
+
+static Vec3d place_of(const SdfSigner *s, int32_t vertex)
+{
+    const float *p = s->topology->mesh->positions + 3 * (int64_t)vertex;
+    Vec3d place = {(double)p[0], (double)p[1], (double)p[2]};
+    return vec3d_scale(vec3d_sub(place, vec3d_from(s->sdf->origin)), 1.0 / (double)s->sdf->voxel_size);
+}
+
+static Vec3d face_normal(const SdfSigner *s, int32_t triangle)
+{
+    const int32_t *v = s->topology->vertex + 3 * (int64_t)triangle;
+    Vec3d a = place_of(s, v[0]), b = place_of(s, v[1]), c = place_of(s, v[2]);
+    Vec3d normal = vec3d_unit(vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a)));
+    return s->flipped && s->flipped[triangle] ? vec3d_scale(normal, -1.0) : normal;
+}
+
+static double corner_angle(const SdfSigner *s, int32_t corner)
+{
+    const int32_t *vertex = s->topology->vertex;
+    Vec3d at = place_of(s, vertex[corner]);
+    Vec3d u = vec3d_sub(place_of(s, vertex[mesh_next_corner(corner)]), at);
+    Vec3d v = vec3d_sub(place_of(s, vertex[mesh_previous_corner(corner)]), at);
+    return atan2(vec3d_length(vec3d_cross(u, v)), vec3d_dot(u, v));
+}
+
+// Goes around the vertex from triangle to triangle, so that where two surfaces touch in one vertex only the one that
+// is nearest counts. 0 when the way does not close.
+static int vertex_normal(const SdfSigner *s, int32_t corner, Vec3d *normal)
+{
+    const MeshTopology *t = s->topology;
+    int64_t most = mesh_corner_count(t, t->vertex[corner]);
+    int32_t here = corner, through = corner; // the edge to go on through: the one leaving the vertex first
+    *normal = vec3d(0.0, 0.0, 0.0);
+    for (int64_t step = 0; step < most; step++) {
+        *normal = vec3d_add(*normal, vec3d_scale(face_normal(s, here / 3), corner_angle(s, here)));
+        MeshNeighbour beside = mesh_neighbour(t, through);
+        if (beside.edge < 0) return 0;
+        // Its corner at the vertex, and its other edge there.
+        int32_t starts = beside.edge, ends = mesh_next_corner(starts);
+        here = t->vertex[starts] == t->vertex[corner] ? starts : ends;
+        through = here == starts ? mesh_previous_corner(here) : here;
+        if (here == corner) return 1;
+    }
+    return 0;
+}
+
+static int edge_normal(const SdfSigner *s, int32_t corner, Vec3d *normal)
+{
+    MeshNeighbour beside = mesh_neighbour(s->topology, corner);
+    if (beside.edge < 0) return 0;
+    *normal = vec3d_add(face_normal(s, corner / 3), face_normal(s, beside.edge / 3));
+    return 1;
+}
+
+typedef enum Part { PART_FACE, PART_CORNER, PART_EDGE } Part;
+
+// The closest point of a triangle (Ericson 2005, 5.1.5): the way from it to p, and what it lies on: the face, a corner
+// or the edge that starts at that corner.
+static Part closest_part(Vec3d p, const Vec3d c[3], int *corner, Vec3d *offset)
+{
+    Vec3d ab = vec3d_sub(c[1], c[0]), ac = vec3d_sub(c[2], c[0]);
+    Vec3d ap = vec3d_sub(p, c[0]), bp = vec3d_sub(p, c[1]), cp = vec3d_sub(p, c[2]);
+    double d1 = vec3d_dot(ab, ap), d2 = vec3d_dot(ac, ap), d3 = vec3d_dot(ab, bp), d4 = vec3d_dot(ac, bp);
+    double d5 = vec3d_dot(ab, cp), d6 = vec3d_dot(ac, cp);
+    double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2, v = 0.0, w = 0.0;
+    Part part = PART_CORNER;
+    if (d1 <= 0 && d2 <= 0)
+        *corner = 0;
+    else if (d3 >= 0 && d4 <= d3)
+        *corner = 1, v = 1.0;
+    else if (vc <= 0 && d1 >= 0 && d3 <= 0)
+        part = PART_EDGE, *corner = 0, v = d1 / (d1 - d3);
+    else if (d6 >= 0 && d5 <= d6)
+        *corner = 2, w = 1.0;
+    else if (vb <= 0 && d2 >= 0 && d6 <= 0)
+        part = PART_EDGE, *corner = 2, w = d2 / (d2 - d6);
+    else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0)
+        part = PART_EDGE, *corner = 1, w = (d4 - d3) / ((d4 - d3) + (d5 - d6)), v = 1.0 - w;
+    else
+        part = PART_FACE, *corner = 0, v = vb / (va + vb + vc), w = vc / (va + vb + vc);
+    *offset = vec3d_sub(ap, vec3d_add(vec3d_scale(ab, v), vec3d_scale(ac, w)));
+    return part;
+}
+
+int sdf_side_by_normal(const SdfSigner *s, int32_t triangle, Vec3d place)
+{
+    const int32_t *v = s->topology->vertex + 3 * (int64_t)triangle;
+    const Vec3d corners[3] = {place_of(s, v[0]), place_of(s, v[1]), place_of(s, v[2])};
+    Vec3d offset, normal = face_normal(s, triangle);
+    // A triangle without an area is found only where no other is as near: its edges say nothing.
+    if (vec3d_dot(normal, normal) < 0.5) return 0;
+    int corner, known = 1;
+    Part part = closest_part(place, corners, &corner, &offset);
+    if (part == PART_CORNER) known = vertex_normal(s, 3 * triangle + corner, &normal);
+    if (part == PART_EDGE) known = edge_normal(s, 3 * triangle + corner, &normal);
+    if (!known) return 0;
+    return vec3d_dot(offset, normal) < 0.0 ? -1 : 1;
+}
+
+// --- by the winding number ------------------------------------------------------------------------
+
+void sdf_judge_by_winding(const void *user, const float *x, const float *y, const float *z, int64_t count,
+                          uint8_t *inside)
+{
+    const SdfSigner *s = user;
+    const MeshWinding *w = s->winding;
+    double voxel = (double)s->sdf->voxel_size / w->scale;
+    Vec3d first = vec3d_scale(vec3d_sub(vec3d_from(s->sdf->origin), w->centre), 1.0 / w->scale);
+    enum { AT_ONCE = 64 };
+    for (int64_t begin = 0; begin < count; begin += AT_ONCE) {
+        int64_t used = count - begin < AT_ONCE ? count - begin : AT_ONCE;
+        float px[AT_ONCE], py[AT_ONCE], pz[AT_ONCE], number[AT_ONCE];
+        for (int64_t i = 0; i < used; i++) {
+            px[i] = (float)(first.x + (double)x[begin + i] * voxel);
+            py[i] = (float)(first.y + (double)y[begin + i] * voxel);
+            pz[i] = (float)(first.z + (double)z[begin + i] * voxel);
+        }
+        SIMD_CALL(mesh_winding_at)(w, px, py, pz, used, number);
+        // Around either way: what is closed but inside out is inside all the same.
+        for (int64_t i = 0; i < used; i++) inside[begin + i] = fabsf(number[i]) > 0.5f;
+    }
+}
+
+// The thirteen neighbours that come before a voxel, and how far they are.
+static const struct {
+    int8_t x, y, z;
+    float way;
+} earlier[13] = {{-1, 0, 0, 1.0f},        {0, -1, 0, 1.0f},          {0, 0, -1, 1.0f},         {-1, -1, 0, 1.41421356f},
+                 {1, -1, 0, 1.41421356f}, {-1, 0, -1, 1.41421356f},  {1, 0, -1, 1.41421356f},  {0, -1, -1, 1.41421356f},
+                 {0, 1, -1, 1.41421356f}, {-1, -1, -1, 1.73205081f}, {1, -1, -1, 1.73205081f}, {-1, 1, -1, 1.73205081f},
+                 {1, 1, -1, 1.73205081f}};
+
+// A neighbour for which no surface can lie on the way between: both distances together are longer than the way.
+static int same_side_neighbour(const float *size, int x, int y, int z)
+{
+    float own = size[sdf_block_index(x, y, z)];
+    for (int i = 0; i < 13; i++) {
+        int nx = x + earlier[i].x, ny = y + earlier[i].y, nz = z + earlier[i].z;
+        if (nx < 0 || ny < 0 || nz < 0 || nx > 7 || ny > 7) continue;
+        float other = size[sdf_block_index(nx, ny, nz)];
+        if (other < SDF_FAR && own + other > 1.001f * earlier[i].way) return nz * 64 + ny * 8 + nx;
+    }
+    return -1;
+}
+
+void sdf_sign_by_winding(const SdfSigner *s, int64_t block)
+{
+    float *values = s->sdf->values + block * SDF_BLOCK_VALUES, size[SDF_BLOCK_VALUES];
+    float x[512], y[512], z[512];
+    int16_t asked[512]; // voxel -> the question whose answer holds for it
+    uint8_t inside[512];
+    int32_t corner[3];
+    int64_t count = 0;
+    sdf_block_corner(s->sdf, block, corner);
+    for (int slot = 0; slot < 512; slot++) {
+        int i = sdf_block_index(slot & 7, slot >> 3 & 7, slot >> 6);
+        size[i] = values[i] == SDF_FAR ? SDF_FAR : fabsf(values[i]) / s->sdf->voxel_size;
+    }
+    for (int slot = 0; slot < 512; slot++) {
+        int vx = slot & 7, vy = slot >> 3 & 7, vz = slot >> 6;
+        if (size[sdf_block_index(vx, vy, vz)] == SDF_FAR) continue;
+        int neighbour = s->closed ? same_side_neighbour(size, vx, vy, vz) : -1;
+        if (neighbour >= 0) {
+            asked[slot] = asked[neighbour];
+            continue;
+        }
+        x[count] = (float)(corner[0] + vx), y[count] = (float)(corner[1] + vy), z[count] = (float)(corner[2] + vz);
+        asked[slot] = (int16_t)count++;
+    }
+    sdf_judge_by_winding(s, x, y, z, count, inside);
+    for (int slot = 0; slot < 512; slot++) {
+        int index = sdf_block_index(slot & 7, slot >> 3 & 7, slot >> 6);
+        if (size[index] == SDF_FAR) continue;
+        float distance = fabsf(values[index]);
+        values[index] = inside[asked[slot]] ? -distance : distance;
+    }
+}

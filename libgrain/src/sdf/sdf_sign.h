@@ -1,0 +1,22 @@
+#pragma once
+/// Which side of the surface a voxel is on: by the normal at the nearest point, or by the winding number.
+#include "mesh/mesh_topology.h"
+#include "mesh/mesh_winding.h"
+#include "sdf/sdf_tree.h"
+
+typedef struct SdfSigner {
+    const GrainSdf *sdf;
+    const MeshTopology *topology; ///< for normals: closed and, with flipped, consistent
+    const uint8_t *flipped;       ///< NULL, or triangles to be turned
+    const MeshWinding *winding;
+    int closed; ///< the winding number changes only where the surface is
+} SdfSigner;
+
+/// -1 inside, 1 outside, 0 where the normal does not tell. `place` is in voxels, `triangle` the nearest one.
+int sdf_side_by_normal(const SdfSigner *signer, int32_t triangle, Vec3d place);
+
+/// Gives the known voxels of a block (not SDF_FAR, whatever their sign) the side the winding number says.
+void sdf_sign_by_winding(const SdfSigner *signer, int64_t block);
+/// As SdfJudge asks; user is an SdfSigner.
+void sdf_judge_by_winding(const void *user, const float *x, const float *y, const float *z, int64_t count,
+                          uint8_t *inside);

@@ -1,0 +1,70 @@
+#include "shared/brute.h"
+
+#include <math.h>
+
+static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static void load(const GrainMesh *mesh, int64_t triangle, const double place[3], double corner[3][3])
+{
+    for (int c = 0; c < 3; c++)
+        for (int k = 0; k < 3; k++)
+            corner[c][k] = (double)mesh->positions[3 * (int64_t)mesh->triangles[3 * triangle + c] + k] - place[k];
+}
+
+// From the origin to a segment.
+static double segment_squared(const double *a, const double *b)
+{
+    double along[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, length = dot(along, along);
+    double t = length > 0.0 ? fmin(1.0, fmax(0.0, -dot(a, along) / length)) : 0.0;
+    double p[3] = {a[0] + t * along[0], a[1] + t * along[1], a[2] + t * along[2]};
+    return dot(p, p);
+}
+
+static void cross(const double *a, const double *b, double *out)
+{
+    out[0] = a[1] * b[2] - a[2] * b[1], out[1] = a[2] * b[0] - a[0] * b[2], out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+// From the origin to a triangle: the plane where the foot of the perpendicular is inside all edges, else an edge.
+static double triangle_squared(double c[3][3])
+{
+    double best = fmin(segment_squared(c[0], c[1]), fmin(segment_squared(c[1], c[2]), segment_squared(c[2], c[0])));
+    double u[3], v[3], normal[3];
+    for (int k = 0; k < 3; k++) u[k] = c[1][k] - c[0][k], v[k] = c[2][k] - c[0][k];
+    cross(u, v, normal);
+    double area = dot(normal, normal);
+    if (!(area > 0.0)) return best;
+    double height = dot(c[0], normal) / area, foot[3];
+    for (int k = 0; k < 3; k++) foot[k] = height * normal[k];
+    for (int edge = 0; edge < 3; edge++) {
+        const double *from = c[edge], *to = c[(edge + 1) % 3];
+        double along[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]}, inward[3];
+        double way[3] = {foot[0] - from[0], foot[1] - from[1], foot[2] - from[2]};
+        cross(normal, along, inward);
+        if (dot(way, inward) < 0.0) return best;
+    }
+    return fmin(best, dot(foot, foot));
+}
+
+double brute_distance(const GrainMesh *mesh, const double place[3])
+{
+    double best = INFINITY, corner[3][3];
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        load(mesh, i, place, corner);
+        best = fmin(best, triangle_squared(corner));
+    }
+    return sqrt(best);
+}
+
+double brute_winding(const GrainMesh *mesh, const double place[3])
+{
+    double sum = 0.0, c[3][3], normal[3];
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        load(mesh, i, place, c);
+        double a = sqrt(dot(c[0], c[0])), b = sqrt(dot(c[1], c[1])), d = sqrt(dot(c[2], c[2]));
+        cross(c[1], c[2], normal);
+        double below = a * b * d + dot(c[0], c[1]) * d + dot(c[1], c[2]) * a + dot(c[2], c[0]) * b;
+        sum += 2.0 * atan2(dot(c[0], normal), below);
+    }
+    return sum / (4.0 * M_PI);
+}
