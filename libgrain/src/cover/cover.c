@@ -10,12 +10,13 @@
 #define MAX_DENSITY 8.0f
 // Voxels of the field behind a mesh, in spacings. It tells inside from outside and where an offset surface roughly is;
 // where exactly, the mesh itself tells.
-#define VOXEL 0.5
-#define MIN_BAND_VOXELS 3.0
+#define VOXEL 0.8
+#define OFFSET_VOXEL 0.5
+#define MIN_BAND_VOXELS 2.0
 #define MAX_BAND_VOXELS 16.0
 // Kernels longer than this (in spacings) would sum over hundreds of neighbours.
 #define MAX_SUPPORT 16.0f
-#define FIRST_ITERATIONS 60
+#define FIRST_ITERATIONS 40
 #define LATER_ITERATIONS 15
 #define BALANCE_ROUNDS 5
 // Floaters farther from the surface than this, in radii, in spite of all are in places that it does not have.
@@ -64,10 +65,10 @@ static GrainResult drop_lost(CoverFloaters *f, const CoverSurface *surface, floa
     uint8_t *keep = ALLOC(uint8_t, f->count);
     if (!keep) return GRAIN_ERROR_MEMORY;
     for (int64_t i = 0; i < f->count; i++) {
+        Vec3 place = cover_get(f->places.position, i), normal = cover_get(f->places.normal, i);
         keep[i] = f->places.distance[i] <= farthest;
         if (keep[i] && surface->has_buried)
-            keep[i] =
-                !cover_surface_is_buried(surface, cover_get(f->places.position, i), cover_get(f->places.normal, i));
+            keep[i] = !cover_surface_is_buried(surface, place, normal, f->places.point[i].slot);
     }
     cover_floaters_keep(f, keep);
     alloc_free(keep);
@@ -77,23 +78,26 @@ static GrainResult drop_lost(CoverFloaters *f, const CoverSurface *surface, floa
 static GrainResult spread(CoverFloaters *f, CoverSurface *surface, const GrainCoverDef *def, Run *run,
                           GrainCoverQuality *quality, double *area)
 {
-    float farthest = (float)(FARTHEST * (double)def->radius / surface->frame.spacing);
+    float farthest = (float)(FARTHEST * (double)def->radius / surface->frame.spacing), largest_hole;
     TRY(cover_start(f, surface, def->seed, def->max_count, run, area));
     cover_floaters_project(f, surface, 8, run->thread_count);
     TRY(drop_lost(f, surface, 1.0f));
     quality->count_wanted = (int64_t)(COVER_PER_AREA * *area + 0.5);
-    int64_t wanted = quality->count_wanted > 1 ? quality->count_wanted : 1;
+    // Nobody knows how much of a sheet is left after moving it along its normals: there the spacing decides alone.
+    int64_t wanted = surface->offset == 0.0f || surface->starts_from_field ? quality->count_wanted : 0;
     TRY(cover_relax(f, surface, FIRST_ITERATIONS, run, &quality->iterations));
     for (int round = 0; round < BALANCE_ROUNDS; round++) {
         int64_t changed;
         cover_floaters_project(f, surface, 8, run->thread_count);
         TRY(drop_lost(f, surface, farthest));
-        TRY(cover_balance(f, surface, wanted, run->thread_count, &changed));
+        TRY(cover_balance(f, surface, wanted, run->thread_count, &changed, &largest_hole));
         if (changed == 0) break;
         TRY(cover_relax(f, surface, LATER_ITERATIONS, run, &quality->iterations));
     }
     cover_floaters_project(f, surface, 8, run->thread_count);
-    return drop_lost(f, surface, farthest);
+    TRY(drop_lost(f, surface, farthest));
+    if (wanted == 0) *area = (double)f->count / COVER_PER_AREA;
+    return GRAIN_OK;
 }
 
 // --- the result -----------------------------------------------------------------------------------
@@ -214,33 +218,54 @@ GrainResult grain_cover_create(const GrainSdf *sdf, const GrainCoverDef *def, co
     sdf_bounds(sdf, &low, &high);
     set_frame(&surface, def, low, high);
     see_field(&surface, sdf);
+    surface.starts_from_field = 1;
     return end(cover_surface(cover, &surface, &run), cover, out);
 }
 
 // --- meshes ---------------------------------------------------------------------------------------
 
+// The mesh's triangles that bound something solid.
+static GrainResult list_solids(const CoverMesh *own, const GrainMesh *mesh, int32_t **triangles)
+{
+    *triangles = ALLOC(int32_t, 3 * own->solid_count);
+    if (!*triangles) return GRAIN_ERROR_MEMORY;
+    int32_t *to = *triangles;
+    for (int64_t slot = 0; slot < own->count; slot++) {
+        if (!own->solid[slot]) continue;
+        memcpy(to, mesh->triangles + 3 * (int64_t)own->triangle[slot], 3 * sizeof *to);
+        to += 3;
+    }
+    return GRAIN_OK;
+}
+
 static GrainResult make_field(CoverSurface *surface, const GrainMesh *mesh, const Run *run, GrainSdf **sdf)
 {
     GrainSdfDef def;
     TRY(grain_sdf_def_default(&def, sizeof def));
-    double offset = fabs((double)surface->offset), voxel = fmax(VOXEL, offset / (MAX_BAND_VOXELS - 2.0));
+    double offset = surface->starts_from_field ? fabs((double)surface->offset) : 0.0;
+    double voxel = fmax(offset > 0.0 ? OFFSET_VOXEL : VOXEL, offset / (MAX_BAND_VOXELS - 2.0));
     def.voxel_size = (float)(voxel * surface->frame.spacing);
     def.band_voxels = (float)fmin(fmax(MIN_BAND_VOXELS, offset / voxel + 2.0), MAX_BAND_VOXELS);
+    def.kind = GRAIN_SDF_SOLID;
     GrainRun options = {sizeof options, run->thread_count, run->progress, run->user};
-    TRY(grain_sdf_create(mesh, &def, &options, sdf));
-    see_field(surface, *sdf);
-    return GRAIN_OK;
+    int32_t *triangles;
+    TRY(list_solids(surface->mesh, mesh, &triangles));
+    GrainMesh solids = {mesh->positions, triangles, mesh->vertex_count, surface->mesh->solid_count};
+    GrainResult result = grain_sdf_create(&solids, &def, &options, sdf);
+    alloc_free(triangles);
+    if (result == GRAIN_OK) see_field(surface, *sdf);
+    return result;
 }
 
 static GrainResult cover_mesh(GrainCover *cover, CoverSurface *surface, CoverMesh *own, const GrainMesh *mesh, Run *run)
 {
     GrainSdf *sdf = NULL;
-    TRY(cover_mesh_build(own, mesh, &surface->frame, run->thread_count));
+    TRY(cover_mesh_build(own, mesh, &surface->frame, run));
     surface->mesh = own;
+    // An offset from a body is a surface of its own, which only the field knows; from a sheet, it is the sheet moved.
+    surface->starts_from_field = surface->offset != 0.0f && own->solid_count == own->count && own->parts.solids_closed;
     // Before the field, which would not fit into memory either.
-    if (surface->offset == 0.0f || own->solid_count == 0)
-        TRY(cover_check_count(COVER_PER_AREA * own->area, cover->def.max_count));
-    // Sheets have no inside that a field could tell.
+    if (!surface->starts_from_field) TRY(cover_check_count(COVER_PER_AREA * own->area, cover->def.max_count));
     GrainResult result = GRAIN_OK;
     if (own->solid_count > 0) result = make_field(surface, mesh, run, &sdf);
     if (result == GRAIN_OK) result = cover_mesh_finish(own, surface, run->thread_count);

@@ -26,9 +26,10 @@ void cover_holes_free(CoverHoles *holes);
 float cover_nearest(const CoverFloaters *floaters, int64_t floater);
 
 /// Fills holes and thins crowds: floaters are taken from where most are to where fewest are, and others added or taken
-/// out until their number is near `wanted`. *changed gets how many came or went. Lists are void when any did.
+/// out until there are about `wanted`; 0: as many as it takes. *changed gets how many came or went, *largest_hole the
+/// size of the largest before that, or 0 if all are small. Lists are made; void when any floater came or went.
 GrainResult cover_balance(CoverFloaters *floaters, const CoverSurface *surface, int64_t wanted, int threads,
-                          int64_t *changed);
+                          int64_t *changed, float *largest_hole);
 
 /// Visits the neighbours of a floater: for (k...) { int32_t other = cover_neighbour(floaters, i, k); if (other == i)
 /// break; }

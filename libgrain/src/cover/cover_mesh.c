@@ -3,10 +3,6 @@
 #include "base/parallel.h"
 #include "cover/cover_surface.h"
 #include "mesh/mesh_order.h"
-#include "mesh/mesh_shells.h"
-
-// A closed shell thinner than this on average (in spacings) is taken as a sheet: particles of both sides share it.
-#define THIN_SHELL 0.1
 
 static Vec3d corner_place(const CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int64_t slot, int corner)
 {
@@ -60,47 +56,37 @@ static GrainResult build_tree(CoverMesh *m, const GrainMesh *mesh, const CoverFr
     return result;
 }
 
-static int is_solid(const MeshShell *shell, double spacing)
+// Which triangles bound something solid, and normals that agree with their neighbours'.
+static GrainResult sort_parts(CoverMesh *m, const GrainMesh *mesh, Run *run)
 {
-    return mesh_shell_is_closed(shell) && 2.0 * fabs(shell->volume) > THIN_SHELL * spacing * shell->area;
-}
-
-static GrainResult sort_shells(CoverMesh *m, double spacing)
-{
-    MeshShells shells;
-    m->solid = ALLOC_ZEROED(uint8_t, m->count);
+    m->solid = ALLOC(uint8_t, m->count);
     if (!m->solid) return GRAIN_ERROR_MEMORY;
-    TRY(mesh_shells_find(&shells, &m->topology));
+    TRY(sdf_parts_find(&m->parts, mesh, GRAIN_SDF_AUTO, run));
+    const uint8_t *flipped = sdf_parts_flipped(&m->parts);
     for (int64_t slot = 0; slot < m->count; slot++) {
-        int32_t triangle = m->triangle[slot], shell = shells.shell_of[triangle];
-        int turned = shells.flipped[triangle];
-        if (shell >= 0 && is_solid(&shells.shells[shell], spacing)) {
-            m->solid[slot] = 1;
-            m->solid_count++;
-            turned ^= shells.shells[shell].volume < 0.0;
-        }
-        if (turned) m->face_normal[slot] = vec3_scale(m->face_normal[slot], -1.0f);
+        int32_t triangle = m->triangle[slot];
+        m->solid[slot] = !(m->parts.is_sheet && m->parts.is_sheet[triangle]);
+        m->solid_count += m->solid[slot];
+        if (flipped && flipped[triangle]) m->face_normal[slot] = vec3_scale(m->face_normal[slot], -1.0f);
     }
-    mesh_shells_free(&shells);
     return GRAIN_OK;
 }
 
-GrainResult cover_mesh_build(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int threads)
+GrainResult cover_mesh_build(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, Run *run)
 {
     *m = (CoverMesh){0};
-    TRY(choose_slots(m, mesh, frame, threads));
-    TRY(mesh_topology_build(&m->topology, mesh, 1, threads));
-    TRY(build_tree(m, mesh, frame, threads));
-    return sort_shells(m, frame->spacing);
+    TRY(choose_slots(m, mesh, frame, run->thread_count));
+    TRY(build_tree(m, mesh, frame, run->thread_count));
+    return sort_parts(m, mesh, run);
 }
 
 // --- normals of edges and corners -----------------------------------------------------------------
 
-// Where a triangle's plane cuts its inside off from the outside, the field tells which side is which; the shell's
-// volume, used so far, does not know a cavity from a body.
+// Neighbours agree by now, but all of them may be wrong: only the field tells a body from a cavity and from a body
+// inside out.
 static void orient_faces(CoverMesh *m, const CoverSurface *surface, int threads)
 {
-    float reach = 0.75f * surface->sdf.voxel_size;
+    float reach = 0.5f * surface->sdf.voxel_size;
     PARALLEL_FOR(threads, slot, m->count)
     {
         if (!m->solid[slot]) continue;
@@ -130,7 +116,7 @@ typedef struct Corners {
 
 static void sum_vertex_normals(Corners *c, int threads)
 {
-    const MeshTopology *t = &c->m->topology;
+    const MeshTopology *t = &c->m->parts.topology;
     PARALLEL_FOR(threads, v, t->vertex_count)
     {
         Vec3d sum = {0};
@@ -148,7 +134,7 @@ static void make_edge(Corners *c, int64_t slot, int corner)
 {
     CoverMesh *m = c->m;
     Vec3 own = m->face_normal[slot];
-    MeshNeighbour other = mesh_neighbour(&m->topology, 3 * m->triangle[slot] + corner);
+    MeshNeighbour other = mesh_neighbour(&m->parts.topology, 3 * m->triangle[slot] + corner);
     int32_t other_slot = other.edge >= 0 ? c->slot_of[other.edge / 3] : -1;
     Vec3 sum = own;
     // A mean near 0 is a knife's edge or sheets that lie on each other: their own side is as good as any.
@@ -157,14 +143,14 @@ static void make_edge(Corners *c, int64_t slot, int corner)
     m->rim[3 * slot + corner] = other.triangles == 1 ? COVER_OPEN_EDGE : 0;
     if (other.triangles != 1) return;
     // Several triangles may say so at once; all write the same.
-    c->vertex_open[m->topology.vertex[3 * m->triangle[slot] + corner]] = 1;
-    c->vertex_open[m->topology.vertex[3 * m->triangle[slot] + (corner + 1) % 3]] = 1;
+    c->vertex_open[m->parts.topology.vertex[3 * m->triangle[slot] + corner]] = 1;
+    c->vertex_open[m->parts.topology.vertex[3 * m->triangle[slot] + (corner + 1) % 3]] = 1;
 }
 
 static void make_corner(Corners *c, int64_t slot, int corner)
 {
     CoverMesh *m = c->m;
-    int32_t vertex = m->topology.vertex[3 * m->triangle[slot] + corner];
+    int32_t vertex = m->parts.topology.vertex[3 * m->triangle[slot] + corner];
     Vec3d sum = c->vertex_normal[vertex];
     m->corner_normal[3 * slot + corner] = vec3d_length(sum) > 1e-3 ? to_single(vec3d_unit(sum)) : m->face_normal[slot];
     if (c->vertex_open[vertex]) m->rim[3 * slot + corner] |= COVER_OPEN_CORNER;
@@ -172,10 +158,10 @@ static void make_corner(Corners *c, int64_t slot, int corner)
 
 static GrainResult make_corners(CoverMesh *m, Corners *c, int threads)
 {
-    int64_t triangle_count = m->topology.mesh->triangle_count;
+    int64_t triangle_count = m->parts.topology.mesh->triangle_count;
     c->slot_of = ALLOC(int32_t, triangle_count);
-    c->vertex_normal = ALLOC(Vec3d, m->topology.vertex_count);
-    c->vertex_open = ALLOC_ZEROED(uint8_t, m->topology.vertex_count);
+    c->vertex_normal = ALLOC(Vec3d, m->parts.topology.vertex_count);
+    c->vertex_open = ALLOC_ZEROED(uint8_t, m->parts.topology.vertex_count);
     m->edge_normal = ALLOC(Vec3, 3 * m->count);
     m->corner_normal = ALLOC(Vec3, 3 * m->count);
     m->rim = ALLOC(uint8_t, 3 * m->count);
@@ -201,14 +187,14 @@ GrainResult cover_mesh_finish(CoverMesh *m, const CoverSurface *surface, int thr
     alloc_free(corners.slot_of);
     alloc_free(corners.vertex_normal);
     alloc_free(corners.vertex_open);
-    mesh_topology_free(&m->topology);
+    sdf_parts_free(&m->parts);
     return result;
 }
 
 void cover_mesh_free(CoverMesh *m)
 {
     cover_tree_free(&m->tree);
-    mesh_topology_free(&m->topology);
+    sdf_parts_free(&m->parts);
     alloc_free(m->triangle);
     alloc_free(m->solid);
     alloc_free(m->face_normal);

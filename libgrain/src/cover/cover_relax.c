@@ -53,7 +53,7 @@ static void hold_back(CoverFloaters *f, const CoverSurface *surface, int threads
     PARALLEL_FOR(threads, i, f->count)
     {
         Vec3 place = cover_get(f->places.position, i), normal = cover_get(f->places.normal, i);
-        if (!cover_surface_is_buried(surface, place, normal)) continue;
+        if (!cover_surface_is_buried(surface, place, normal, f->places.point[i].slot)) continue;
         cover_set(f->places.position, i, cover_get(f->next, i));
         cover_set(f->move, i, vec3(0, 0, 0));
         cover_surface_project(surface, &f->places, i, i + 1, 2);
@@ -76,10 +76,9 @@ GrainResult cover_relax(CoverFloaters *f, const CoverSurface *surface, int max_i
         drift += move;
         (*iterations)++;
         int last = iteration == max_iterations || move < AT_REST;
-        if (last || iteration % STEPS_TO_PROJECTION == 0) {
+        if (last || surface->has_buried || iteration % STEPS_TO_PROJECTION == 0)
             cover_floaters_project(f, surface, 2, run->thread_count);
-            if (surface->has_buried) hold_back(f, surface, run->thread_count);
-        }
+        if (surface->has_buried) hold_back(f, surface, run->thread_count);
         if (last) break;
     }
     return GRAIN_OK;

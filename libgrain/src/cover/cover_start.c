@@ -229,10 +229,9 @@ static int is_lower_layer(void *user, int32_t slot)
 static int is_hidden(const CoverSurface *surface, Vec3 place, int32_t slot, int *buried)
 {
     Vec3 normal = surface->mesh->face_normal[slot];
-    place = vec3_add_scaled(place, normal, -surface->offset);
-    *buried =
-        surface->sdf_scale > 0.0f && surface->mesh->solid[slot] && cover_surface_is_buried(surface, place, normal);
+    *buried = cover_surface_is_buried(surface, place, normal, slot);
     if (*buried) return 1;
+    place = vec3_add_scaled(place, normal, -surface->offset);
     LayerSearch search = {surface->mesh, place, normal, slot};
     return cover_tree_visit(&surface->mesh->tree, place, LAYER, is_lower_layer, &search);
 }
@@ -270,10 +269,7 @@ GrainResult cover_start(CoverFloaters *f, CoverSurface *surface, int32_t seed, i
                         double *area)
 {
     Start start = {surface, f, (uint64_t)(uint32_t)seed, 0.0};
-    // An offset from something solid is a surface of its own, which only the field knows; from a sheet, it is the
-    // sheet.
-    int from_field = !surface->mesh || (surface->offset != 0.0f && surface->sdf_scale > 0.0f);
-    if (from_field) return start_on_field(&start, max_count, run->thread_count, area);
+    if (surface->starts_from_field) return start_on_field(&start, max_count, run->thread_count, area);
     TRY(start_on_mesh(&start, max_count, run->thread_count, area));
     return drop_hidden(&start, run->thread_count, area);
 }

@@ -8,6 +8,8 @@ enum { PART_EDGE = 0, PART_CORNER = 3, PART_FACE = 6 };
 #define NO_DIRECTION 1e-4f
 // Places at most this far (in spacings) from the surface are on it; a fiftieth of what is asked for.
 #define ON_SURFACE 2e-4f
+// So far (in spacings) from a face is near enough to it, whatever else may be nearer.
+#define SAME_LAYER 0.05f
 #define SAMPLE_BLOCK 256
 
 static int part_of(CoverPoint point)
@@ -69,7 +71,8 @@ static void project_to_mesh(const CoverSurface *surface, const CoverPlaces *plac
 {
     const CoverTree *tree = &surface->mesh->tree;
     float *const *p = places->position;
-    cover_tree_nearest(tree, p[0] + first, p[1] + first, p[2] + first, end - first, places->point + first);
+    float enough = surface->offset == 0.0f ? SAME_LAYER : 0.0f;
+    cover_tree_nearest(tree, p[0] + first, p[1] + first, p[2] + first, end - first, enough, places->point + first);
     for (int64_t i = first; i < end; i++) {
         for (int pass = 0;; pass++) {
             CoverPoint *point = &places->point[i];
@@ -79,7 +82,7 @@ static void project_to_mesh(const CoverSurface *surface, const CoverPlaces *plac
             places->distance[i] = 0.0f;
             if (surface->offset == 0.0f || pass + 1 >= passes) break;
             // In a concave corner another part of the mesh may be nearer now.
-            cover_tree_nearest(tree, p[0] + i, p[1] + i, p[2] + i, 1, point);
+            cover_tree_nearest(tree, p[0] + i, p[1] + i, p[2] + i, 1, 0.0f, point);
             places->distance[i] = distance_left(surface, *point);
             if (places->distance[i] < ON_SURFACE) break;
         }
@@ -123,9 +126,10 @@ void cover_surface_project(const CoverSurface *surface, const CoverPlaces *place
     }
 }
 
-int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal)
+int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t slot)
 {
-    float reach = 0.75f * surface->sdf.voxel_size;
-    return sdf_sample_point(&surface->sdf, vec3_add_scaled(place, normal, reach), NULL) < 0.0f &&
-           sdf_sample_point(&surface->sdf, vec3_add_scaled(place, normal, -reach), NULL) < 0.0f;
+    if (surface->sdf_scale == 0.0f || !surface->mesh || !surface->mesh->solid[slot]) return 0;
+    float reach = 0.5f * surface->sdf.voxel_size, offset = surface->offset;
+    return sdf_sample_point(&surface->sdf, vec3_add_scaled(place, normal, reach - offset), NULL) < 0.0f &&
+           sdf_sample_point(&surface->sdf, vec3_add_scaled(place, normal, -reach - offset), NULL) < 0.0f;
 }

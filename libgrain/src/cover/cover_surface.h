@@ -5,8 +5,7 @@
 /// middle of the surface: a prop of a micrometre and a mountain far from the world's origin look the same.
 #include "base/run.h"
 #include "cover/cover_tree.h"
-#include "mesh/mesh_topology.h"
-#include "sdf/sdf.h"
+#include "sdf/sdf_parts.h"
 
 typedef struct CoverFrame {
     double centre[3]; ///< m
@@ -30,27 +29,28 @@ static inline void cover_to_world(const CoverFrame *frame, Vec3 p, float *out)
 /// Triangles with an area, in the order of the tree's slots.
 typedef struct CoverMesh {
     CoverTree tree;
-    int64_t count;         ///< slots
-    double area;           ///< of all of them, in spacings^2
-    int32_t *triangle;     ///< slot -> the mesh's triangle
-    uint8_t *solid;        ///< slot -> 1 where it is part of a closed shell and so has an inside
-    int64_t solid_count;   ///< how many are
-    Vec3 *face_normal;     ///< slot -> unit, outward
-    Vec3 *edge_normal;     ///< 3 * slot + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
-    Vec3 *corner_normal;   ///< 3 * slot + corner -> unit, mean of the faces around, weighted by their angles
-    uint8_t *rim;          ///< 3 * slot + corner: COVER_OPEN_EDGE, COVER_OPEN_CORNER
-    MeshTopology topology; ///< until cover_mesh_finish
+    int64_t count;       ///< slots
+    double area;         ///< of all of them, in spacings^2
+    int32_t *triangle;   ///< slot -> the mesh's triangle
+    uint8_t *solid;      ///< slot -> 1 where it bounds something solid and so has an inside
+    int64_t solid_count; ///< how many are
+    Vec3 *face_normal;   ///< slot -> unit, outward
+    Vec3 *edge_normal;   ///< 3 * slot + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
+    Vec3 *corner_normal; ///< 3 * slot + corner -> unit, mean of the faces around, weighted by their angles
+    uint8_t *rim;        ///< 3 * slot + corner: COVER_OPEN_EDGE, COVER_OPEN_CORNER
+    SdfParts parts;      ///< until cover_mesh_finish
 } CoverMesh;
 #define COVER_OPEN_EDGE 1   ///< nothing beyond the edge that starts at this corner
 #define COVER_OPEN_CORNER 2 ///< the corner is on a rim
 
 typedef struct CoverSurface {
     CoverFrame frame;
-    float offset;          ///< in spacings
-    const CoverMesh *mesh; ///< NULL: the distance field is the surface
-    GrainSdf sdf;          ///< the caller's seen from the frame; values are still metres
-    float sdf_scale;       ///< from metres to spacings; 0: no field
-    int32_t has_buried;    ///< some part lies inside another: watch that no particle goes there
+    float offset;              ///< in spacings
+    const CoverMesh *mesh;     ///< NULL: the distance field is the surface
+    GrainSdf sdf;              ///< the caller's seen from the frame; values are still metres
+    float sdf_scale;           ///< from metres to spacings; 0: no field
+    int32_t starts_from_field; ///< the surface is one that only the field knows
+    int32_t has_buried;        ///< some part lies inside another: watch that no particle goes there
 } CoverSurface;
 
 /// A place on the surface and what is known about it.
@@ -66,11 +66,11 @@ typedef struct CoverPlaces {
 void cover_surface_project(const CoverSurface *surface, const CoverPlaces *places, int64_t first, int64_t end,
                            int passes);
 
-/// Whether both sides of the surface lie inside: a part of the mesh that no sand can reach.
-int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal);
+/// Whether the mesh below this place of the surface lies inside another part of it, where no sand can reach.
+int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t slot);
 
 /// Tree, face normals and what is solid. frame says how to count.
-GrainResult cover_mesh_build(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, int threads);
+GrainResult cover_mesh_build(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, Run *run);
 /// Turns the normals of what is solid away from its inside as the surface's field (if any) knows it, then makes the
 /// normals of edges and corners.
 GrainResult cover_mesh_finish(CoverMesh *to, const CoverSurface *surface, int threads);

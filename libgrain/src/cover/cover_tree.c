@@ -99,9 +99,9 @@ void cover_tree_free(CoverTree *tree)
 }
 
 void cover_tree_nearest(const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count,
-                        CoverPoint *points)
+                        float enough, CoverPoint *points)
 {
-    SIMD_CALL(cover_tree_nearest)(tree, x, y, z, count, points);
+    SIMD_CALL(cover_tree_nearest)(tree, x, y, z, count, enough * enough, points);
 }
 
 static int is_near(const CoverNode *node, int child, Vec3 place, float reach)

@@ -52,9 +52,10 @@ typedef struct CoverPoint {
 } CoverPoint;
 
 /// The mesh's nearest point to each of count places. points[i].slot is a guess on entry (or -1): the nearer it is, the
-/// sooner the search ends. The result does not depend on it, except among triangles at the same distance.
+/// sooner the search ends. The result does not depend on it, except among triangles at the same distance, and except
+/// where a triangle beside the guess has the foot of a perpendicular no longer than `enough`: that is taken at once.
 void cover_tree_nearest(const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count,
-                        CoverPoint *points);
+                        float enough, CoverPoint *points);
 
 /// Calls visit for all triangles that may be within reach of a place (and some that are not), until one answers other
 /// than 0. Returns that answer.
@@ -78,4 +79,5 @@ static inline Vec3 cover_tree_place(const CoverTree *tree, CoverPoint point)
 }
 
 SIMD_KERNEL(void, cover_tree_nearest,
-            (const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count, CoverPoint *points))
+            (const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count, float enough,
+             CoverPoint *points))

@@ -134,14 +134,21 @@ SIMD_INLINE void search_tree(const CoverTree *tree, Search *search)
     }
 }
 
+// Inside the triangle, not on its edges, where the neighbour might be nearer.
+SIMD_INLINE int is_within(CoverPoint point) { return point.v > 0.0f && point.w > 0.0f && point.v + point.w < 1.0f; }
+
 void SIMD_NAME(cover_tree_nearest)(const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count,
-                                   CoverPoint *points)
+                                   float enough, CoverPoint *points)
 {
     for (int64_t i = 0; i < count; i++) {
         Search search = {x[i], y[i], z[i], {0, 0.0f, 0.0f, FAR_AWAY}, -1};
         if (points[i].slot >= 0) {
             search.guessed = points[i].slot / COVER_TREE_WIDTH;
             search_leaf(tree, &search, search.guessed);
+            if (search.best.distance_squared < enough && is_within(search.best)) {
+                points[i] = search.best;
+                continue;
+            }
         }
         search_tree(tree, &search);
         points[i] = search.best;
