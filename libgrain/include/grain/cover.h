@@ -65,7 +65,8 @@ typedef struct GrainCoverQuality {
     double nearest_mean;      ///< distance to the nearest neighbour; perfect: spacing
     double nearest_deviation; ///< its standard deviation
     double nearest_smallest;
-    double largest_gap;      ///< from a point on the surface to the nearest particle; perfect: 0.577 spacing
+    double largest_gap;      ///< from a point on the surface to the nearest particle; perfect: 0.577 spacing. Found to
+                             ///< some percent at sharp edges.
     double largest_distance; ///< of a particle from the surface asked for
 } GrainCoverQuality;
 GRAIN_API GrainResult grain_cover_quality(const GrainCover *cover, GrainCoverQuality *out);

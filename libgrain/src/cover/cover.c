@@ -124,7 +124,7 @@ GrainResult cover_reserve(GrainCover *cover, int64_t capacity)
     return GRAIN_OK;
 }
 
-static float support_of(const GrainCoverDef *def)
+float cover_support(const GrainCoverDef *def)
 {
     float metres = def->weight_support > 0.0f ? def->weight_support : 4.0f * def->radius;
     return fminf((float)((double)metres / cover_spacing(def)), MAX_SUPPORT);
@@ -143,7 +143,7 @@ static GrainResult take(GrainCover *cover, CoverFloaters *f, const CoverSurface 
         memcpy(cover->normal + 3 * i, &normal, sizeof normal);
         cover->id[i] = i;
     }
-    return cover_weigh(f, support_of(&cover->def), surface->frame.spacing, threads, cover->weight);
+    return cover_weigh(f, cover_support(&cover->def), surface->frame.spacing, threads, cover->weight);
 }
 
 static GrainResult cover_surface(GrainCover *cover, CoverSurface *surface, Run *run)
@@ -263,7 +263,7 @@ static GrainResult cover_mesh(GrainCover *cover, CoverSurface *surface, CoverMes
     TRY(cover_mesh_build(own, mesh, &surface->frame, run));
     surface->mesh = own;
     // An offset from a body is a surface of its own, which only the field knows; from a sheet, it is the sheet moved.
-    surface->starts_from_field = surface->offset != 0.0f && own->solid_count == own->count && own->parts.solids_closed;
+    surface->starts_from_field = surface->offset != 0.0f && own->solid_count == own->count;
     // Before the field, which would not fit into memory either.
     if (!surface->starts_from_field) TRY(cover_check_count(COVER_PER_AREA * own->area, cover->def.max_count));
     GrainResult result = GRAIN_OK;
@@ -300,6 +300,7 @@ void grain_cover_destroy(GrainCover *cover)
     alloc_free(cover->velocity);
     alloc_free(cover->id);
     alloc_free(cover->rest);
+    cover_binding_free(cover->binding);
     alloc_free(cover);
 }
 

@@ -21,6 +21,8 @@ struct GrainCover {
 
 /// Distance of neighbours (m) in the perfect pattern for this radius and density.
 double cover_spacing(const GrainCoverDef *def);
+/// Where the kernel behind the weights ends, in spacings.
+float cover_support(const GrainCoverDef *def);
 /// Figures that follow from the floaters' places alone, in m. The lists are made anew.
 GrainResult cover_measure(CoverFloaters *floaters, const CoverSurface *surface, double area, int threads,
                           GrainCoverQuality *quality);

@@ -66,8 +66,9 @@ static inline void cover_set(float *const column[3], int64_t i, Vec3 v)
 }
 
 /// Floaters on opposite faces of a wall that is at least this thick (in spacings) do not see each other: each side has
-/// its own cover. Thinner walls have one.
-#define COVER_WALL 0.25f
+/// its own cover. The two sides of a thinner one share theirs. Less than this, and floaters at the thin edges of
+/// Suzanne's ears never come to rest: who is seen changes too often where both sides meet.
+#define COVER_WALL 0.6f
 static inline int cover_is_behind_wall(Vec3 normal, Vec3 other_normal, Vec3 way)
 {
     // Turned away from each other by more than 120 degrees.

@@ -36,14 +36,10 @@ static GrainResult choose_slots(CoverMesh *m, const GrainMesh *mesh, const Cover
     return GRAIN_OK;
 }
 
-static GrainResult build_tree(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int threads)
+GrainResult cover_mesh_refit(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int threads)
 {
     Vec3 *corners = ALLOC(Vec3, 3 * m->count);
-    m->face_normal = ALLOC(Vec3, m->count);
-    if (!corners || !m->face_normal) {
-        alloc_free(corners);
-        return GRAIN_ERROR_MEMORY;
-    }
+    if (!corners) return GRAIN_ERROR_MEMORY;
     PARALLEL_FOR(threads, slot, m->count)
     {
         Vec3d c[3];
@@ -51,9 +47,30 @@ static GrainResult build_tree(CoverMesh *m, const GrainMesh *mesh, const CoverFr
             c[k] = corner_place(m, mesh, frame, slot, k), corners[3 * slot + k] = to_single(c[k]);
         m->face_normal[slot] = to_single(vec3d_unit(vec3d_cross(vec3d_sub(c[1], c[0]), vec3d_sub(c[2], c[0]))));
     }
-    GrainResult result = cover_tree_build(&m->tree, corners, m->count, threads);
+    GrainResult result = GRAIN_OK;
+    if (m->tree.leaves)
+        cover_tree_refit(&m->tree, corners, threads);
+    else
+        result = cover_tree_build(&m->tree, corners, m->count, threads);
     alloc_free(corners);
     return result;
+}
+
+GrainResult cover_mesh_build_tree(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int threads)
+{
+    *m = (CoverMesh){0};
+    TRY(choose_slots(m, mesh, frame, threads));
+    m->face_normal = ALLOC(Vec3, m->count);
+    return m->face_normal ? cover_mesh_refit(m, mesh, frame, threads) : GRAIN_ERROR_MEMORY;
+}
+
+// A triangle has an inside for certain only where its shell is closed; a head without its neck is covered as it is.
+static int is_solid(const SdfParts *parts, int32_t triangle)
+{
+    if (parts->is_sheet && parts->is_sheet[triangle]) return 0;
+    if (!parts->shells.shells) return 1;
+    int32_t shell = parts->shells.shell_of[triangle];
+    return shell >= 0 && mesh_shell_is_closed(&parts->shells.shells[shell]);
 }
 
 // Which triangles bound something solid, and normals that agree with their neighbours'.
@@ -65,7 +82,7 @@ static GrainResult sort_parts(CoverMesh *m, const GrainMesh *mesh, Run *run)
     const uint8_t *flipped = sdf_parts_flipped(&m->parts);
     for (int64_t slot = 0; slot < m->count; slot++) {
         int32_t triangle = m->triangle[slot];
-        m->solid[slot] = !(m->parts.is_sheet && m->parts.is_sheet[triangle]);
+        m->solid[slot] = (uint8_t)is_solid(&m->parts, triangle);
         m->solid_count += m->solid[slot];
         if (flipped && flipped[triangle]) m->face_normal[slot] = vec3_scale(m->face_normal[slot], -1.0f);
     }
@@ -74,9 +91,7 @@ static GrainResult sort_parts(CoverMesh *m, const GrainMesh *mesh, Run *run)
 
 GrainResult cover_mesh_build(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, Run *run)
 {
-    *m = (CoverMesh){0};
-    TRY(choose_slots(m, mesh, frame, run->thread_count));
-    TRY(build_tree(m, mesh, frame, run->thread_count));
+    TRY(cover_mesh_build_tree(m, mesh, frame, run->thread_count));
     return sort_parts(m, mesh, run);
 }
 

@@ -56,7 +56,7 @@ static void hold_back(CoverFloaters *f, const CoverSurface *surface, int threads
         if (!cover_surface_is_buried(surface, place, normal, f->places.point[i].slot)) continue;
         cover_set(f->places.position, i, cover_get(f->next, i));
         cover_set(f->move, i, vec3(0, 0, 0));
-        cover_surface_project(surface, &f->places, i, i + 1, 2);
+        cover_surface_project(surface, &f->places, i, i + 1, 1);
     }
 }
 
@@ -77,7 +77,7 @@ GrainResult cover_relax(CoverFloaters *f, const CoverSurface *surface, int max_i
         (*iterations)++;
         int last = iteration == max_iterations || move < AT_REST;
         if (last || surface->has_buried || iteration % STEPS_TO_PROJECTION == 0)
-            cover_floaters_project(f, surface, 2, run->thread_count);
+            cover_floaters_project(f, surface, 1, run->thread_count);
         if (surface->has_buried) hold_back(f, surface, run->thread_count);
         if (last) break;
     }

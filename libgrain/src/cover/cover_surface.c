@@ -26,7 +26,7 @@ static int part_of(CoverPoint point)
 
 static Vec3 normal_at(const CoverMesh *mesh, int32_t slot, int part)
 {
-    if (part == PART_FACE) return mesh->face_normal[slot];
+    if (part == PART_FACE || !mesh->edge_normal) return mesh->face_normal[slot];
     return part >= PART_CORNER ? mesh->corner_normal[3 * slot + part - PART_CORNER]
                                : mesh->edge_normal[3 * slot + part - PART_EDGE];
 }
@@ -80,11 +80,11 @@ static void project_to_mesh(const CoverSurface *surface, const CoverPlaces *plac
             set(p, i, above_point(surface, place, foot, *point, &normal));
             set(places->normal, i, normal);
             places->distance[i] = 0.0f;
-            if (surface->offset == 0.0f || pass + 1 >= passes) break;
+            if (surface->offset == 0.0f) break;
             // In a concave corner another part of the mesh may be nearer now.
             cover_tree_nearest(tree, p[0] + i, p[1] + i, p[2] + i, 1, 0.0f, point);
             places->distance[i] = distance_left(surface, *point);
-            if (places->distance[i] < ON_SURFACE) break;
+            if (places->distance[i] < ON_SURFACE || pass + 1 >= passes) break;
         }
     }
 }

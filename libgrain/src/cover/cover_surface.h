@@ -32,7 +32,7 @@ typedef struct CoverMesh {
     int64_t count;       ///< slots
     double area;         ///< of all of them, in spacings^2
     int32_t *triangle;   ///< slot -> the mesh's triangle
-    uint8_t *solid;      ///< slot -> 1 where it bounds something solid and so has an inside
+    uint8_t *solid;      ///< slot -> 1 where its shell is closed and so has an inside
     int64_t solid_count; ///< how many are
     Vec3 *face_normal;   ///< slot -> unit, outward
     Vec3 *edge_normal;   ///< 3 * slot + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
@@ -69,6 +69,10 @@ void cover_surface_project(const CoverSurface *surface, const CoverPlaces *place
 /// Whether the mesh below this place of the surface lies inside another part of it, where no sand can reach.
 int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t slot);
 
+/// Only the tree and the face normals: enough for a surface without an offset, as long as nobody asks what is solid.
+GrainResult cover_mesh_build_tree(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, int threads);
+/// The same triangles where the mesh's vertices are now.
+GrainResult cover_mesh_refit(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, int threads);
 /// Tree, face normals and what is solid. frame says how to count.
 GrainResult cover_mesh_build(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, Run *run);
 /// Turns the normals of what is solid away from its inside as the surface's field (if any) knows it, then makes the
