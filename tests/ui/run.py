@@ -18,7 +18,7 @@ TIMEOUT = 300  # seconds for a file; a quiet machine of two cores needs a fifth 
 def run_file(path: Path, options: argparse.Namespace) -> bool:
     title = f"ui/{path.stem}"
     command = ["blender", "--factory-startup", "--enable-event-simulate", "--no-window-focus", "--window-geometry",
-               "0", "0", "1200", "1000", "--python-exit-code", "1", "--python", str(path), "--",
+               "0", "0", "1600", "1000", "--python-exit-code", "1", "--python", str(path), "--",
                "--out", str(options.out), "-k", options.keyword]
     environment = {**os.environ, "GRAIN_LIBRARY_FOLDER": str(options.build / "bin"),
                    "PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent / "blender"), str(ROOT / "addon"))),

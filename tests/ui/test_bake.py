@@ -340,7 +340,6 @@ def clean_up() -> drive.Scenario:
 
 
 drive.run("test_bake", {
-    "lay_out": lay_out, "add_bake_and_watch": add_bake_and_watch, "stop_and_resume": stop_and_resume, "killed_child": killed_child,
-    "change_bake_anew_and_free": change_bake_anew_and_free, "nothing_is_left": nothing_is_left,
-    "render_in_the_window": render_in_the_window,
-    "all_panels": all_panels, "quit_while_baking": quit_while_baking}, options.keyword, clean_up)
+    scenario.__name__: scenario for scenario in (
+        lay_out, add_bake_and_watch, stop_and_resume, killed_child, change_bake_anew_and_free, nothing_is_left,
+        render_in_the_window, all_panels, quit_while_baking)}, options.keyword, clean_up)
