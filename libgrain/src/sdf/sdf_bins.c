@@ -24,9 +24,9 @@
 // A cluster, or one triangle, in voxels.
 typedef struct Shape {
     Vec3d low, high;
-    int is_flat;    // one triangle with a plane of its own
-    Vec3d axis[4];  // its normal, and in its plane the outward normal of each edge
-    double most[4]; // the shape lies below most[i] along axis[i]; along axis[0] also above it
+    int axis_count;        // 0; 1: only its normal; 4: one triangle
+    Vec3d axis[4];         // its normal, and in a triangle's plane the outward normal of each edge
+    double least, most[4]; // the shape lies below most[i] along axis[i], and above least along its normal
 } Shape;
 
 // What a segment of the order gives: its clusters, and the blocks each is near to. Listings count clusters from the
@@ -81,17 +81,37 @@ static double shape_extent(const Shape *shape)
     return higher(size.x, higher(size.y, size.z));
 }
 
-static void shape_find_axes(Shape *shape, const Vec3d corner[3])
+static void shape_find_edges(Shape *shape, const Vec3d corner[3])
 {
     Vec3d normal = vec3d_unit(vec3d_cross(vec3d_sub(corner[1], corner[0]), vec3d_sub(corner[2], corner[0])));
-    shape->is_flat = vec3d_dot(normal, normal) > 0.5;
+    shape->axis_count = vec3d_dot(normal, normal) > 0.5 ? 4 : 0;
     shape->axis[0] = normal;
-    shape->most[0] = vec3d_dot(normal, corner[0]);
+    shape->least = shape->most[0] = vec3d_dot(normal, corner[0]);
     for (int edge = 0; edge < 3; edge++) {
         Vec3d along = vec3d_unit(vec3d_sub(corner[(edge + 1) % 3], corner[edge]));
         shape->axis[edge + 1] = vec3d_cross(along, normal);
         shape->most[edge + 1] = vec3d_dot(shape->axis[edge + 1], corner[edge]);
     }
+}
+
+// Between which planes a cluster lies: a slanting one is much thinner than its box.
+static void shape_find_slab(Shape *shape, Vec3d (*corners)[3], int64_t count)
+{
+    Vec3d sum = {0};
+    for (int64_t i = 0; i < count; i++) {
+        const Vec3d *c = corners[i];
+        sum = vec3d_add(sum, vec3d_cross(vec3d_sub(c[1], c[0]), vec3d_sub(c[2], c[0])));
+    }
+    Vec3d normal = vec3d_unit(sum);
+    shape->axis_count = vec3d_dot(normal, normal) > 0.5;
+    shape->axis[0] = normal;
+    shape->least = shape->most[0] = vec3d_dot(normal, corners[0][0]);
+    for (int64_t i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++) {
+            double along = vec3d_dot(normal, corners[i][c]);
+            shape->least = lower(shape->least, along);
+            shape->most[0] = higher(shape->most[0], along);
+        }
 }
 
 // The shape is farther than reach from the box around centre. The 1e-6 is for rounding.
@@ -101,12 +121,12 @@ static int is_apart(const Shape *shape, Vec3d centre, Vec3d half, double reach)
     double y = higher(0.0, higher(shape->low.y - centre.y, centre.y - shape->high.y) - half.y);
     double z = higher(0.0, higher(shape->low.z - centre.z, centre.z - shape->high.z) - half.z);
     if (x * x + y * y + z * z > reach * reach + 1e-6) return 1;
-    if (!shape->is_flat) return 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < shape->axis_count; i++) {
         Vec3d axis = shape->axis[i];
-        double off = vec3d_dot(axis, centre) - shape->most[i];
+        double along = vec3d_dot(axis, centre), off = along - shape->most[i];
         double radius = fabs(axis.x) * half.x + fabs(axis.y) * half.y + fabs(axis.z) * half.z;
-        if ((i == 0 ? fabs(off) : off) > radius + reach + 1e-6) return 1;
+        if (i == 0) off = higher(off, shape->least - along);
+        if (off > radius + reach + 1e-6) return 1;
     }
     return 0;
 }
@@ -125,7 +145,7 @@ typedef struct Listing {
 static void list_block(const Binner *b, int32_t x, int32_t y, int32_t z, Listing *listing)
 {
     Segment *s = listing->segment;
-    if (s->listing_count == s->listing_capacity)
+    if (s->result == GRAIN_OK && s->listing_count == s->listing_capacity)
         s->result = alloc_grow((void **)&s->listings, &s->listing_capacity, s->listing_count + 1, sizeof(SortItem));
     if (s->result != GRAIN_OK) return;
     s->listings[s->listing_count++] =
@@ -205,19 +225,21 @@ static void walk_segment(const Binner *b, int64_t index)
     Segment *segment = &b->segments[index];
     int64_t end = parallel_block_end(index, SEGMENT, b->mesh->triangle_count);
     for (int64_t place = index * SEGMENT, next; place < end; place = next) {
-        Vec3d corner[3];
-        Shape cluster = shape_of_triangle(b, b->bins->triangle[place], corner);
+        Vec3d corners[SDF_CLUSTER_TRIANGLES][3];
+        Shape cluster = shape_of_triangle(b, b->bins->triangle[place], corners[0]);
         next = place + 1;
         while (next < end && next - place < SDF_CLUSTER_TRIANGLES) {
-            Vec3d unused[3];
-            Shape both = cluster, added = shape_of_triangle(b, b->bins->triangle[next], unused);
+            Shape both = cluster, added = shape_of_triangle(b, b->bins->triangle[next], corners[next - place]);
             shape_add(&both, added.low);
             shape_add(&both, added.high);
             if (shape_extent(&both) > CLUSTER_EXTENT) break;
             cluster = both;
             next++;
         }
-        if (next == place + 1) shape_find_axes(&cluster, corner);
+        if (next == place + 1)
+            shape_find_edges(&cluster, corners[0]);
+        else
+            shape_find_slab(&cluster, corners, next - place);
         add_cluster(b, segment, &cluster, place);
         if (segment->result != GRAIN_OK || segment->listing_count > MAX_LISTINGS) return;
     }
