@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty,
 from bpy.types import Context, PropertyGroup
 
 from .. import compat, runtime
+from ..scene import playback
 from .display import GRAIN_PG_display
 
 FRAME_LIMIT = 1048574
@@ -26,7 +27,6 @@ def _on_frame_end(group: "GRAIN_PG_simulation", context: Context) -> None:
 
 
 def _on_folder(group: "GRAIN_PG_simulation", context: Context) -> None:
-    from ..scene import playback
     playback.show(group.id_data)
 
 
