@@ -34,6 +34,8 @@ static float place_balls(Dem *dem, double seconds)
             DemBall *ball = &dem->balls[i];
             float at[3];
             for (int axis = 0; axis < 3; axis++) {
+                at[axis] = ball->anchor[axis];
+                if (ball->inverse_inertia == 0.0f) continue; // its grain has placed it
                 at[axis] = ball->anchor[axis] + ball->offset[axis];
                 ball->offset[axis] = (ball->anchor[axis] - at[axis]) + ball->offset[axis]; // what rounding left behind
                 ball->anchor[axis] = at[axis];
@@ -188,7 +190,8 @@ static void fill_pairs(Dem *dem, const int32_t *ball_before)
                 pairs->apart.y[pair] = dem->y[a] - dem->y[b];
                 pairs->apart.z[pair] = dem->z[a] - dem->z[b];
                 if (pairs->mix)
-                    pairs->mix[pair] = dem->material[dem->id[a]] * DEM_MAX_MATERIALS + dem->material[dem->id[b]];
+                    pairs->mix[pair] = dem->material[dem->ball_particle[dem->id[a]]] * DEM_MAX_MATERIALS +
+                                       dem->material[dem->ball_particle[dem->id[b]]];
                 take_springs(dem, ball_before, pair, a, b);
             }
         }
@@ -294,6 +297,7 @@ GrainResult dem_name_lost(const Dem *dem)
 static GrainResult list_all(Dem *dem, const int32_t *ball_before)
 {
     spread_balls(dem);
+    dem_place_arms(dem);
     TRY(list_pairs(dem, ball_before));
     TRY(dem_find_walls(dem, ball_before));
     TRY(grow_records(dem));
@@ -311,10 +315,12 @@ static float largest_reach(const Dem *dem)
 GrainResult dem_make_lists(Dem *dem, double seconds)
 {
     if (!dem->must_list) return GRAIN_OK;
+    dem_anchor_grains(dem);
     float reach = place_balls(dem, seconds);
     GrainResult result = cell_grid_build(&dem->grid, dem->x, dem->y, dem->z, dem->count, 2.0f * reach, dem->threads);
     if (result != GRAIN_OK) return result == GRAIN_ERROR_DIVERGED ? dem_name_lost(dem) : result;
     sort_balls(dem);
+    dem_sort_grains(dem);
     int is_first = dem->pairs.own == NULL;
     DemPairs pairs = dem->pairs;
     dem->pairs = dem->pairs_before, dem->pairs_before = pairs;

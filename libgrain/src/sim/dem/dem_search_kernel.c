@@ -8,6 +8,11 @@ SIMD_INLINE uint32_t near_bits(const Dem *dem, int32_t ball, int32_t other, int3
     FloatV dz = simd_load(dem->z + other) - dem->z[ball];
     FloatV reach = simd_load(dem->reach + other) + dem->reach[ball];
     uint32_t bits = simd_bits(dx * dx + dy * dy + dz * dz < reach * reach);
+    if (dem->body) { // balls of one grain
+        IntV body;
+        memcpy(&body, dem->body + other, sizeof body);
+        bits &= ~simd_bits(body == dem->body[ball]);
+    }
     if (end - other < SIMD_LANES) bits &= (1u << (end - other)) - 1;
     return bits;
 }
