@@ -74,8 +74,8 @@ TEST(momentum_and_spin_of_a_cloud_stay)
     }
 }
 
-// A rod thrown with 35 turns a second about an odd axis tumbles for some thousand steps: its angular momentum stays exactly;
-// its energy loses 3e-4 in a second, and does not grow.
+// A rod thrown with 35 turns a second about an odd axis tumbles for some thousand steps: its angular momentum stays
+// exactly; its energy loses 3e-4 in a second, and does not grow.
 TEST(a_rod_in_flight_keeps_energy_and_spin)
 {
     DemScene scene;

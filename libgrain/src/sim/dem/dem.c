@@ -26,7 +26,6 @@ static GrainResult allocate(Dem *dem)
     dem->id_before = ALLOC(int32_t, dem->count);
     dem->shared_start = ALLOC_ZEROED(int32_t, dem->count + 2);
     dem->block_left = ALLOC_ZEROED(int32_t, dem->block_count);
-    dem->block_reach = ALLOC_ZEROED(float, dem->block_count);
     dem->block_walls = ALLOC_ZEROED(int64_t, dem->block_count + 1);
     dem->colliders = ALLOC_ZEROED(SimCollider, dem->def.collider_count);
     if (dem->def.more_material_count > 0 && !(dem->material = ALLOC(uint8_t, dem->particle_count)))
@@ -35,7 +34,7 @@ static GrainResult allocate(Dem *dem)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (!(*arrays[i] = ALLOC_ZEROED(float, dem->count))) return GRAIN_ERROR_MEMORY;
     return dem->balls && dem->balls_before && dem->id && dem->id_before && dem->shared_start && dem->block_left &&
-                   dem->block_reach && dem->block_walls && dem->colliders
+                   dem->block_walls && dem->colliders
                ? GRAIN_OK
                : GRAIN_ERROR_MEMORY;
 }
@@ -46,9 +45,9 @@ static void destroy(void *state)
     if (!dem) return;
     dem_free_lists(dem);
     dem_free_grains(dem);
-    void *arrays[] = {dem->balls,       dem->balls_before, dem->id,        dem->id_before, dem->block_left,
-                      dem->block_reach, dem->block_walls,  dem->colliders, dem->x,         dem->y,
-                      dem->z,           dem->reach,        dem->material};
+    void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left,
+                      dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,
+                      dem->reach,       dem->material};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(dem);
 }
@@ -67,12 +66,13 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     dem->def.colliders = dem->colliders;
     dem_start_grains(dem, def, start);
     dem->def.shapes = dem->shapes;
-    float smallest = def->largest_radius;
+    float smallest = def->largest_radius, largest = 0.0f;
     for (int64_t i = 0; i < dem->count; i++) {
         dem->id[i] = (int32_t)i;
         smallest = fminf(smallest, dem->balls[i].radius);
+        largest = fmaxf(largest, dem->balls[i].radius);
     }
-    TRY(dem_law_choose(def, smallest, &dem->law, &dem->mixes));
+    TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
     dem->must_list = 1;
     return GRAIN_OK;
 }

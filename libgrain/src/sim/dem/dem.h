@@ -106,6 +106,20 @@ typedef struct DemWallFound {
     float gap;
 } DemWallFound;
 
+/// Balls of very different sizes are sorted into grids of their own, each with cells for the largest of it; the balls
+/// of a finer grid look for partners in the coarser ones too. Most scenes need one level.
+#define DEM_MAX_LEVELS 8
+typedef struct DemLevels {
+    int count;                         ///< finest first
+    CellGrid grid[DEM_MAX_LEVELS];     ///< places within a level
+    int32_t first[DEM_MAX_LEVELS + 1]; ///< level -> place of its first ball
+    const int32_t *order;              ///< place -> place before
+    uint8_t *level;                    ///< of each ball, as it stood before
+    int32_t *by_level, *combined;      ///< only with several levels
+    float *x, *y, *z;
+    int64_t level_capacity, by_level_capacity, combined_capacity, x_capacity, y_capacity, z_capacity;
+} DemLevels;
+
 typedef struct Dem {
     SimDef def;
     SimCollider *colliders; ///< own copy
@@ -137,7 +151,7 @@ typedef struct Dem {
     DemShape *shapes;
     int64_t particle_count; ///< grains and balls alone
 
-    CellGrid grid;
+    DemLevels levels;
     DemPairs pairs, pairs_before; ///< of pairs_before only own, b, shear and roll mean anything
     DemWalls walls, walls_before;
     int32_t *shared;       ///< records in which a ball is the second, or touches a wall
@@ -154,7 +168,6 @@ typedef struct Dem {
 
     int32_t must_list;   ///< somebody left the skin, or nothing is listed yet
     int32_t *block_left; ///< of each block: somebody left the skin
-    float *block_reach;
     int64_t block_count;
 } Dem;
 
@@ -187,6 +200,17 @@ GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before);
 /// Looks at the colliders again for balls that have moved on.
 void dem_refresh_walls(Dem *dem, int64_t first, int64_t last);
 void dem_free_walls(DemWalls *walls);
+
+// dem_levels.c
+/// Sorts balls at x, y, z with this reach (all in the order they stand in) into levels and cells.
+GrainResult dem_levels_build(DemLevels *levels, const float *x, const float *y, const float *z, const float *reach,
+                             int64_t count, int threads);
+void dem_levels_free(DemLevels *levels);
+
+// dem_pairs.c
+/// Finds all pairs that may touch; ball_before[place] is where a ball stood in the lists before, NULL: there were none.
+GrainResult dem_list_pairs(Dem *dem, const int32_t *ball_before);
+void dem_free_pairs(DemPairs *pairs);
 
 // dem_vectors.c
 GrainResult dem_vectors_grow(DemVectors *vectors, int64_t count);
@@ -229,7 +253,8 @@ SIMD_KERNEL(int32_t, dem_move, (const Dem *dem, int64_t first, int64_t last, flo
 /// Moves grains [first, last) by the sums of their balls, and the balls with them. Returns whether a ball left its
 /// skin.
 SIMD_KERNEL(int32_t, dem_grains, (const Dem *dem, int64_t first, int64_t last, float seconds))
-/// Partners b > a of the balls of cells [first_cell, last_cell) into found (room for `room` of them), how many each
-/// ball has into own[ball]. Returns how many there are in all, also when that is more than room.
+/// Partners b > a of the balls of cells [first_cell, last_cell) of a level into found (room for `room` of them), how
+/// many each ball has into own[ball]. Returns how many there are in all, also when that is more than room.
 SIMD_KERNEL(int64_t, dem_search,
-            (const Dem *dem, int64_t first_cell, int64_t last_cell, int32_t *own, int32_t *found, int64_t room))
+            (const Dem *dem, int level, int64_t first_cell, int64_t last_cell, int32_t *own, int32_t *found,
+             int64_t room))
