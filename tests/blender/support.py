@@ -56,7 +56,7 @@ def run_blender(folder: Path, *arguments: object, script: str = "", environment:
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
         (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
-    command = ["blender", "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
+    command = [bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
                *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
@@ -121,6 +121,16 @@ def points_in_depsgraph() -> int:
         if instance.object.type == 'POINTCLOUD':
             total += len(instance.object.data.points)
     return total
+
+
+def point_radii() -> np.ndarray:
+    """Radii of the point cloud that a renderer gets."""
+    for instance in bpy.context.evaluated_depsgraph_get().object_instances:
+        if instance.object.type == 'POINTCLOUD':
+            radii = np.empty(len(instance.object.data.points), np.float32)
+            instance.object.data.points.foreach_get("radius", radii)
+            return radii
+    return np.empty(0, np.float32)
 
 
 # --- files ----------------------------------------------------------------------------------------

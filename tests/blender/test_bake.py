@@ -81,6 +81,7 @@ def test_points_equal_the_cache(folder: Path) -> None:
         sand.data.attributes["id"].data.foreach_get("value", ids)
         assert np.array_equal(ids, np.arange(count))
         assert support.points_in_depsgraph() == count
+        assert np.array_equal(support.point_radii(), expected["radius"])
     assert scene.render.use_lock_interface
     before = expected["position"][:, 2].mean()
     scene.frame_set(5)

@@ -77,7 +77,10 @@ def test_handler_makes_no_data_blocks_and_keeps_out_of_edit_mode(folder: Path) -
     sand = scene.grain.sand_object
     bpy.context.view_layer.objects.active = sand
     bpy.ops.object.mode_set(mode='EDIT')
+    before = heights(scene)
     scene.frame_set(2)
+    scene.frame_set(5)
+    assert np.array_equal(heights(scene), before), "nothing is written under Edit Mode"
     bpy.ops.object.mode_set(mode='OBJECT')
     scene.frame_set(3)
     assert np.array_equal(heights(scene), cached_heights(folder, 3))
@@ -225,6 +228,21 @@ def test_render_animation_in_this_process(folder: Path) -> None:
     assert np.count_nonzero(pixels[..., 3] > 0.5) > 300
 
 
+def test_persistent_data_shows_no_stale_frame(folder: Path) -> None:
+    """With Persistent Data Cycles keeps what it believes unchanged from one frame to the next."""
+    prepare_render(folder)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 3, 5
+    scene.render.use_motion_blur = True
+    for name in ("fresh", "kept"):
+        scene.render.use_persistent_data = name == "kept"
+        scene.render.filepath = f"//{name}_####"
+        bpy.ops.render.render(animation=True)
+    for frame in (3, 4, 5):
+        fresh, kept = picture(folder / f"fresh_{frame:04d}.png"), picture(folder / f"kept_{frame:04d}.png")
+        assert np.array_equal(fresh, kept), f"frame {frame} differs"
+
+
 def test_motion_blur_has_the_right_length_and_place(folder: Path) -> None:
     """Grains fly at 0.1 m a frame; a shutter of half a frame, opening at, around or closing at frame 4, draws streaks of
     0.05 m that begin and end where the grains are then. Tolerance: two pixels of 2 mm and Cycles' sampling of the ends."""
@@ -274,6 +292,14 @@ def test_viewport_amount_thins_out_the_viewport_only(folder: Path) -> None:
     assert support.points_in_depsgraph() == count
 
 
+def test_grain_size_scales_what_is_shown(folder: Path) -> None:
+    scene = baked_scene(folder, 1)
+    before = support.point_radii()
+    assert len(before) > 100
+    scene.grain.display.radius_scale = 1.5
+    assert np.allclose(support.point_radii(), before * 1.5)
+
+
 def test_undo_brings_the_right_frame_back(folder: Path) -> None:
     scene = baked_scene(folder)
     bpy.ops.ed.undo_push(message="baked")
@@ -284,7 +310,9 @@ def test_undo_brings_the_right_frame_back(folder: Path) -> None:
     bpy.ops.ed.undo()
     scene = bpy.context.scene
     frame = scene.frame_current
-    assert np.array_equal(heights(scene), cached_heights(folder, frame)), frame
+    assert frame == 2 and np.array_equal(heights(scene), cached_heights(folder, frame)), frame
+    scene.frame_set(5)
+    assert np.array_equal(heights(scene), cached_heights(folder, 5)), "what was loaded before the undo is not there now"
 
 
 def test_frame_of_a_newer_format_is_refused(folder: Path) -> None:

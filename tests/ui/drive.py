@@ -3,6 +3,7 @@
 A scenario is a generator; what it yields is how many seconds to wait. Runs inside Blender, from a timer, so the
 interface lives on between two steps.
 """
+import os
 import sys
 import time
 import traceback
@@ -80,11 +81,11 @@ def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None
     """The place of an operator's button in the editor: hovers down the editor and asks for the Python command of what
     is under the mouse (Ctrl+C on a button copies it)."""
     where = region(kind)
-    # Where it was last time, then from above, left and right of the middle, as rows hold more than one button.
-    places = [_found[command]] if command in _found else []
-    for share in (0.35, 0.93):
-        places += [(where.x + int(where.width * share), y)
-                   for y in range(where.y + where.height - 10, where.y + 10, -14)]
+    # Where buttons were found before, then from above; left and right of the middle, as rows hold more than one.
+    columns = [where.x + int(where.width * share) for share in (0.35, 0.93)]
+    rows = [y for _, y in {**{command: _found.get(command, (0, 0))}, **_found}.values() if y]
+    places = [(x, y) for y in rows for x in columns]
+    places += [(x, y) for x in columns for y in range(where.y + where.height - 10, where.y + 10, -14)]
     for place in places:
         bpy.context.window_manager.clipboard = ""
         move_mouse(*place)
@@ -131,6 +132,11 @@ def start_watching() -> None:
         bpy.app.timers.register(_tick, persistent=True)
 
 
+def patience() -> float:
+    """How much longer things may take here: processes that want a core, for each core there is."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def longest_gap() -> float:
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
@@ -147,10 +153,12 @@ def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "
             title = f"ui/{file}:{name}"
             if wanted not in title and name != "lay_out":
                 continue
+            began = time.monotonic()
             try:
                 yield from scenario()
                 if name == "lay_out":
                     continue
+                print(f"# {name} took {time.monotonic() - began:.1f} s", flush=True)
                 print(f"ok {title}", flush=True)
             except Exception as error:  # a test's failure, of whatever kind, is a line, not the end
                 print(f"not ok {title}: {type(error).__name__}: {error}", flush=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-TIMEOUT = 150  # seconds for a file
+TIMEOUT = 300  # seconds for a file; a quiet machine of two cores needs a fifth of it
 
 
 def run_file(path: Path, options: argparse.Namespace) -> bool:

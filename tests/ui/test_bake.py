@@ -18,10 +18,10 @@ parser.add_argument("-k", dest="keyword", default="")
 options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 
-# Blender's software rasteriser alone stands still this long on a busy machine of two cores; the add-on's own share is
-# measured apart from it, below.
-LONGEST_GAP = 2.0
-OWN_SHARE = 0.15
+# Drawing the window takes a software rasteriser up to half a second on a quiet machine of two cores with a bake on
+# them; the add-on's own share is measured apart from it.
+LONGEST_GAP = 1.0
+OWN_SHARE = 0.1
 
 support.enable()
 from grain import runtime  # noqa: E402
@@ -73,6 +73,8 @@ def open_scene(name: str, last_frame: int, radius: float) -> drive.Scenario:
     bpy.context.view_layer.objects.active = block
     block.select_set(True)
     support.save(folder, f"{name}.blend")
+    yield 0.1
+    drive.show_tab('PHYSICS')
     yield 0.3
 
 
@@ -83,27 +85,38 @@ def wait_for_frames(count: int) -> drive.Scenario:
     yield from drive.wait_until(enough, 40.0, f"frame {count}")
 
 
+def open_all_panels() -> None:
+    """Sub-panels that start closed cannot be opened from Python, but registered open."""
+    from grain.panels import simulation
+    for cls in reversed(simulation.CLASSES):
+        bpy.utils.unregister_class(cls)
+    for cls in simulation.CLASSES:
+        cls.bl_options = set()
+        bpy.utils.register_class(cls)
+
+
 def lay_out() -> drive.Scenario:
     """A wider and taller Properties editor. Less drawing in the viewport: the software rasteriser needs most of a second
     for its grid and smoothing, which would hide whether the add-on keeps the interface waiting."""
+    open_all_panels()
     bpy.context.preferences.system.viewport_aa = 'OFF'
-    drive.widen_properties(200)
-    yield 0.2
+    for item in list(bpy.data.objects):
+        bpy.data.objects.remove(item)
     drive.grow_properties(190)
     yield 0.2
-    drive.show_tab('PHYSICS')
+    support.save(folder, "narrow.blend")
+    drive.widen_properties(200)
+    yield 0.2
     view = drive.area('VIEW_3D').spaces[0]
     view.region_3d.view_distance, view.region_3d.view_location = 1.1, (0.0, 0.0, 0.12)
     view.clip_start = 0.005
     view.overlay.show_overlays, view.show_gizmo = False, False
-    for item in list(bpy.data.objects):
-        bpy.data.objects.remove(item)
     support.save(folder, "layout.blend")
     yield 0.2
 
 
 def add_bake_and_watch() -> drive.Scenario:
-    yield from open_scene("watch", 24, 0.004)
+    yield from open_scene("watch", 14, 0.005)
     block = bpy.data.objects["Block"]
     block.grain.type = 'NONE'
     yield 0.3
@@ -117,7 +130,7 @@ def add_bake_and_watch() -> drive.Scenario:
     yield from drive.click(place)
     yield from drive.wait_until(lambda: not is_idle(), 5.0, "the bake's start")
     drive.start_watching()
-    yield from wait_for_frames(8)
+    yield from wait_for_frames(5)
     drive.screenshot(options.out / "2_baking.png")
     sand = scene().grain.sand_object
     drive.ensure(sand is not None and len(sand.data.vertices) > 1000, "frames are visible while the bake runs")
@@ -132,11 +145,11 @@ def add_bake_and_watch() -> drive.Scenario:
     yield from drive.wait_until(is_idle, 90.0, "the end of the bake")
     gap, own = drive.longest_gap(), max(own_times)
     print(f"# longest gap of the interface {gap:.2f} s, of it the add-on's own {own:.3f} s at most", flush=True)
-    drive.ensure(gap < LONGEST_GAP, f"the interface stood still for {gap:.2f} s")
-    drive.ensure(own < OWN_SHARE, f"the add-on held the interface for {own:.3f} s")
+    drive.ensure(gap < LONGEST_GAP * drive.patience(), f"the interface stood still for {gap:.2f} s")
+    drive.ensure(own < OWN_SHARE * drive.patience(), f"the add-on held the interface for {own:.3f} s")
     drive.ensure(condition.of_scene(scene()).kind == 'COMPLETE', condition.of_scene(scene()).text)
     drive.ensure(scene().grain.sand_object is not None, "the undo took the sand away")
-    scene().frame_set(24)
+    scene().frame_set(14)
     yield 0.6
     drive.screenshot(options.out / "3_done.png")
 
@@ -161,7 +174,7 @@ def stop_and_resume() -> drive.Scenario:
     yield from drive.wait_until(is_idle, 5.0, "the stop by ESC")
     by_key = time.monotonic() - began
     print(f"# stopped by button in {by_button:.2f} s, by ESC in {by_key:.2f} s", flush=True)
-    drive.ensure(max(by_button, by_key) < 2.0, f"stopping took {max(by_button, by_key):.2f} s")
+    drive.ensure(max(by_button, by_key) < 2.0 * drive.patience(), f"stopping took {max(by_button, by_key):.2f} s")
     drive.ensure(len(list(folder.glob("grain_cache/stop/coarse_*.grain"))) > baked, "Resume went on")
 
 
@@ -260,8 +273,40 @@ def nothing_is_left() -> drive.Scenario:
     support.enable()
 
 
+def render_in_the_window() -> drive.Scenario:
+    """F12 as an artist presses it: frames are swapped on the render's thread while the interface draws."""
+    yield from open_scene("render", 6, 0.008)
+    yield from drive.click_button("grain.bake(")
+    yield from drive.wait_until(is_idle, 40.0, "the bake")
+    camera = support.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
+    camera.location, camera.rotation_euler, camera.data.clip_start = (0.0, -0.9, 0.2), (1.5, 0.0, 0.0), 0.01
+    scene().camera = camera
+    render = scene().render
+    drive.ensure(render.use_lock_interface, "the bake locks the interface for renders")
+    for name in ("Step", "Floor"):
+        bpy.data.objects[name].hide_render = True
+    render.engine, scene().cycles.samples, scene().cycles.use_denoising = 'CYCLES', 2, False
+    render.resolution_x, render.resolution_y, render.use_motion_blur = 96, 72, True
+    render.film_transparent, render.image_settings.color_mode = True, 'RGBA'
+    render.filepath = str(folder / "window_####")
+    bpy.context.preferences.view.render_display_type = 'NONE'
+    with bpy.context.temp_override(window=drive.window()):
+        bpy.ops.render.render('INVOKE_DEFAULT', animation=True)
+    last = folder / "window_0006.png"
+    yield from drive.wait_until(last.is_file, 60.0, "the last picture")
+    yield from drive.wait_until(lambda: not bpy.app.is_job_running('RENDER'), 10.0, "the end of the render")
+    rows = []
+    for frame in (1, 6):
+        image = bpy.data.images.load(str(folder / f"window_{frame:04d}.png"))
+        alpha = list(image.pixels)[3::4]
+        covered = [index // image.size[0] for index, value in enumerate(alpha) if value > 0.5]
+        drive.ensure(len(covered) > 60, f"frame {frame} shows {len(covered)} pixels of sand")
+        rows.append(sum(covered) / len(covered))
+    drive.ensure(rows[1] < rows[0] - 2.0, f"the sand has fallen: rows {rows}")
+
+
 def all_panels() -> drive.Scenario:
-    """Only looks: the pictures show that no label is cut off."""
+    """Only looks: the pictures show every label, in the wide editor and in the narrow one Blender starts with."""
     yield from open_scene("panels", 10, 0.004)
     runtime.say((folder / "grain_cache/panels").resolve(), 'WARNING',
                 "'Shovel' moves; moving colliders are not simulated yet, its pose at frame 1 is used")
@@ -271,6 +316,13 @@ def all_panels() -> drive.Scenario:
     drive.show_tab('SCENE')
     yield 0.3
     drive.screenshot(options.out / "9_scene.png")
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "narrow.blend"))
+    yield 0.2
+    support.small_scene(10)
+    scene().grain.use_frame_range = True
+    drive.show_tab('SCENE')
+    yield 0.4
+    drive.screenshot(options.out / "9_narrow.png")
 
 
 def clean_up() -> drive.Scenario:
@@ -281,4 +333,5 @@ def clean_up() -> drive.Scenario:
 drive.run("test_bake", {
     "lay_out": lay_out, "add_bake_and_watch": add_bake_and_watch, "stop_and_resume": stop_and_resume, "killed_child": killed_child,
     "change_bake_anew_and_free": change_bake_anew_and_free, "nothing_is_left": nothing_is_left,
+    "render_in_the_window": render_in_the_window,
     "all_panels": all_panels}, options.keyword, clean_up)

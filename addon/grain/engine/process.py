@@ -24,8 +24,6 @@ EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB = 0, 5, 8
 _REMEDIES = {
     1: "This is a fault in Grain: please report it, with the cache's 'job' folder",
     4: "Check the cache folder, then press the button again",
-    6: "Use larger particles",
-    9: "Wait for it, or stop it, then press the button again",
     10: "Free some space; Resume goes on from the last frame",
     11: "Press the button again: damaged frames are baked anew",
 }

@@ -2,9 +2,7 @@
 from bpy.types import Context, Panel
 
 from .. import runtime
-from ..engine import ffi
 from ..scene import roles
-from .text import draw_wrapped
 
 ICON = 'OUTLINER_OB_POINTCLOUD'
 _BUTTON_WIDTH = 8.5  # in units of the interface: that of "Rigid Body Constraint", the widest button of Blender's own
@@ -41,11 +39,7 @@ class GRAIN_PT_object(PhysicsPanel, Panel):
     bl_label = "Grain"
 
     def draw(self, context: Context) -> None:
-        layout = self.layout
-        problem = ffi.problem()
-        if problem is not None:
-            draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
-        row = layout.row(align=True)
+        row = self.layout.row(align=True)
         row.enabled = not runtime.is_baking()
         row.prop_enum(context.object.grain, "type", 'SOURCE')
         row.prop_enum(context.object.grain, "type", 'COLLIDER')

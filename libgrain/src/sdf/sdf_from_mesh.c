@@ -22,7 +22,6 @@
 typedef struct Worker {
     MeasureScratch scratch;
     MeasureState state;
-    int32_t triangles[MEASURE_CHUNK];
     SdfNormals normals;
 } Worker;
 
@@ -73,44 +72,39 @@ static GrainResult choose_lattice(Builder *b)
     return GRAIN_OK;
 }
 
+// Puts a cluster's solids or sheets into the last group, if they fit, or into a new one.
+static void add_cluster(const Builder *b, uint32_t cluster, int sheets, const int32_t corner[3], MeasureScratch *s)
+{
+    int32_t place[SDF_CLUSTER_TRIANGLES], count = 0;
+    for (int32_t at = b->bins.cluster_start[cluster]; at < b->bins.cluster_start[cluster + 1]; at++)
+        if (!b->parts.is_sheet || b->parts.is_sheet[b->bins.triangle[at]] == sheets) place[count++] = at;
+    if (count == 0) return;
+    const float *box = b->bins.cluster_box + 6 * (int64_t)cluster;
+    int32_t group = s->group_count - 1;
+    int is_new = group < 0 || s->used[group] + count > 8;
+    if (is_new) s->used[++group] = 0, s->group_count++;
+    for (int axis = 0; axis < 3; axis++) {
+        float low = box[axis] - (float)corner[axis], high = box[axis + 3] - (float)corner[axis];
+        if (is_new || low < s->low[axis][group]) s->low[axis][group] = low;
+        if (is_new || high > s->high[axis][group]) s->high[axis][group] = high;
+    }
+    for (int32_t i = 0; i < count; i++) s->place[group][s->used[group]++] = place[i];
+}
+
 // The distances of one block's voxels to the solids or to the sheets, as far as `band`.
 static void measure(const Builder *b, int64_t block, int sheets, double band, Worker *worker)
 {
-    int32_t corner[3], place = 0, count = 0;
+    MeasureScratch *s = &worker->scratch;
+    int32_t corner[3];
+    int64_t end = b->bins.block_start[block + 1];
     sdf_block_corner(b->sdf, block, corner);
     SIMD_CALL(sdf_measure_begin)(&worker->state, (float)band);
-    for (int64_t i = b->bins.block_start[block]; i < b->bins.block_start[block + 1]; i++) {
-        uint32_t cluster = b->bins.clusters[i];
-        for (int32_t at = b->bins.cluster_start[cluster]; at < b->bins.cluster_start[cluster + 1]; at++) {
-            int32_t triangle = b->bins.triangle[at];
-            if (b->parts.is_sheet && b->parts.is_sheet[triangle] != sheets) continue;
-            worker->triangles[count++] = triangle;
-            if (count < MEASURE_CHUNK) continue;
-            SIMD_CALL(sdf_measure_add)
-            (&b->measured, corner, worker->triangles, count, place, &worker->scratch, &worker->state);
-            place += count;
-            count = 0;
-        }
-    }
-    if (count > 0) SIMD_CALL(sdf_measure_add)
-    (&b->measured, corner, worker->triangles, count, place, &worker->scratch, &worker->state);
-}
-
-// The triangle at a place in the list `measure` went through.
-static int32_t listed_triangle(const Builder *b, int64_t block, int32_t place)
-{
-    for (int64_t i = b->bins.block_start[block];; i++) {
-        uint32_t cluster = b->bins.clusters[i];
-        int32_t first = b->bins.cluster_start[cluster], end = b->bins.cluster_start[cluster + 1];
-        if (!b->parts.is_sheet) {
-            if (place < end - first) return b->bins.triangle[first + place];
-            place -= end - first;
-            continue;
-        }
-        for (int32_t at = first; at < end; at++) {
-            int32_t triangle = b->bins.triangle[at];
-            if (!b->parts.is_sheet[triangle] && place-- == 0) return triangle;
-        }
+    s->group_count = 0;
+    for (int64_t i = b->bins.block_start[block]; i < end; i++) {
+        add_cluster(b, b->bins.clusters[i], sheets, corner, s);
+        if (s->group_count == 0 || (i + 1 < end && s->group_count < MEASURE_GROUPS)) continue;
+        SIMD_CALL(sdf_measure_add)(&b->measured, corner, s, &worker->state);
+        s->group_count = 0;
     }
 }
 
@@ -125,7 +119,7 @@ static void sign_by_normals(Builder *b, int64_t block, const uint64_t voxels[8],
             int at = 64 * word + __builtin_ctzll(bits), packet = at / 8;
             int x = 2 * (packet & 3) + (at & 1), y = 2 * (packet >> 2 & 3) + (at >> 1 & 1);
             int z = 2 * (packet >> 4) + (at >> 2 & 1);
-            int32_t triangle = listed_triangle(b, block, worker->state.nearest[at]);
+            int32_t triangle = b->bins.triangle[worker->state.nearest[at]];
             Vec3d place = {corner[0] + x, corner[1] + y, corner[2] + z};
             int side = sdf_side_by_normal(&b->signer, &worker->normals, triangle, place);
             if (side == 0) b->unsure[block] = 1;
@@ -202,7 +196,9 @@ static GrainResult fill_by_winding(Builder *b)
     SdfJudge judge = {sdf_judge_by_winding, &b->signer};
     for (int64_t i = 0; i < sdf->node_count * SDF_NODE_CHILDREN; i++)
         if (sdf->nodes[i] < 0) sdf->nodes[i] = SDF_OUTSIDE;
-    return sdf_fill(sdf, &judge, b->run->thread_count, &conflicts);
+    TRY(sdf_fill(sdf, &judge, b->run->thread_count, &conflicts));
+    sdf_copy_far_sides(sdf, b->run->thread_count);
+    return GRAIN_OK;
 }
 
 // Normals tell the sides of a closed mesh, unless it crosses itself or has shells in shells. Then the distances do not
@@ -251,14 +247,17 @@ static GrainResult build(Builder *b, const GrainSdfDef *def)
     b->workers = ALLOC_ZEROED(Worker, run->thread_count);
     b->unsure = ALLOC_ZEROED(uint8_t, sdf->block_count);
     if (!sdf->values || !b->workers || !b->unsure) return GRAIN_ERROR_MEMORY;
-    b->measured = (MeasureMesh){.positions = b->mesh->positions,
+    b->measured = (MeasureMesh){.order = b->bins.triangle,
+                                .positions = b->mesh->positions,
                                 .triangles = b->mesh->triangles,
                                 .flipped = sdf_parts_flipped(&b->parts),
                                 .origin = {(double)sdf->origin.x, (double)sdf->origin.y, (double)sdf->origin.z},
                                 .voxels_per_metre = 1.0 / (double)sdf->voxel_size};
     TRY(find_solids(b));
-    if (b->parts.sheet_triangles > 0) TRY(for_all_blocks(b, measure_sheets, "distance field: sheets", 0.9, 1.0));
-    sdf_copy_far_sides(sdf, run->thread_count);
+    if (b->parts.sheet_triangles > 0) {
+        TRY(for_all_blocks(b, measure_sheets, "distance field: sheets", 0.9, 1.0));
+        sdf_copy_far_sides(sdf, run->thread_count);
+    }
     return GRAIN_OK;
 }
 

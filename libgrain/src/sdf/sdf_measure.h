@@ -14,8 +14,7 @@
 #include "grain/mesh.h"
 
 /// Triangles taken at once: what is known of them fits into the second-level cache.
-#define MEASURE_CHUNK 768
-#define MEASURE_GROUPS (MEASURE_CHUNK / 8)
+#define MEASURE_GROUPS 160
 
 enum { MEASURE_H, MEASURE_S0, MEASURE_S1, MEASURE_S2, MEASURE_T0, MEASURE_T1, MEASURE_T2, MEASURE_FUNCTIONS = 8 };
 /// The first four, which do not fall short of the distance, are enough to pass a triangle over.
@@ -35,17 +34,23 @@ typedef struct MeasureNear {
     float lane[MEASURE_FUNCTIONS - 1][8];
 } MeasureNear;
 
+/// The triangles at hand, in groups of up to eight that are near each other.
 typedef struct MeasureScratch {
+    int32_t group_count;
+    int32_t place[MEASURE_GROUPS][8];                      ///< in the spatial order
+    uint8_t used[MEASURE_GROUPS];                          ///< how many of the eight
+    float low[3][MEASURE_GROUPS], high[3][MEASURE_GROUPS]; ///< boxes around the groups, from the block's first voxel
+
+    // Made when a packet first asks.
+    uint8_t has_group[MEASURE_GROUPS], has_near[MEASURE_GROUPS][8];
     MeasureGroup groups[MEASURE_GROUPS];
-    MeasureNear near[MEASURE_CHUNK];
-    uint8_t has_near[MEASURE_CHUNK];
-    float low[3][MEASURE_GROUPS], high[3][MEASURE_GROUPS]; ///< boxes around the groups
+    MeasureNear near[MEASURE_GROUPS][8];
 } MeasureScratch;
 
 /// What is known of a block's voxels, in packets: voxel (x, y, z) is at sdf_measure_index.
 typedef struct MeasureState {
     float squared[512];   ///< voxels^2; starts at the band's half width squared
-    int32_t nearest[512]; ///< place in the block's list, or -1: nothing within the band
+    int32_t nearest[512]; ///< place in the spatial order, or -1: nothing within the band
     float side[512];      ///< height above the nearest triangle; 0 where its edge or corner is nearest
 } MeasureState;
 
@@ -55,6 +60,7 @@ static inline int sdf_measure_index(int x, int y, int z)
 }
 
 typedef struct MeasureMesh {
+    const int32_t *order; ///< the mesh's triangles in spatial order
     const float *positions;
     const int32_t *triangles;
     const uint8_t *flipped; ///< NULL, or triangles whose winding is to be turned
@@ -63,12 +69,10 @@ typedef struct MeasureMesh {
 
 /// Clears the state for a band of this half width (voxels).
 SIMD_KERNEL(void, sdf_measure_begin, (MeasureState * state, float band))
-/// Takes up to MEASURE_CHUNK triangles into account; first_place is the place of the first one in the block's list.
-/// The result does not depend on the order of chunks or on how triangles are grouped: among equally near ones, the
-/// lowest place wins.
+/// Takes the triangles in scratch into account; group_count, place, used and the boxes are the caller's to fill. The
+/// result does not depend on how triangles are grouped: among equally near ones, the lowest place wins.
 SIMD_KERNEL(void, sdf_measure_add,
-            (const MeasureMesh *mesh, const int32_t corner[3], const int32_t *triangles, int32_t count,
-             int32_t first_place, MeasureScratch *scratch, MeasureState *state))
+            (const MeasureMesh *mesh, const int32_t corner[3], MeasureScratch *scratch, MeasureState *state))
 /// Writes the distances times voxel to a block's values, SDF_FAR where none was found, with the sign of side. Returns
 /// in unsigned_voxels, as bits by sdf_measure_index, those found with side 0.
 SIMD_KERNEL(void, sdf_measure_end, (const MeasureState *state, float voxel, float *values, uint64_t unsigned_voxels[8]))

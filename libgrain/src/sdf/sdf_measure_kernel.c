@@ -15,13 +15,13 @@ typedef struct Corners {
     DoubleV place[9]; // ax ay az bx by bz cx cy cz of eight triangles, from the block's first voxel
 } Corners;
 
-// Lanes past the end repeat the last triangle: nothing new, nothing wrong.
-static void load_corners(const MeasureMesh *mesh, const int32_t corner[3], const int32_t *triangles, int32_t count,
+// Lanes past the end repeat the first triangle: nothing new, nothing wrong.
+static void load_corners(const MeasureMesh *mesh, const int32_t corner[3], const int32_t place[8], int used,
                          Corners *out)
 {
     const float *from[3][8];
     for (int lane = 0; lane < 8; lane++) {
-        int32_t triangle = triangles[lane < count ? lane : count - 1];
+        int32_t triangle = mesh->order[place[lane < used ? lane : 0]];
         const int32_t *vertex = mesh->triangles + 3 * (int64_t)triangle;
         int turned = mesh->flipped && mesh->flipped[triangle];
         from[0][lane] = mesh->positions + 3 * (int64_t)vertex[0];
@@ -32,8 +32,8 @@ static void load_corners(const MeasureMesh *mesh, const int32_t corner[3], const
         const float *const *p = from[i / 3];
         int axis = i % 3;
         FloatV given = {p[0][axis], p[1][axis], p[2][axis], p[3][axis], p[4][axis], p[5][axis], p[6][axis], p[7][axis]};
-        DoubleV place = __builtin_convertvector(given, DoubleV);
-        out->place[i] = (place - mesh->origin[axis]) * mesh->voxels_per_metre - (double)corner[axis];
+        DoubleV wide = __builtin_convertvector(given, DoubleV);
+        out->place[i] = (wide - mesh->origin[axis]) * mesh->voxels_per_metre - (double)corner[axis];
     }
 }
 
@@ -115,25 +115,6 @@ static void make_group(const Corners *corners, MeasureGroup *g)
     simd_store(g->above, above);
 }
 
-static void make_box(const Corners *corners, MeasureScratch *s, int32_t group)
-{
-    for (int axis = 0; axis < 3; axis++) {
-        FloatV a = __builtin_convertvector(corners->place[axis], FloatV);
-        FloatV b = __builtin_convertvector(corners->place[axis + 3], FloatV);
-        FloatV c = __builtin_convertvector(corners->place[axis + 6], FloatV);
-        float lows[8], highs[8];
-        simd_store(lows, simd_min(a, simd_min(b, c)));
-        simd_store(highs, simd_max(a, simd_max(b, c)));
-        float low = lows[0], high = highs[0];
-        for (int lane = 1; lane < 8; lane++) {
-            low = lows[lane] < low ? lows[lane] : low;
-            high = highs[lane] > high ? highs[lane] : high;
-        }
-        s->low[axis][group] = low;
-        s->high[axis][group] = high;
-    }
-}
-
 // Where the lanes of a packet are, from its middle.
 SIMD_INLINE FloatV lane_x(void) { return (FloatV){-0.5f, 0.5f, -0.5f, 0.5f, -0.5f, 0.5f, -0.5f, 0.5f}; }
 SIMD_INLINE FloatV lane_y(void) { return (FloatV){-0.5f, -0.5f, 0.5f, 0.5f, -0.5f, -0.5f, 0.5f, 0.5f}; }
@@ -153,6 +134,13 @@ typedef struct Packet {
     IntV nearest;
     float limit; // the largest of squared, and a little
 } Packet;
+
+// The block at work.
+typedef struct Block {
+    const MeasureMesh *mesh;
+    const int32_t *corner;
+    MeasureScratch *scratch;
+} Block;
 
 SIMD_INLINE float largest_of(FloatV v)
 {
@@ -213,12 +201,11 @@ SIMD_INLINE FloatV edge_squared(FloatV t, FloatV s, float length)
 }
 
 // Takes one triangle into account.
-SIMD_INLINE void measure_triangle(Packet *p, MeasureScratch *scratch, int32_t group, int lane, Middle *m,
-                                  int32_t first_place)
+SIMD_INLINE void measure_triangle(Packet *p, MeasureScratch *scratch, int32_t group, int lane, Middle *m)
 {
     const MeasureGroup *g = &scratch->groups[group];
-    MeasureNear *near = &scratch->near[8 * group + lane];
-    if (!scratch->has_near[8 * group + lane]) make_near(g, lane, near), scratch->has_near[8 * group + lane] = 1;
+    MeasureNear *near = &scratch->near[group][lane];
+    if (!scratch->has_near[group][lane]) make_near(g, lane, near), scratch->has_near[group][lane] = 1;
 #define AT(f) (simd_load(near->lane[f]) + m->value[f][lane])
     FloatV h = AT(MEASURE_H), h_squared = h * h;
     FloatV s0 = AT(MEASURE_S0), s1 = AT(MEASURE_S1), s2 = AT(MEASURE_S2);
@@ -233,7 +220,7 @@ SIMD_INLINE void measure_triangle(Packet *p, MeasureScratch *scratch, int32_t gr
     edges = simd_min(edges, edge_squared(AT(MEASURE_T2), s2, g->length[2][lane]));
 #undef AT
     IntV above = beyond <= g->above[lane];
-    int32_t place = first_place + 8 * group + lane;
+    int32_t place = scratch->place[group][lane];
     FloatV squared = h_squared + (FloatV)((IntV)edges & ~above);
     IntV nearer = (squared < p->squared) | ((squared == p->squared) & (p->nearest > place));
     p->squared = simd_select(nearer, squared, p->squared);
@@ -241,39 +228,64 @@ SIMD_INLINE void measure_triangle(Packet *p, MeasureScratch *scratch, int32_t gr
     p->nearest = select_int(nearer, simd_set1_int(place), p->nearest);
 }
 
-// All triangles of a group that may be near; `hint` first, unless it is -1.
-SIMD_INLINE void measure_group(Packet *p, MeasureScratch *s, int32_t group, int32_t count, int32_t first_place,
-                               int hint)
+// All triangles of a group that may be near; lane `hint` first, unless it is -1.
+SIMD_INLINE void measure_group(const Block *block, Packet *p, int32_t group, int hint)
 {
+    MeasureScratch *s = block->scratch;
+    if (!s->has_group[group]) {
+        Corners corners;
+        load_corners(block->mesh, block->corner, s->place[group], s->used[group], &corners);
+        make_group(&corners, &s->groups[group]);
+        s->has_group[group] = 1;
+    }
     Middle m;
     m.has_t = 0;
     FloatV bounds = bounds_squared(&s->groups[group], p, &m);
-    int32_t rest = count - 8 * group;
-    uint32_t existing = (1u << (rest < 8 ? rest : 8)) - 1;
+    uint32_t existing = (1u << s->used[group]) - 1;
     if (hint >= 0) {
-        measure_triangle(p, s, group, hint, &m, first_place);
+        measure_triangle(p, s, group, hint, &m);
         p->limit = largest_of(p->squared) + MARGIN;
         existing &= ~(1u << hint);
     }
     uint32_t triangles = existing & simd_bits(bounds <= p->limit);
     if (!triangles) return;
-    for (; triangles; triangles &= triangles - 1)
-        measure_triangle(p, s, group, __builtin_ctz(triangles), &m, first_place);
+    for (; triangles; triangles &= triangles - 1) measure_triangle(p, s, group, __builtin_ctz(triangles), &m);
     p->limit = largest_of(p->squared) + MARGIN;
 }
 
-static void measure_packet(Packet *p, MeasureScratch *s, int32_t count, int32_t first_place, int32_t hint)
+// The triangle that was nearest next door: a tight bound to start from.
+typedef struct Hint {
+    int32_t group; // -1: none yet
+    int lane;
+} Hint;
+
+static void measure_packet(const Block *block, Packet *p, Hint hint)
 {
+    const MeasureScratch *s = block->scratch;
     p->limit = largest_of(p->squared) + MARGIN;
-    // The triangle that was nearest next door makes a tight bound to start from.
-    if (hint >= 0) measure_group(p, s, hint / 8, count, first_place, hint % 8);
-    int32_t group_count = (count + 7) / 8;
-    for (int32_t first = 0; first < group_count; first += 8) {
-        uint32_t groups = (1u << (group_count - first < 8 ? group_count - first : 8)) - 1;
-        if (hint >= 0 && hint / 64 == first / 8) groups &= ~(1u << (hint / 8 % 8));
+    if (hint.group >= 0) measure_group(block, p, hint.group, hint.lane);
+    for (int32_t first = 0; first < s->group_count; first += 8) {
+        uint32_t groups = (1u << (s->group_count - first < 8 ? s->group_count - first : 8)) - 1;
+        if (hint.group >= 0 && hint.group / 8 == first / 8) groups &= ~(1u << (hint.group % 8));
         groups &= simd_bits(boxes_squared(s, first, p) <= p->limit);
-        for (; groups; groups &= groups - 1) measure_group(p, s, first + __builtin_ctz(groups), count, first_place, -1);
+        for (; groups; groups &= groups - 1) measure_group(block, p, first + __builtin_ctz(groups), -1);
     }
+}
+
+// Where a place stands among the groups; they ascend. The hint stays as it is if the place is of another chunk.
+static void find_hint(const MeasureScratch *s, int32_t place, Hint *hint)
+{
+    if (place < s->place[0][0]) return;
+    int32_t group = 0;
+    for (int32_t high = s->group_count; high - group > 1;) {
+        int32_t middle = group + (high - group) / 2;
+        if (s->place[middle][0] <= place)
+            group = middle;
+        else
+            high = middle;
+    }
+    for (int lane = 0; lane < s->used[group]; lane++)
+        if (s->place[group][lane] == place) *hint = (Hint){group, lane};
 }
 
 void SIMD_NAME(sdf_measure_begin)(MeasureState *state, float band)
@@ -281,17 +293,14 @@ void SIMD_NAME(sdf_measure_begin)(MeasureState *state, float band)
     for (int i = 0; i < 512; i++) state->squared[i] = band * band, state->nearest[i] = -1, state->side[i] = 0.0f;
 }
 
-void SIMD_NAME(sdf_measure_add)(const MeasureMesh *mesh, const int32_t corner[3], const int32_t *triangles,
-                                int32_t count, int32_t first_place, MeasureScratch *s, MeasureState *state)
+void SIMD_NAME(sdf_measure_add)(const MeasureMesh *mesh, const int32_t corner[3], MeasureScratch *scratch,
+                                MeasureState *state)
 {
-    for (int32_t group = 0; 8 * group < count; group++) {
-        Corners corners;
-        load_corners(mesh, corner, triangles + 8 * group, count - 8 * group, &corners);
-        make_group(&corners, &s->groups[group]);
-        make_box(&corners, s, group);
-        memset(s->has_near + 8 * group, 0, 8);
-    }
-    int32_t hint = -1;
+    Block block = {mesh, corner, scratch};
+    Hint hint = {-1, 0};
+    int32_t hint_place = -1;
+    memset(scratch->has_group, 0, (size_t)scratch->group_count);
+    memset(scratch->has_near, 0, 8 * (size_t)scratch->group_count);
     for (int turn = 0; turn < 64; turn++) {
         // To and fro, so that the packet before is always next door.
         int z = turn >> 4, y = (turn >> 2 & 3) ^ (z & 1 ? 3 : 0), x = (turn & 3) ^ (turn & 4 ? 3 : 0);
@@ -300,11 +309,13 @@ void SIMD_NAME(sdf_measure_add)(const MeasureMesh *mesh, const int32_t corner[3]
         p.squared = simd_load(state->squared + at);
         p.side = simd_load(state->side + at);
         memcpy(&p.nearest, state->nearest + at, sizeof p.nearest);
-        measure_packet(&p, s, count, first_place, hint);
+        measure_packet(&block, &p, hint);
         simd_store(state->squared + at, p.squared);
         simd_store(state->side + at, p.side);
         memcpy(state->nearest + at, &p.nearest, sizeof p.nearest);
-        if (state->nearest[at] >= first_place) hint = state->nearest[at] - first_place;
+        if (state->nearest[at] == hint_place || state->nearest[at] < 0) continue;
+        hint_place = state->nearest[at];
+        find_hint(scratch, hint_place, &hint);
     }
 }
 
