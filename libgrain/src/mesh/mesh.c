@@ -43,7 +43,7 @@ static GrainResult say_wrong(const GrainMesh *mesh)
                 (long long)(corner / 3), mesh->triangles[corner], (long long)mesh->vertex_count - 1);
 }
 
-GrainResult mesh_validate_on(const GrainMesh *mesh, int threads)
+GrainResult mesh_validate_arrays(const GrainMesh *mesh)
 {
     if (!mesh) return fail(GRAIN_ERROR_ARGUMENT, "GrainMesh is NULL");
     if (mesh->vertex_count < 0 || mesh->triangle_count < 0)
@@ -54,13 +54,19 @@ GrainResult mesh_validate_on(const GrainMesh *mesh, int threads)
                     "the mesh has %lld vertices and %lld triangles; at most %d and %d fit: use Blender's Decimate "
                     "modifier on it",
                     (long long)mesh->vertex_count, (long long)mesh->triangle_count, INT32_MAX, MAX_TRIANGLES);
+    if (!mesh->positions && mesh->vertex_count > 0) return fail(GRAIN_ERROR_ARGUMENT, "GrainMesh.positions is NULL");
+    if (!mesh->triangles && mesh->triangle_count > 0) return fail(GRAIN_ERROR_ARGUMENT, "GrainMesh.triangles is NULL");
+    return GRAIN_OK;
+}
+
+GrainResult mesh_validate_on(const GrainMesh *mesh, int threads)
+{
+    TRY(mesh_validate_arrays(mesh));
     if (mesh->vertex_count == 0 || mesh->triangle_count == 0)
         return fail(GRAIN_ERROR_MESH,
                     "the mesh has no faces (%lld vertices, %lld triangles): add a surface, or convert the curve or "
                     "text to a mesh",
                     (long long)mesh->vertex_count, (long long)mesh->triangle_count);
-    if (!mesh->positions) return fail(GRAIN_ERROR_ARGUMENT, "GrainMesh.positions is NULL");
-    if (!mesh->triangles) return fail(GRAIN_ERROR_ARGUMENT, "GrainMesh.triangles is NULL");
     int64_t wrong = find_wrong(mesh, threads);
     return wrong < 0 ? GRAIN_OK : say_wrong(mesh);
 }

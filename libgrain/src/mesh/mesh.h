@@ -5,7 +5,9 @@
 
 /// Arrays there, at least one triangle, finite coordinates, indices in range; otherwise a text that says which.
 GrainResult mesh_validate(const GrainMesh *mesh);
-/// The same on several threads.
+/// Only the arrays and counts, not what stands in them; a mesh without triangles passes.
+GrainResult mesh_validate_arrays(const GrainMesh *mesh);
+/// As mesh_validate, on several threads.
 GrainResult mesh_validate_on(const GrainMesh *mesh, int threads);
 
 static inline Vec3 mesh_vertex(const GrainMesh *mesh, int64_t triangle, int corner)

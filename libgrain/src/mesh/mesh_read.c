@@ -1,0 +1,184 @@
+#include "mesh/mesh_read.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+// --- words and numbers ----------------------------------------------------------------------------
+
+void reader_skip_blanks(Reader *r)
+{
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')) r->at++;
+}
+
+int reader_next_line(Reader *r)
+{
+    while (r->at < r->end && *r->at != '\n') r->at++;
+    if (r->at == r->end) return 0;
+    r->at++;
+    r->line++;
+    return r->at < r->end;
+}
+
+static int is_word_end(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0; }
+
+int reader_take_word(Reader *r, const char *word)
+{
+    reader_skip_blanks(r);
+    size_t length = strlen(word);
+    if ((size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0 || !is_word_end(r->at[length])) return 0;
+    r->at += length;
+    return 1;
+}
+
+static const char *take_digits(const char *at, const char *end, double *value, int *digits, int *dropped)
+{
+    for (; at < end && *at >= '0' && *at <= '9'; at++) {
+        // More digits than a double holds only shift the point.
+        if (*digits < 18)
+            *value = 10.0 * *value + (*at - '0'), *digits += *value > 0.0;
+        else
+            (*dropped)++;
+    }
+    return at;
+}
+
+int reader_take_number(Reader *r, double *value)
+{
+    reader_skip_blanks(r);
+    const char *at = r->at, *end = r->end;
+    double sign = 1.0, mantissa = 0.0;
+    int digits = 0, exponent = 0, dropped = 0;
+    if (at < end && (*at == '-' || *at == '+')) sign = *at++ == '-' ? -1.0 : 1.0;
+    const char *whole = at;
+    at = take_digits(at, end, &mantissa, &digits, &exponent);
+    int has_digits = at > whole;
+    if (at < end && *at == '.') {
+        const char *fraction = ++at;
+        at = take_digits(at, end, &mantissa, &digits, &dropped);
+        has_digits |= at > fraction;
+        exponent -= (int)(at - fraction) - dropped;
+    }
+    if (!has_digits) {
+        // Written by programs that lost their numbers; mesh_validate then says where.
+        if (end - at >= 3 && strncasecmp(at, "nan", 3) == 0)
+            *value = (double)NAN, r->at = at + 3;
+        else if (end - at >= 3 && strncasecmp(at, "inf", 3) == 0)
+            *value = sign * (double)INFINITY, r->at = at + 3;
+        else
+            return 0;
+        return 1;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        const char *power = at + 1;
+        int negative = power < end && *power == '-';
+        if (power < end && (*power == '-' || *power == '+')) power++;
+        if (power < end && *power >= '0' && *power <= '9') {
+            int shift = 0;
+            for (; power < end && *power >= '0' && *power <= '9'; power++)
+                if (shift < 10000) shift = 10 * shift + (*power - '0');
+            exponent += negative ? -shift : shift;
+            at = power;
+        }
+    }
+    // In two steps where one power of ten would leave the range of doubles.
+    int half = exponent / 2;
+    *value = sign * mantissa * pow(10.0, half) * pow(10.0, exponent - half);
+    if (mantissa == 0.0) *value = sign * 0.0;
+    r->at = at;
+    return 1;
+}
+
+GrainResult reader_fail(const Reader *r, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (r->line > 0) return fail(GRAIN_ERROR_MESH, "%s, line %lld: %s", r->path, (long long)r->line, text);
+    return fail(GRAIN_ERROR_MESH, "%s: %s", r->path, text);
+}
+
+// --- vertices and faces ---------------------------------------------------------------------------
+
+GrainResult mesh_file_add_vertex(GrainMeshFile *file, double x, double y, double z)
+{
+    int64_t needed = 3 * (file->vertex_count + 1);
+    TRY(alloc_grow((void **)&file->positions, &file->position_capacity, needed, sizeof(float)));
+    float *p = file->positions + 3 * file->vertex_count++;
+    p[0] = (float)x, p[1] = (float)y, p[2] = (float)z;
+    return GRAIN_OK;
+}
+
+GrainResult mesh_file_add_face(GrainMeshFile *file, const int64_t *corners, int64_t count)
+{
+    int64_t needed = 3 * (file->triangle_count + count - 2);
+    TRY(alloc_grow((void **)&file->triangles, &file->corner_capacity, needed, sizeof(int32_t)));
+    for (int64_t i = 2; i < count; i++) {
+        const int64_t fan[3] = {corners[0], corners[i - 1], corners[i]};
+        int32_t *t = file->triangles + 3 * file->triangle_count++;
+        for (int c = 0; c < 3; c++) t[c] = fan[c] >= 0 && fan[c] <= INT32_MAX ? (int32_t)fan[c] : -1;
+    }
+    return GRAIN_OK;
+}
+
+// --- entry ----------------------------------------------------------------------------------------
+
+static GrainResult read_format(Reader *reader, GrainMeshFile *file)
+{
+    const char *dot = strrchr(reader->path, '.');
+    if (dot && strcasecmp(dot, ".obj") == 0) return mesh_read_obj(reader, file);
+    if (dot && strcasecmp(dot, ".ply") == 0) return mesh_read_ply(reader, file);
+    if (dot && strcasecmp(dot, ".stl") == 0) return mesh_read_stl(reader, file);
+    return fail(GRAIN_ERROR_MESH, "%s: a mesh file must end in .obj, .ply or .stl", reader->path);
+}
+
+static GrainResult read_mesh(const char *path, GrainMeshFile *file)
+{
+    void *data;
+    int64_t bytes;
+    TRY(file_read(path, &data, &bytes));
+    Reader reader = {path, data, (const char *)data + bytes, 0};
+    GrainResult result = read_format(&reader, file);
+    alloc_free(data);
+    if (result != GRAIN_OK) return result;
+    GrainMesh mesh;
+    TRY(grain_mesh_file_view(file, &mesh));
+    result = mesh_validate(&mesh);
+    return result == GRAIN_OK ? GRAIN_OK : fail_within(result, "%s", path);
+}
+
+GrainResult grain_mesh_file_read(const char *path, GrainMeshFile **out)
+{
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a place for its result");
+    *out = NULL;
+    if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a path");
+    GrainMeshFile *file = ALLOC_ZEROED(GrainMeshFile, 1);
+    if (!file) return GRAIN_ERROR_MEMORY;
+    GrainResult result = read_mesh(path, file);
+    if (result == GRAIN_OK)
+        *out = file;
+    else
+        grain_mesh_file_destroy(file);
+    return result;
+}
+
+void grain_mesh_file_destroy(GrainMeshFile *file)
+{
+    if (!file) return;
+    alloc_free(file->positions);
+    alloc_free(file->triangles);
+    alloc_free(file);
+}
+
+GrainResult grain_mesh_file_view(const GrainMeshFile *file, GrainMesh *out)
+{
+    if (!file || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_view needs a GrainMeshFile and a GrainMesh");
+    *out = (GrainMesh){file->positions, file->triangles, file->vertex_count, file->triangle_count};
+    return GRAIN_OK;
+}
