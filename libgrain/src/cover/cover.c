@@ -283,7 +283,7 @@ GrainResult grain_cover_mesh(const GrainMesh *mesh, const GrainCoverDef *def, co
     TRY(begin(def, options, out, &cover, &run));
     CoverSurface surface = {0};
     Vec3 low, high;
-    mesh_bounds(mesh, &low, &high);
+    mesh_bounds(mesh, run.thread_count, &low, &high);
     set_frame(&surface, def, low, high);
     CoverMesh own = {0};
     GrainResult result = cover_mesh(cover, &surface, &own, mesh, &run);

@@ -189,7 +189,7 @@ static void find_side(CoverBinding *b, const GrainCover *cover)
 static GrainResult bind(CoverBinding *b, GrainCover *cover, const GrainMesh *mesh, int threads)
 {
     Vec3 low, high;
-    mesh_bounds(mesh, &low, &high);
+    mesh_bounds(mesh, threads, &low, &high);
     b->frame = (CoverFrame){{0.5 * ((double)low.x + (double)high.x), 0.5 * ((double)low.y + (double)high.y),
                              0.5 * ((double)low.z + (double)high.z)},
                             cover_spacing(&cover->def)};
