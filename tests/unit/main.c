@@ -6,7 +6,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+// A test that takes longer says so: the whole suite is to stay under two minutes.
+#define SLOW_SECONDS 2.0
 
 static Test *tests;
 static int failed_here;
@@ -73,7 +77,9 @@ int main(int argument_count, char **arguments)
         failed_here = 0;
         folder[0] = 0;
         int64_t bytes_before = grain_allocated_bytes();
+        clock_t began = clock();
         test->run();
+        double seconds = (double)(clock() - began) / CLOCKS_PER_SEC; // of all threads
         if (!failed_here && grain_allocated_bytes() != bytes_before)
             test_fail(test->file, 0, "%lld bytes left behind", (long long)(grain_allocated_bytes() - bytes_before));
         if (folder[0] && !failed_here) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
@@ -81,6 +87,7 @@ int main(int argument_count, char **arguments)
             printf("not ok %s: %s\n", name, failure);
         else
             printf("ok %s\n", name);
+        if (seconds > SLOW_SECONDS) printf("# slow: %.1f s of processor time\n", seconds);
         passed += !failed_here;
         failed += failed_here;
     }
