@@ -65,6 +65,17 @@ static void name_test(const Test *test, char *name, size_t size)
     snprintf(name, size, "%.*s:%s", (int)(strlen(file) - 2), file, test->name);
 }
 
+// Whether the name holds one of the words, which '|' separates.
+static int is_wanted(const char *name, const char *words)
+{
+    for (;;) {
+        size_t length = strcspn(words, "|");
+        if (memmem(name, strlen(name), words, length)) return 1;
+        if (words[length] == 0) return 0;
+        words += length + 1;
+    }
+}
+
 int main(int argument_count, char **arguments)
 {
     const char *wanted = argument_count > 1 ? arguments[1] : "";
@@ -73,7 +84,7 @@ int main(int argument_count, char **arguments)
     for (const Test *test = tests; test; test = test->next) {
         char name[256];
         name_test(test, name, sizeof name);
-        if (!strstr(name, wanted)) continue;
+        if (!is_wanted(name, wanted)) continue;
         failed_here = 0;
         folder[0] = 0;
         int64_t bytes_before = grain_allocated_bytes();
