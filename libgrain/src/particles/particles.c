@@ -58,6 +58,6 @@ GrainResult column_copy(const Column *columns, int column_count, const char *nam
     if (!column || column->type != type || column->components != components || column->count != count)
         return fail(GRAIN_ERROR_DAMAGED, "the column '%s' is missing or of another kind; was it written by another version?",
                     name);
-    memcpy(to, column->data, (size_t)column_bytes(column));
+    if (count > 0) memcpy(to, column->data, (size_t)column_bytes(column));
     return GRAIN_OK;
 }
