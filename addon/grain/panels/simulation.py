@@ -98,6 +98,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column = layout.column()
     column.prop(settings, "size_spread")
     column.prop(settings, "friction_angle")
+    column.prop(settings, "rolling_friction")
     column.prop(settings, "density")
     column.prop(settings, "restitution")
     column.prop(settings, "softness")
