@@ -52,8 +52,8 @@ class GRAIN_PG_simulation(PropertyGroup):
                     "Smooth beads about 15°, dry sand 31°, gravel 38°")
     rolling_friction: FloatProperty(
         name="Rolling Friction", subtype='FACTOR', default=0.3, min=0.0, max=2.0, soft_max=1.0, precision=2,
-        description="How much grains resist rolling, as rough and angular ones do. "
-                    "0 lets them roll away like marbles, 0.3 heaps up like sand")
+        description="How much grains resist rolling, as angular ones do. 0 lets them roll away like marbles, "
+                    "0.3 heaps up like sand, 0.6 like gravel")
     density: FloatProperty(
         name="Density", default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000,
         precision=0,
