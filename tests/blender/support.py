@@ -56,8 +56,8 @@ def run_blender(folder: Path, *arguments: object, script: str = "",
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
         (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
-    command = [bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
-               *[str(item) for item in arguments]]
+    command = [bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7",
+               "--addons", "grain", *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
         command += ["--python-expr", helper + script]

@@ -68,7 +68,8 @@ def test_installs_and_bakes(folder: Path) -> None:
     done = subprocess.run(
         [bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7", "--python-expr",
          INSTALL.replace("{tests!r}", repr(str(Path(__file__).parent))), "--",
-         str(zips["grain-0.1.0-legacy.zip"]), str(folder)], capture_output=True, text=True, env=environment, timeout=100)
+         str(zips["grain-0.1.0-legacy.zip"]), str(folder)],
+        capture_output=True, text=True, env=environment, timeout=100)
     assert done.returncode == 0, support.fail_output(done)
     home = user / "scripts/addons/grain"
     assert f"FROM {home}/__init__.py" in done.stdout, done.stdout

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import support
 
-KEYS = {"schema", "name", "writer", "fps", "frame_start", "frame_end", "gravity", "seed", "solver", "geometry", "arrays",
-        "objects"}
+KEYS = {"schema", "name", "writer", "fps", "frame_start", "frame_end", "gravity", "seed", "solver", "geometry",
+        "arrays", "objects"}
 SOLVER_KEYS = {"type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution",
                "softness"}
 

@@ -26,7 +26,7 @@ OWN_SHARE = 0.1
 support.enable()
 from grain import runtime  # noqa: E402
 from grain.operators import bake as bake_operator  # noqa: E402
-from grain.scene import condition  # noqa: E402
+from grain.scene import baking, condition  # noqa: E402
 
 own_times: list[float] = []
 
@@ -96,8 +96,8 @@ def open_all_panels() -> None:
 
 
 def lay_out() -> drive.Scenario:
-    """A wider and taller Properties editor. Less drawing in the viewport: the software rasteriser needs most of a second
-    for its grid and smoothing, which would hide whether the add-on keeps the interface waiting."""
+    """A wider and taller Properties editor. Less drawing in the viewport: the software rasteriser needs most of a
+    second for its grid and smoothing, which would hide whether the add-on keeps the interface waiting."""
     open_all_panels()
     bpy.context.preferences.system.viewport_aa = 'OFF'
     for item in list(bpy.data.objects):
@@ -294,7 +294,8 @@ def render_in_the_window() -> drive.Scenario:
         bpy.ops.render.render('INVOKE_DEFAULT', animation=True)
     last = folder / "window_0006.png"
     yield from drive.wait_until(last.is_file, 60.0, "the last picture")
-    yield from drive.wait_until(lambda: not bpy.app.is_job_running('RENDER'), 10.0, "the end of the render")
+    yield from drive.wait_until(lambda: not baking.is_rendering(), 20.0, "the end of the render")
+    yield 0.5
     rows = []
     for frame in (1, 6):
         image = bpy.data.images.load(str(folder / f"window_{frame:04d}.png"))

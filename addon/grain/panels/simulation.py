@@ -111,7 +111,7 @@ def draw_cache(layout: UILayout, context: Context) -> None:
     layout.prop(settings, "name")
     row = layout.row(align=True)
     row.prop(settings, "cache_folder", text="Folder")
-    row.operator("grain.open_folder", text="", icon='FILEBROWSER')
+    row.operator("grain.open_folder", text="", icon='DISK_DRIVE')
     if not settings.cache_folder:
         draw_wrapped(layout, context, f"Empty, so {paths.folder_setting(scene)} is used")
     if paths.is_temporary(scene):

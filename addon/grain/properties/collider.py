@@ -9,8 +9,9 @@ class GRAIN_PG_collider(PropertyGroup):
     shape: EnumProperty(
         name="Shape", default='MESH', description="What sand collides with",
         items=(('MESH', "Mesh", "The object's surface, with its modifiers"),
-               ('PLANE', "Endless Floor", "A floor without end: through the object's origin, sand lies on the side of "
-                                          "its local Z axis. Quicker than a large mesh, and nothing falls off its edge")))
+               ('PLANE', "Endless Floor", "A floor without end: through the object's origin, sand lies on the side "
+                                          "of its local Z axis. Quicker than a large mesh, and nothing falls off its "
+                                          "edge")))
     friction_angle: FloatProperty(
         name="Friction", subtype='ANGLE', unit='ROTATION', default=radians(31.0), min=0.0, max=radians(63.4),
         soft_max=radians(50.0), step=100, precision=1,

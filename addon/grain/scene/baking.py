@@ -89,7 +89,7 @@ def advance(bake: runtime.Bake) -> Optional[Outcome]:
     outcome = bake.process.poll()
     written = bake.process.status.frames_written
     now = time.monotonic()
-    if written != bake.seen_frames and now >= bake.show_after and outcome is None:
+    if written != bake.seen_frames and now >= bake.show_after and outcome is None and not is_rendering():
         bake.seen_frames = written
         _show_new_frames(bake)
         bake.show_after = now + (time.monotonic() - now) / SHOW_SHARE
@@ -98,9 +98,14 @@ def advance(bake: runtime.Bake) -> Optional[Outcome]:
     return outcome
 
 
+def is_rendering() -> bool:
+    """While a render runs in the window, the sand belongs to the frame handler on the render's thread."""
+    return bpy.app.is_job_running('RENDER') or bpy.context.window_manager.is_interface_locked
+
+
 def _show_new_frames(bake: runtime.Bake) -> None:
     scene = scene_of(bake)
-    if scene is None or not paths.holds_cache(bake.folder):
+    if is_rendering() or scene is None or not paths.holds_cache(bake.folder):
         return
     if apply.sand_object(scene) is None:
         apply.ensure_sand_object(scene)

@@ -1,7 +1,7 @@
 """What turns points into sand: the Geometry Nodes group and the material, made by code.
 
 The group makes a point cloud of the loose vertices. The material gives every grain its own colour from its id, so a
-grain keeps its colour for as long as it lives, and lightly dents it: the points are drawn as exact spheres, sand is not.
+grain keeps its colour for as long as it lives, and lightly dents it: points are drawn as exact spheres, sand is not.
 """
 import bpy
 from bpy.types import GeometryNodeTree, Material, Node, NodeTree

@@ -153,8 +153,8 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
         open_edges = count_open_edges(mesh.triangles)
         if open_edges:
             snapshot.warnings.append(
-                f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for instance "
-                "with a Solidify modifier or Fill Holes")
+                f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
+                "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
         return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity)
     settings = mesh.owner.grain.collider
