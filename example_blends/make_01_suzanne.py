@@ -34,7 +34,7 @@ def main() -> None:
     block.grain.type = 'SOURCE'
     settings = scene.grain
     settings.name = "Suzanne"
-    settings.particle_radius = 0.00145
+    settings.particle_radius = 0.0012
     settings.size_spread = 0.3
     settings.friction_angle = math.radians(33.0)
     settings.softness = 0.2
@@ -176,7 +176,7 @@ def add_light(scene: bpy.types.Scene, name: str, place: tuple, target: tuple, si
 
 def light(scene: bpy.types.Scene) -> None:
     middle = (0.0, 0.0, 0.08)
-    add_light(scene, "Window", (-0.75, -0.35, 0.75), middle, 0.45, 16.0, (1.0, 0.95, 0.88))
+    add_light(scene, "Window", (-0.75, -0.35, 0.75), middle, 0.45, 22.0, (1.0, 0.95, 0.88))
     add_light(scene, "Rim", (0.65, 0.75, 0.55), middle, 0.3, 11.0, (1.0, 0.82, 0.62))
     add_light(scene, "Fill", (0.9, -0.9, 0.35), middle, 0.9, 3.0, (0.72, 0.85, 1.0))
     world = bpy.data.worlds.new("Studio")
@@ -190,7 +190,7 @@ def camera(scene: bpy.types.Scene) -> None:
     data = bpy.data.cameras.new("Camera")
     data.lens, data.clip_start, data.clip_end = 70.0, 0.01, 50.0
     item = bpy.data.objects.new("Camera", data)
-    place, target = Vector((0.20, -0.72, 0.30)), Vector((0.0, 0.0, 0.075))
+    place, target = Vector((0.22, -0.80, 0.36)), Vector((0.0, 0.0, 0.062))
     item.location = place
     item.rotation_euler = (target - place).to_track_quat('-Z', 'Y').to_euler()
     data.dof.use_dof = True
@@ -202,10 +202,14 @@ def camera(scene: bpy.types.Scene) -> None:
 
 def render_settings(scene: bpy.types.Scene) -> None:
     scene.render.engine = 'CYCLES'
-    scene.render.resolution_x, scene.render.resolution_y = 1200, 800
+    scene.render.resolution_x, scene.render.resolution_y = 960, 640
     scene.render.use_motion_blur = True
-    scene.render.motion_blur_shutter = 0.35
-    scene.cycles.samples = 96
+    scene.render.motion_blur_shutter = 0.2
+    scene.cycles.samples = 80
+    scene.cycles.use_adaptive_sampling, scene.cycles.adaptive_threshold = True, 0.04
+    scene.cycles.max_bounces, scene.cycles.diffuse_bounces, scene.cycles.transmission_bounces = 5, 3, 4
+    scene.cycles.caustics_reflective = scene.cycles.caustics_refractive = False
+    scene.cycles.sample_clamp_indirect = 4.0
     scene.cycles.use_denoising = False  # Debian's Blender has no denoiser
     scene.view_settings.view_transform = 'Filmic'
     scene.view_settings.look = 'Medium High Contrast'

@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-FRAME = 14
+FRAME = 18
 
 INSTALL = """
 import bpy, sys
@@ -33,7 +33,7 @@ scene.frame_end = max(frame, 2)
 if quick:
     scene.render.resolution_percentage, scene.cycles.samples = 50, 32
     scene.grain.particle_radius *= 1.5
-if bpy.ops.grain.bake() != {'FINISHED'}:
+if bpy.ops.grain.bake(restart=True) != {'FINISHED'}:
     sys.exit("the bake did not finish")
 scene.frame_set(frame)
 scene.render.filepath = picture

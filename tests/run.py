@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,10 +50,18 @@ class Score:
             self.failed.append(name)
 
 
+def path_for_blender() -> str:
+    """PATH without other Pythons: a Blender that embeds the system's finds its modules by way of the first python3 on
+    the PATH, and pyenv puts its own there, which has no NumPy."""
+    home = os.path.dirname(shutil.which("blender") or "/usr/bin/blender")
+    return os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep)
+                           if folder == home or not os.path.isfile(os.path.join(folder, "python3")))
+
+
 def run_suite(name: str, command: list[str], score: Score, timeout: float, may_be_empty: bool) -> None:
     print(f"\n== {name}", flush=True)
     began, failed_before, passed_before = time.monotonic(), len(score.failed), score.passed
-    environment = dict(os.environ, GRAIN_SUITE_TIMEOUT=str(timeout))
+    environment = dict(os.environ, GRAIN_SUITE_TIMEOUT=str(timeout), PATH=path_for_blender())
     # A session of its own, so that a suite that hangs goes down with everything it started.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                env=environment, start_new_session=True)
@@ -84,7 +93,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--only", default="", help="suites, separated by commas")
     parser.add_argument("--heavy", action="store_true", help="add the long tests")
-    parser.add_argument("-k", dest="keyword", default="", help="only tests whose name holds this")
+    parser.add_argument("-k", dest="keyword", default="", help="only tests whose name holds this; A|B: this or that")
     options = parser.parse_args()
     if options.heavy:
         os.environ["GRAIN_HEAVY"] = "1"

@@ -32,7 +32,7 @@ class Bake:
 class Shown:
     """What the sand object holds at present."""
     frame: Optional[int] = None  # of the cache
-    stamp: int = 0  # the file's time of writing, so that a frame baked anew is noticed
+    stamp: tuple[int, float, float] = (0, 0.0, 0.0)  # time the file was written, unit scale, seconds moved on
     object_name: str = ""
     message: Optional[Message] = None
 

@@ -24,4 +24,5 @@ int cli_fail(int result);
 int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int cmd_bake(int argument_count, char **arguments);
+int cmd_cover(int argument_count, char **arguments);
 int cmd_info(int argument_count, char **arguments);

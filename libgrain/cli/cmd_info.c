@@ -1,6 +1,5 @@
-#include "cli.h"
-#include "base/alloc.h"
 #include "base/error.h"
+#include "cli.h"
 #include "output/cache.h"
 
 #include <float.h>
@@ -28,19 +27,12 @@ static void extend(Extent *extent, const Column *positions)
 
 static GrainResult check_frame(const char *folder, const CacheFrame *frame, Extent *extent)
 {
-    char *path;
     struct GrainFrame file;
-    TRY(cache_frame_path(folder, frame->frame, &path));
-    GrainResult result = grain_file_read(path, &file);
-    if (result == GRAIN_OK) {
-        const Column *positions = column_find(file.columns, file.column_count, "position");
-        if (file.header.checksum != frame->checksum || !positions || positions->components != 3)
-            result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
-        else extend(extent, positions);
-        grain_file_free(&file);
-    }
-    alloc_free(path);
-    return result;
+    TRY(cache_read_frame(folder, frame, &file));
+    const Column *positions = column_find(file.columns, file.column_count, "position");
+    if (positions && positions->components == 3) extend(extent, positions);
+    grain_file_free(&file);
+    return GRAIN_OK;
 }
 
 static int print_info(const char *folder, const CacheManifest *manifest)
@@ -71,8 +63,10 @@ static int print_info(const char *folder, const CacheManifest *manifest)
     if (most > 0 && extent.low.x <= extent.high.x)
         printf("extent       (%g, %g, %g) to (%g, %g, %g) m\n", (double)extent.low.x, (double)extent.low.y,
                (double)extent.low.z, (double)extent.high.x, (double)extent.high.y, (double)extent.high.z);
-    if (damaged) printf("damage       %lld frames (named above); bake again to redo them\n", (long long)damaged);
-    else printf("damage       none\n");
+    if (damaged)
+        printf("damage       %lld frames (named above); bake again to redo them\n", (long long)damaged);
+    else
+        printf("damage       none\n");
     return exit_code;
 }
 

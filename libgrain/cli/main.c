@@ -13,6 +13,7 @@ static const struct {
     int (*run)(int argument_count, char **arguments);
 } commands[] = {
     {"bake", "simulate a job into its cache", cmd_bake},
+    {"cover", "spread particles evenly over a mesh", cmd_cover},
     {"info", "what a cache holds", cmd_info},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

@@ -48,15 +48,15 @@ def save(folder: Path, name: str = "test.blend") -> Path:
     return path
 
 
-def run_blender(folder: Path, *arguments: object, script: str = "", environment: dict[str, str] | None = None,
-                timeout: float = 100.0) -> subprocess.CompletedProcess:
+def run_blender(folder: Path, *arguments: object, script: str = "",
+                environment: dict[str, str] | None = None, timeout: float = 100.0) -> subprocess.CompletedProcess:
     """Another Blender, in the background, with the add-on of the tree enabled as the Preferences would: before any
     file is read. The script runs last."""
     scripts = folder / "user_scripts"
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
         (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
-    command = ["blender", "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
+    command = [bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
                *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
@@ -85,7 +85,9 @@ def box(name: str, low: tuple[float, float, float], high: tuple[float, float, fl
 
 
 def floor(name: str = "Floor", height: float = 0.0) -> bpy.types.Object:
-    item = box(name, (-1, -1, height - 0.1), (1, 1, height))
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [], [(0, 1, 2, 3)])
+    item = link(bpy.data.objects.new(name, mesh))
     item.location.z = height
     item.grain.type = 'COLLIDER'
     item.grain.collider.shape = 'PLANE'
@@ -121,6 +123,16 @@ def points_in_depsgraph() -> int:
         if instance.object.type == 'POINTCLOUD':
             total += len(instance.object.data.points)
     return total
+
+
+def point_radii() -> np.ndarray:
+    """Radii of the point cloud that a renderer gets."""
+    for instance in bpy.context.evaluated_depsgraph_get().object_instances:
+        if instance.object.type == 'POINTCLOUD':
+            radii = np.empty(len(instance.object.data.points), np.float32)
+            instance.object.data.points.foreach_get("radius", radii)
+            return radii
+    return np.empty(0, np.float32)
 
 
 # --- files ----------------------------------------------------------------------------------------

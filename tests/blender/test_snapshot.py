@@ -186,6 +186,19 @@ def test_curves_and_text_become_meshes(_: Path) -> None:
     assert all(len(entry.triangles) > 20 for name, entry in entries.items() if name != "Block")
 
 
+def test_edit_mode_counts_as_it_looks(_: Path) -> None:
+    import bmesh
+    item = source()
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode='EDIT')
+    mesh = bmesh.from_edit_mesh(item.data)
+    for vertex in mesh.verts:
+        vertex.co.z *= 2.0
+    bmesh.update_edit_mesh(item.data)
+    assert abs(signed_volume(by_name("Block")) - 0.096) < 1e-6
+    bpy.ops.object.mode_set(mode='OBJECT')
+
+
 def refusal() -> str:
     from grain.scene import snapshot
     try:

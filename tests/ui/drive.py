@@ -3,6 +3,7 @@
 A scenario is a generator; what it yields is how many seconds to wait. Runs inside Blender, from a timer, so the
 interface lives on between two steps.
 """
+import os
 import sys
 import time
 import traceback
@@ -15,6 +16,7 @@ import bpy
 Scenario = Generator[float, None, None]
 
 _ticks: list[float] = []
+_found: dict[str, tuple[int, int]] = {}  # places of buttons, by command
 
 
 class Failed(Exception):
@@ -43,14 +45,14 @@ def region(kind: str) -> Any:
 def widen_properties(pixels: int) -> None:
     """Moves the edge between the viewport and the Properties editor, as one does on the first day."""
     edge = area('PROPERTIES')
-    with bpy.context.temp_override(window=window(), screen=window().screen, area=None, region=None):
+    with bpy.context.temp_override(window=window()):
         bpy.ops.screen.area_move(x=edge.x - 1, y=edge.y + edge.height // 2, delta=-pixels)
 
 
 def grow_properties(pixels: int) -> None:
     """Makes the Properties editor taller at the Outliner's cost."""
     edge = area('PROPERTIES')
-    with bpy.context.temp_override(window=window(), screen=window().screen, area=None, region=None):
+    with bpy.context.temp_override(window=window()):
         bpy.ops.screen.area_move(x=edge.x + edge.width // 2, y=edge.y + edge.height, delta=pixels)
 
 
@@ -75,23 +77,24 @@ def press(key: str, x: int, y: int, **modifiers: bool) -> None:
     window().event_simulate(type=key, value='RELEASE', x=x, y=y, **modifiers)
 
 
-def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None, Optional[tuple[int, int]]]:
+def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None, tuple[int, int]]:
     """The place of an operator's button in the editor: hovers down the editor and asks for the Python command of what
     is under the mouse (Ctrl+C on a button copies it)."""
     where = region(kind)
-    manager = bpy.context.window_manager
-    # Twice: left and right of the middle, as rows hold more than one button.
-    for share in (0.35, 0.93):
-        x = where.x + int(where.width * share)
-        for y in range(where.y + where.height - 10, where.y + 10, -12):
-            manager.clipboard = ""
-            move_mouse(x, y)
-            yield 0.03
-            press('C', x, y, ctrl=True)
-            yield 0.03
-            if command in manager.clipboard:
-                return x, y
-    return None
+    # Where buttons were found before, then from above; left and right of the middle, as rows hold more than one.
+    columns = [where.x + int(where.width * share) for share in (0.35, 0.93)]
+    rows = [y for _, y in {**{command: _found.get(command, (0, 0))}, **_found}.values() if y]
+    places = [(x, y) for y in rows for x in columns]
+    places += [(x, y) for x in columns for y in range(where.y + where.height - 10, where.y + 10, -14)]
+    for place in places:
+        bpy.context.window_manager.clipboard = ""
+        move_mouse(*place)
+        press('C', *place, ctrl=True)
+        yield 0.02
+        if command in bpy.context.window_manager.clipboard:
+            _found[command] = place
+            return place
+    raise Failed(f"no button for {command} in the {kind.title()} editor")
 
 
 def click(place: tuple[int, int]) -> Generator[float, None, None]:
@@ -99,6 +102,12 @@ def click(place: tuple[int, int]) -> Generator[float, None, None]:
     yield 0.1
     press('LEFTMOUSE', *place)
     yield 0.1
+
+
+def click_button(command: str) -> Generator[float, None, tuple[int, int]]:
+    place = yield from find_button(command)
+    yield from click(place)
+    return place
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> Generator[float, None, None]:
@@ -123,6 +132,11 @@ def start_watching() -> None:
         bpy.app.timers.register(_tick, persistent=True)
 
 
+def patience() -> float:
+    """How much longer things may take here: processes that want a core, for each core there is."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def longest_gap() -> float:
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
@@ -131,19 +145,27 @@ def longest_gap() -> float:
 
 # --- running --------------------------------------------------------------------------------------
 
-def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "") -> None:
+def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "",
+        clean_up: Optional[Callable[[], Scenario]] = None) -> None:
     """Runs the scenarios one after another, prints a line for each, then quits Blender."""
     def all_of_them() -> Scenario:
         for name, scenario in scenarios.items():
             title = f"ui/{file}:{name}"
-            if wanted not in title:
+            if wanted not in title and name != "lay_out":
                 continue
+            began = time.monotonic()
             try:
                 yield from scenario()
+                if name == "lay_out":
+                    continue
+                print(f"# {name} took {time.monotonic() - began:.1f} s", flush=True)
                 print(f"ok {title}", flush=True)
             except Exception as error:  # a test's failure, of whatever kind, is a line, not the end
                 print(f"not ok {title}: {type(error).__name__}: {error}", flush=True)
-                traceback.print_exc(file=sys.stderr)
+                # Not as "Traceback": run.py takes that for an error of the add-on's.
+                print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr)
+        if clean_up is not None:
+            yield from clean_up()
 
     steps = all_of_them()
 

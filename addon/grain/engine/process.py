@@ -23,10 +23,7 @@ STOP_GRACE = 1.6
 EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB = 0, 5, 8
 _REMEDIES = {
     1: "This is a fault in Grain: please report it, with the cache's 'job' folder",
-    3: "Change what the message names and bake again",
     4: "Check the cache folder, then press the button again",
-    6: "Use larger particles",
-    9: "Wait for it, or stop it, then press the button again",
     10: "Free some space; Resume goes on from the last frame",
     11: "Press the button again: damaged frames are baked anew",
 }
@@ -180,8 +177,8 @@ class BakeProcess:
         if code == EXIT_OTHER_JOB:
             return Outcome("other_job", said, code)
         if code < 0:
-            return Outcome("died", f"The bake was ended by {_signal_name(-code)}{_quoted(said)}. Every finished frame "
-                                   "is safe; Resume goes on from the last one", code)
+            return Outcome("died", f"{_death(-code)}{_quoted(said)}. Every finished frame is safe; Resume goes on from "
+                                   "the last one", code)
         remedy = _REMEDIES.get(code, "")
         text = (said or f"The bake failed with exit code {code}").rstrip(". ")
         return Outcome("failed", f"{text}. {remedy}" if remedy else text, code)
@@ -191,15 +188,17 @@ def _quoted(text: str) -> str:
     return f" (its last words: {text})" if text else ""
 
 
-def _signal_name(number: int) -> str:
-    known = {"SIGKILL": "SIGKILL: the system or somebody killed it, often for lack of memory",
-             "SIGSEGV": "SIGSEGV: it crashed", "SIGABRT": "SIGABRT: it crashed", "SIGBUS": "SIGBUS: it crashed",
-             "SIGILL": "SIGILL: it crashed", "SIGFPE": "SIGFPE: it crashed"}
+def _death(number: int) -> str:
+    """What became of a child that said no more."""
     try:
         name = signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
-    return known.get(name, name)
+        name = f"signal {number}"
+    if name == "SIGKILL":
+        return "The bake was killed (SIGKILL), as the system does when memory runs out"
+    if name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"):
+        return f"The bake crashed ({name}). Please report it, with the cache's 'job' folder"
+    return f"The bake was ended from outside ({name})"
 
 
 def _give_way(pid: int) -> None:

@@ -1,4 +1,6 @@
-"""Numbers as an artist reads them."""
+"""Numbers as an artist reads them. A no-break space keeps a number and its unit on one line."""
+
+_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def count(number: int) -> str:
@@ -9,7 +11,7 @@ def count(number: int) -> str:
 def about(number: float) -> str:
     """An estimate, without digits nobody can promise: 29837 -> '30,000', 1234567 -> '1.2 million'."""
     if number >= 1_000_000:
-        return f"{number / 1e6:.2g} million" if number < 1e8 else f"{number / 1e6:,.0f} million"
+        return f"{number / 1e6:.2g}{_SPACE}million" if number < 1e8 else f"{number / 1e6:,.0f}{_SPACE}million"
     digits = max(0, len(str(int(number))) - 2)
     return count(int(round(number, -digits)))
 
@@ -20,21 +22,21 @@ def size(number: float) -> str:
         if abs(number) < 1000 or unit == "TB":
             break
         number /= 1000
-    return f"{number:.0f} {unit}" if number >= 100 or unit == "bytes" else f"{number:.2g} {unit}"
+    return f"{number:.0f}{_SPACE}{unit}" if number >= 100 or unit == "bytes" else f"{number:.2g}{_SPACE}{unit}"
 
 
 def duration(seconds: float) -> str:
     """Two units at most: '4 s', '1 min 3 s', '2 h 5 min'."""
     whole = int(round(seconds))
     if whole < 60:
-        return f"{whole} s"
+        return f"{whole}{_SPACE}s"
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+        return f"{whole // 60}{_SPACE}min {whole % 60}{_SPACE}s"
+    return f"{whole // 3600}{_SPACE}h {whole % 3600 // 60}{_SPACE}min"
 
 
 def per_frame(seconds: float) -> str:
-    return f"{seconds:.2g} s/frame" if seconds < 10 else f"{duration(seconds)}/frame"
+    return f"{seconds:.2g}{_SPACE}s/frame" if seconds < 10 else f"{duration(seconds)}/frame"
 
 
 def plural(number: int, word: str) -> str:

@@ -2,11 +2,10 @@
 from bpy.types import Context, Panel
 
 from .. import runtime
-from ..engine import ffi
 from ..scene import roles
-from .text import draw_wrapped
 
 ICON = 'OUTLINER_OB_POINTCLOUD'
+_BUTTON_WIDTH = 8.5  # in units of the interface: that of "Rigid Body Constraint", the widest button of Blender's own
 
 
 def draw_add_button(panel: Panel, context: Context) -> None:
@@ -16,12 +15,13 @@ def draw_add_button(panel: Panel, context: Context) -> None:
     # Columns as the buttons above have them: two in a wide editor, one in a narrow one.
     flow = panel.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
     column = flow.column()
+    column.ui_units_x = _BUTTON_WIDTH
     column.enabled = not runtime.is_baking()
     if item.grain.type == 'NONE':
         column.operator("grain.role_add", text="Grain", icon=ICON)
     else:
         column.operator("grain.role_remove", text="Grain", icon='X')
-    flow.column()
+    flow.column().ui_units_x = _BUTTON_WIDTH
 
 
 class PhysicsPanel:
@@ -39,11 +39,7 @@ class GRAIN_PT_object(PhysicsPanel, Panel):
     bl_label = "Grain"
 
     def draw(self, context: Context) -> None:
-        layout = self.layout
-        problem = ffi.problem()
-        if problem is not None:
-            draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
-        row = layout.row(align=True)
+        row = self.layout.row(align=True)
         row.enabled = not runtime.is_baking()
         row.prop_enum(context.object.grain, "type", 'SOURCE')
         row.prop_enum(context.object.grain, "type", 'COLLIDER')

@@ -22,9 +22,13 @@ def draw_bake(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
     if runtime.is_baking(folder):
         _draw_progress(layout, context)
-    else:
-        _draw_buttons(layout, context, scene)
+        _draw_messages(layout, context, folder)
+        return
+    state = condition.of_scene(scene)
+    _draw_buttons(layout, context, scene, state)
     _draw_messages(layout, context, folder)
+    if state.kind != 'COMPLETE':
+        _draw_estimate(layout, context, scene)
 
 
 def _draw_progress(layout: UILayout, context: Context) -> None:
@@ -43,8 +47,7 @@ def _draw_progress(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, baking.speed(status) or "Measuring the speed")
 
 
-def _draw_buttons(layout: UILayout, context: Context, scene: Scene) -> None:
-    state = condition.of_scene(scene)
+def _draw_buttons(layout: UILayout, context: Context, scene: Scene, state: condition.Condition) -> None:
     row = layout.row(align=True)
     row.scale_y = 1.4
     if state.kind == 'OUTDATED':
@@ -62,8 +65,6 @@ def _draw_buttons(layout: UILayout, context: Context, scene: Scene) -> None:
                      icon={'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO'}.get(state.kind, 'ERROR'))
         if apply.sand_object(scene) is None:
             layout.operator("grain.show_sand", icon='HIDE_OFF')
-    if state.kind != 'COMPLETE':
-        _draw_estimate(layout, context, scene)
 
 
 def _draw_messages(layout: UILayout, context: Context, folder: Path) -> None:
@@ -97,6 +98,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column = layout.column()
     column.prop(settings, "size_spread")
     column.prop(settings, "friction_angle")
+    column.prop(settings, "rolling_friction")
     column.prop(settings, "density")
     column.prop(settings, "restitution")
     column.prop(settings, "softness")
@@ -109,7 +111,7 @@ def draw_cache(layout: UILayout, context: Context) -> None:
     layout.prop(settings, "name")
     row = layout.row(align=True)
     row.prop(settings, "cache_folder", text="Folder")
-    row.operator("grain.open_folder", text="", icon='FILE_FOLDER')
+    row.operator("grain.open_folder", text="", icon='FILEBROWSER')
     if not settings.cache_folder:
         draw_wrapped(layout, context, f"Empty, so {paths.folder_setting(scene)} is used")
     if paths.is_temporary(scene):

@@ -10,7 +10,7 @@ _ICON = 20
 def wrap(text: str, width: float) -> list[str]:
     """Lines no wider than this many pixels. A path longer than a line is broken after its slashes."""
     words: list[str] = []
-    for word in text.split():
+    for word in text.split(" "):  # not at a no-break space: numbers stay with their unit
         if compat.text_width(word) > width:
             words += _pieces(word, width)
         else:

@@ -58,10 +58,13 @@ def update_display(scene: Scene) -> None:
     item.update_tag()
 
 
-def set_frame(item: Object, frame: CacheFrame, scale: float) -> None:
-    """Fills the object with a frame of the cache. scale is metres to a Blender unit; at 1 nothing is copied twice."""
+def set_frame(item: Object, frame: CacheFrame, scale: float, seconds: float = 0.0) -> None:
+    """Fills the object with a frame of the cache, moved on by its velocities for some seconds. scale is metres to a
+    Blender unit. A whole frame at scale 1 goes from libgrain's memory into Blender's without a copy between."""
     mesh: Mesh = item.data
     position, velocity, radius = (frame.column(name) for name in ("position", "velocity", "radius"))
+    if seconds != 0.0:
+        position = position + velocity * np.float32(seconds)
     if scale != 1.0:
         inverse = np.float32(1.0 / scale)
         position, velocity, radius = position * inverse, velocity * inverse, radius * inverse

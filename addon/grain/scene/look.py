@@ -64,13 +64,7 @@ def _make_group() -> GeometryNodeTree:
 
     link = tree.links.new
     start = _add(tree, 'NodeGroupInput', -800, 0)
-    end = _add(tree, 'NodeGroupOutput', 500, 0)
-    radius = _add(tree, 'GeometryNodeInputNamedAttribute', -600, -330, data_type='FLOAT')
-    radius.inputs["Name"].default_value = "radius"
-    size = _add(tree, 'ShaderNodeMath', -350, -260, operation='MULTIPLY')
-    link(_enabled(radius.outputs, "Attribute"), size.inputs[0])
-    link(start.outputs[INPUT_SCALE], size.inputs[1])
-
+    end = _add(tree, 'NodeGroupOutput', 620, 0)
     # In the viewport a grain is shown when its own random number is below the amount: the same grains in each frame.
     viewport = _add(tree, 'GeometryNodeIsViewport', -600, 320)
     dice = _add(tree, 'FunctionNodeRandomValue', -600, 200, data_type='FLOAT')
@@ -89,9 +83,18 @@ def _make_group() -> GeometryNodeTree:
     points = _add(tree, 'GeometryNodeMeshToPoints', 60, 60, mode='VERTICES')
     link(start.outputs["Geometry"], points.inputs["Mesh"])
     link(shown.outputs[0], points.inputs["Selection"])
-    link(size.outputs[0], points.inputs["Radius"])
-    material = _add(tree, 'GeometryNodeSetMaterial', 280, 0)
-    link(points.outputs[0], material.inputs["Geometry"])
+
+    # After that node, not in it: an attribute called "radius" goes through it and overrules its own Radius.
+    radius = _add(tree, 'GeometryNodeInputNamedAttribute', -170, -250, data_type='FLOAT')
+    radius.inputs["Name"].default_value = "radius"
+    size = _add(tree, 'ShaderNodeMath', 60, -200, operation='MULTIPLY')
+    link(_enabled(radius.outputs, "Attribute"), size.inputs[0])
+    link(start.outputs[INPUT_SCALE], size.inputs[1])
+    sized = _add(tree, 'GeometryNodeSetPointRadius', 250, 0)
+    link(points.outputs[0], sized.inputs[0])
+    link(size.outputs[0], sized.inputs["Radius"])
+    material = _add(tree, 'GeometryNodeSetMaterial', 430, 0)
+    link(sized.outputs[0], material.inputs["Geometry"])
     link(start.outputs[INPUT_MATERIAL], material.inputs["Material"])
     link(material.outputs[0], end.inputs[0])
     return tree
@@ -185,7 +188,7 @@ def _dent(tree: NodeTree, parts: Node, surface: Node) -> None:
     own.inputs[1].default_value = 100.0  # another part of the noise for each grain
     link(parts.outputs[2], own.inputs[0])
     noise = _add(tree, 'ShaderNodeTexNoise', -520, -440, noise_dimensions='4D')
-    noise.inputs["Scale"].default_value, noise.inputs["Detail"].default_value = 1.3, 3.0
+    noise.inputs["Scale"].default_value, noise.inputs["Detail"].default_value = 1.3, 2.0
     link(unit.outputs[0], noise.inputs["Vector"])
     link(own.outputs[0], noise.inputs["W"])
     depth = _add(tree, 'ShaderNodeMath', -520, -700, operation='MULTIPLY')

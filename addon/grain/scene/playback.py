@@ -1,5 +1,6 @@
 """Shows the cache's frame that belongs to the scene's frame."""
 import os
+from math import floor
 from pathlib import Path
 from typing import Optional
 
@@ -11,14 +12,15 @@ from ..engine import cache
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
-from . import apply, paths
+from . import apply, frames, paths
 from .units import metres_per_unit
 
 
 def show(scene: Scene, is_render: bool = False) -> None:
     """Loads what is missing; doing it again does nothing. Never adds or removes data-blocks.
 
-    Sub-frames of motion blur show the whole frame they belong to: the blur comes from the velocities.
+    Between two frames, as motion blur and slow motion ask for, the nearest one is shown, moved on by its velocities:
+    Cycles then finds the same grains in the right place and makes the blur itself from the velocities.
     """
     if runtime.state.playback_paused:
         return
@@ -29,26 +31,30 @@ def show(scene: Scene, is_render: bool = False) -> None:
     shown = runtime.state.shown.setdefault(folder, Shown())
     try:
         manifest = cache.read_manifest(folder)
-        wanted = manifest.frame_to_show(scene.frame_current) if manifest is not None else None
-        shown.message = _explain(scene, folder, manifest, wanted)
+        nearest = floor(scene.frame_current_final + 0.5)
+        wanted = manifest.frame_to_show(nearest) if manifest is not None else None
+        shown.message = _explain(nearest, folder, manifest, wanted)
         if wanted is None:
             _show_nothing(item, shown)
             return
-        _load(item, shown, cache.frame_path(folder, wanted), wanted, metres_per_unit(scene))
+        # A frame that is held stands still.
+        ahead = scene.frame_current_final - nearest if wanted == nearest else 0.0
+        _load(item, shown, cache.frame_path(folder, wanted), wanted, metres_per_unit(scene),
+              ahead / frames.frames_per_second(scene))
     except (GrainError, cache.CacheError, OSError) as error:
         _show_nothing(item, shown)
         shown.message = Message('ERROR', _describe(error, scene.frame_current))
         print(f"Grain: {shown.message.text}")  # renders without a window have no panel
 
 
-def _load(item: Object, shown: Shown, path: Path, frame: int, scale: float) -> None:
-    stamp = hash((os.stat(path).st_mtime_ns, scale))
+def _load(item: Object, shown: Shown, path: Path, frame: int, scale: float, seconds: float) -> None:
+    stamp = (os.stat(path).st_mtime_ns, scale, seconds)
     is_loaded = (shown.frame == frame and shown.stamp == stamp and shown.object_name == item.name
                  and len(item.data.vertices) > 0)
     if is_loaded:
         return
     with CacheFrame(path) as cached:
-        apply.set_frame(item, cached, scale)
+        apply.set_frame(item, cached, scale, seconds)
     shown.frame, shown.stamp, shown.object_name = frame, stamp, item.name
 
 
@@ -57,9 +63,8 @@ def _show_nothing(item: Object, shown: Shown) -> None:
     shown.frame = None
 
 
-def _explain(scene: Scene, folder: Path, manifest: Optional[cache.Manifest], shown: Optional[int]) -> Optional[Message]:
+def _explain(frame: int, folder: Path, manifest: Optional[cache.Manifest], shown: Optional[int]) -> Optional[Message]:
     """Why this frame does not show its own sand, or None."""
-    frame = scene.frame_current
     if manifest is None:
         return Message('INFO', f"No baked frames in {folder}")
     if shown is None:

@@ -46,6 +46,8 @@ def take(scene: Scene, view_layer: ViewLayer) -> Snapshot:
     snapshot = Snapshot()
     scale = metres_per_unit(scene)
     roles = {item for item in scene.objects if item.grain.type != 'NONE'}
+    for item in roles:
+        item.update_from_editmode()  # what the artist sees counts, not the mesh from before Edit Mode
     view_layer.update()
     _check_visibility(roles, view_layer, snapshot)
     with _without_eye_icon(roles, view_layer):

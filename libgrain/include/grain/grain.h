@@ -1,6 +1,7 @@
 #pragma once
 /// All of libgrain, in the order of the pipeline.
 #include "grain/base.h"
+#include "grain/cover.h"
 #include "grain/job.h"
 #include "grain/mesh.h"
 #include "grain/output.h"

@@ -4,6 +4,7 @@
 ///
 ///     PARALLEL_FOR (threads, i, count) { out[i] = f(in[i]); }            // cheap, even work
 ///     PARALLEL_BLOCKS (threads, block, block_count) { sums[block] = ...; } // uneven work, or sums
+///     PARALLEL_STRIPS (threads, block, block_count) { sums[block] = ...; } // even work on data that stays in the caches
 #include <omp.h>
 #include <stdint.h>
 
@@ -22,6 +23,11 @@
 
 #define PARALLEL_BLOCKS(threads, block, block_count)                                                                   \
     PARALLEL_PRAGMA(omp parallel for num_threads(threads) schedule(dynamic, 1) if((block_count) > 1))                  \
+    for (int64_t block = 0; block < (block_count); block++)
+
+/// Even work whose pieces meet the same data in one loop after another: a thread gets the same pieces each time.
+#define PARALLEL_STRIPS(threads, block, block_count)                                                                   \
+    PARALLEL_PRAGMA(omp parallel for num_threads(threads) schedule(static) if((block_count) > 1))                      \
     for (int64_t block = 0; block < (block_count); block++)
 
 static inline int parallel_core_count(void) { return omp_get_num_procs(); }

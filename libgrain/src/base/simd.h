@@ -180,6 +180,77 @@ SIMD_INLINE DoubleV simd_sqrt_double(DoubleV v)
     return v;
 }
 
+/// Records of four floats, one from each of the places base + stride * index[lane] (in floats, 16-byte aligned), turned
+/// into four vectors: x of all lanes, y of all lanes, ... Cheaper than gathers, as a record is one load.
+SIMD_INLINE void simd_load_records(const float *base, int64_t stride, const int32_t *index, FloatV out[4])
+{
+#if SIMD_IS_AVX512
+    __m512 row[4];
+    for (int k = 0; k < 4; k++) {
+        __m512 v = _mm512_castps128_ps512(_mm_load_ps(base + stride * index[k]));
+        v = _mm512_insertf32x4(v, _mm_load_ps(base + stride * index[k + 4]), 1);
+        v = _mm512_insertf32x4(v, _mm_load_ps(base + stride * index[k + 8]), 2);
+        row[k] = _mm512_insertf32x4(v, _mm_load_ps(base + stride * index[k + 12]), 3);
+    }
+    __m512 xy01 = _mm512_unpacklo_ps(row[0], row[1]), zw01 = _mm512_unpackhi_ps(row[0], row[1]);
+    __m512 xy23 = _mm512_unpacklo_ps(row[2], row[3]), zw23 = _mm512_unpackhi_ps(row[2], row[3]);
+    out[0] = (FloatV)_mm512_shuffle_ps(xy01, xy23, 0x44), out[1] = (FloatV)_mm512_shuffle_ps(xy01, xy23, 0xEE);
+    out[2] = (FloatV)_mm512_shuffle_ps(zw01, zw23, 0x44), out[3] = (FloatV)_mm512_shuffle_ps(zw01, zw23, 0xEE);
+#elif SIMD_IS_AVX2
+    __m256 row[4];
+    for (int k = 0; k < 4; k++)
+        row[k] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(base + stride * index[k])),
+                                      _mm_load_ps(base + stride * index[k + 4]), 1);
+    __m256 xy01 = _mm256_unpacklo_ps(row[0], row[1]), zw01 = _mm256_unpackhi_ps(row[0], row[1]);
+    __m256 xy23 = _mm256_unpacklo_ps(row[2], row[3]), zw23 = _mm256_unpackhi_ps(row[2], row[3]);
+    out[0] = (FloatV)_mm256_shuffle_ps(xy01, xy23, 0x44), out[1] = (FloatV)_mm256_shuffle_ps(xy01, xy23, 0xEE);
+    out[2] = (FloatV)_mm256_shuffle_ps(zw01, zw23, 0x44), out[3] = (FloatV)_mm256_shuffle_ps(zw01, zw23, 0xEE);
+#elif SIMD_IS_SSE2
+    __m128 row[4];
+    for (int k = 0; k < 4; k++) row[k] = _mm_load_ps(base + stride * index[k]);
+    _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+    for (int k = 0; k < 4; k++) out[k] = (FloatV)row[k];
+#else
+    for (int k = 0; k < 4; k++) {
+        out[k] = simd_set1(0.0f);
+        for (int lane = 0; lane < SIMD_LANES; lane++) out[k][lane] = base[stride * index[lane] + k];
+    }
+#endif
+}
+
+/// The way back: SIMD_LANES records of four floats, one behind the other (16-byte aligned).
+SIMD_INLINE void simd_store_records(float *to, FloatV x, FloatV y, FloatV z, FloatV w)
+{
+#if SIMD_IS_AVX512
+    __m512 xy02 = _mm512_unpacklo_ps((__m512)x, (__m512)y), xy13 = _mm512_unpackhi_ps((__m512)x, (__m512)y);
+    __m512 zw02 = _mm512_unpacklo_ps((__m512)z, (__m512)w), zw13 = _mm512_unpackhi_ps((__m512)z, (__m512)w);
+    __m512 row[4] = {_mm512_shuffle_ps(xy02, zw02, 0x44), _mm512_shuffle_ps(xy02, zw02, 0xEE),
+                     _mm512_shuffle_ps(xy13, zw13, 0x44), _mm512_shuffle_ps(xy13, zw13, 0xEE)};
+    for (int k = 0; k < 4; k++) {
+        _mm_store_ps(to + 4 * k, _mm512_castps512_ps128(row[k]));
+        _mm_store_ps(to + 4 * (k + 4), _mm512_extractf32x4_ps(row[k], 1));
+        _mm_store_ps(to + 4 * (k + 8), _mm512_extractf32x4_ps(row[k], 2));
+        _mm_store_ps(to + 4 * (k + 12), _mm512_extractf32x4_ps(row[k], 3));
+    }
+#elif SIMD_IS_AVX2
+    __m256 xy02 = _mm256_unpacklo_ps((__m256)x, (__m256)y), xy13 = _mm256_unpackhi_ps((__m256)x, (__m256)y);
+    __m256 zw02 = _mm256_unpacklo_ps((__m256)z, (__m256)w), zw13 = _mm256_unpackhi_ps((__m256)z, (__m256)w);
+    __m256 row[4] = {_mm256_shuffle_ps(xy02, zw02, 0x44), _mm256_shuffle_ps(xy02, zw02, 0xEE),
+                     _mm256_shuffle_ps(xy13, zw13, 0x44), _mm256_shuffle_ps(xy13, zw13, 0xEE)};
+    for (int k = 0; k < 4; k++) {
+        _mm_store_ps(to + 4 * k, _mm256_castps256_ps128(row[k]));
+        _mm_store_ps(to + 4 * (k + 4), _mm256_extractf128_ps(row[k], 1));
+    }
+#elif SIMD_IS_SSE2
+    __m128 row[4] = {(__m128)x, (__m128)y, (__m128)z, (__m128)w};
+    _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+    for (int k = 0; k < 4; k++) _mm_store_ps(to + 4 * k, row[k]);
+#else
+    for (int lane = 0; lane < SIMD_LANES; lane++)
+        to[4 * lane] = x[lane], to[4 * lane + 1] = y[lane], to[4 * lane + 2] = z[lane], to[4 * lane + 3] = w[lane];
+#endif
+}
+
 /// One bit for each lane, lane 0 lowest.
 SIMD_INLINE uint32_t simd_bits(IntV mask)
 {

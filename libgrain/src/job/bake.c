@@ -17,7 +17,7 @@
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
-#define BYTES_PER_PARTICLE 400.0
+#define BYTES_PER_PARTICLE 900.0
 // s; a floor far below must not make the steps of the whole bake tiny.
 #define LONGEST_FALL 2.0f
 
@@ -209,6 +209,7 @@ static GrainResult create_sim(Bake *bake)
                   .largest_radius = job->particle_radius * (1.0f + job->size_spread),
                   .density = job->density,
                   .friction = job->friction,
+                  .rolling_friction = job->rolling_friction,
                   .restitution = job->restitution,
                   .softness = job->softness,
                   .expected_speed = expected_speed(bake),
@@ -240,8 +241,10 @@ static GrainResult write_frame(Bake *bake, int32_t frame)
 static GrainResult start_or_resume(Bake *bake)
 {
     struct GrainFrame checkpoint;
+    int found;
     bake->last_frame = bake->job.frame_start - 1;
-    if (cache_find_checkpoint(&bake->cache, &checkpoint, warn, bake)) {
+    TRY(cache_find_checkpoint(&bake->cache, &checkpoint, &found, warn, bake));
+    if (found) {
         GrainResult result = sim_load(&bake->sim, checkpoint.columns, checkpoint.column_count);
         bake->last_frame = checkpoint.header.frame;
         grain_file_free(&checkpoint);

@@ -23,7 +23,7 @@ typedef struct Job {
     Vec3 gravity;
     uint64_t seed;
     const char *solver;
-    float particle_radius, size_spread, density, friction, restitution, softness;
+    float particle_radius, size_spread, density, friction, rolling_friction, restitution, softness;
     JobObject *objects;
     int object_count;
     char fingerprint[CACHE_FINGERPRINT_CHARS + 1];

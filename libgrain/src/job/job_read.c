@@ -178,8 +178,9 @@ static GrainResult read_objects(const JobNode *root, const char *folder, Job *jo
 
 static GrainResult read_solver(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {"type",     "particle_radius", "size_spread", "density",
-                                       "friction", "restitution",     "softness",    NULL};
+    static const char *const keys[] = {"type",     "particle_radius",  "size_spread", "density",
+                                       "friction", "rolling_friction", "restitution", "softness",
+                                       NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
@@ -190,6 +191,7 @@ static GrainResult read_solver(const JobNode *root, Job *job)
     TRY(job_float(&node, "size_spread", 0, 0.5, 0.2, &job->size_spread));
     TRY(job_float(&node, "density", 1, 30000, 2600, &job->density));
     TRY(job_float(&node, "friction", 0, 2, 0.6, &job->friction));
+    TRY(job_float(&node, "rolling_friction", 0, 2, 0.3, &job->rolling_friction));
     TRY(job_float(&node, "restitution", 0.05, 1, 0.3, &job->restitution));
     return job_float(&node, "softness", 0.01, 0.5, 0.1, &job->softness);
 }

@@ -25,6 +25,19 @@ GrainResult cache_frame_path(const char *folder, int32_t frame, char **path)
     return file_join(folder, name, path);
 }
 
+GrainResult cache_read_frame(const char *folder, const CacheFrame *frame, struct GrainFrame *out)
+{
+    char *path;
+    TRY(cache_frame_path(folder, frame->frame, &path));
+    GrainResult result = grain_file_read(path, out);
+    if (result == GRAIN_OK && (out->header.checksum != frame->checksum || out->header.frame != frame->frame)) {
+        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
+        grain_file_free(out);
+    }
+    alloc_free(path);
+    return result;
+}
+
 // Only names that a cache itself gives are ever removed.
 static int is_own_data(const char *name)
 {
@@ -106,10 +119,11 @@ static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, int
     alloc_free(path);
     if (exists) TRY(cache_manifest_read(cache->folder, &cache->manifest));
     if (exists && strcmp(cache->manifest.fingerprint, wanted->fingerprint) != 0)
-        return fail(GRAIN_ERROR_OTHER_JOB,
-                    "'%s' holds a bake of other settings or another scene (%lld frames); bake anew (--restart) or choose "
-                    "another cache folder",
-                    cache->folder, (long long)cache->manifest.frame_count);
+        return fail(
+            GRAIN_ERROR_OTHER_JOB,
+            "'%s' holds a bake of other settings or another scene (%lld frames); bake anew (--restart) or choose "
+            "another cache folder",
+            cache->folder, (long long)cache->manifest.frame_count);
     return manifest_set_job(&cache->manifest, wanted);
 }
 
@@ -179,51 +193,53 @@ GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, 
 // --- going on -----------------------------------------------------------------------------------
 
 // How many of the manifest's frames, from the first on, are whole on disk.
-static int64_t count_whole_frames(const Cache *cache, void (*warn)(void *user, const char *text), void *user)
+static GrainResult count_whole_frames(const Cache *cache, CacheWarnFn *warn, void *user, int64_t *count)
 {
-    for (int64_t i = 0; i < cache->manifest.frame_count; i++) {
-        const CacheFrame *frame = &cache->manifest.frames[i];
-        char *path;
+    for (*count = 0; *count < cache->manifest.frame_count; ++*count) {
+        const CacheFrame *frame = &cache->manifest.frames[*count];
         struct GrainFrame file;
-        if (cache_frame_path(cache->folder, frame->frame, &path) != GRAIN_OK) return i;
-        GrainResult result = grain_file_read(path, &file);
-        int is_same = result == GRAIN_OK && file.header.checksum == frame->checksum && file.header.frame == frame->frame;
-        if (result == GRAIN_OK && !is_same) fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists", path);
-        if (result == GRAIN_OK) grain_file_free(&file);
-        alloc_free(path);
-        if (is_same) continue;
+        GrainResult result = cache_read_frame(cache->folder, frame, &file);
+        if (result == GRAIN_ERROR_MEMORY) return result;
+        if (result == GRAIN_OK) {
+            grain_file_free(&file);
+            continue;
+        }
         char text[1024];
         snprintf(text, sizeof text, "frame %d is baked again: %s", frame->frame, grain_last_error());
         warn(user, text);
-        return i;
+        return GRAIN_OK;
     }
-    return cache->manifest.frame_count;
+    return GRAIN_OK;
 }
 
-static int read_checkpoint(const Cache *cache, const char *name, int32_t last_whole, struct GrainFrame *out)
+// A checkpoint that is missing, damaged or too late is not found; that is no error.
+static GrainResult read_checkpoint(const Cache *cache, const char *name, int32_t last_whole, struct GrainFrame *out,
+                                   int *found)
 {
     char *path;
-    if (file_join(cache->folder, name, &path) != GRAIN_OK) return 0;
+    *found = 0;
+    TRY(file_join(cache->folder, name, &path));
     GrainResult result = file_exists(path) ? grain_file_read(path, out) : GRAIN_ERROR_IO;
     alloc_free(path);
-    if (result != GRAIN_OK) return 0;
-    if (out->header.frame >= cache->manifest.frame_start && out->header.frame <= last_whole) return 1;
-    grain_file_free(out);
-    return 0;
+    if (result != GRAIN_OK) return result == GRAIN_ERROR_MEMORY ? result : GRAIN_OK;
+    *found = out->header.frame >= cache->manifest.frame_start && out->header.frame <= last_whole;
+    if (!*found) grain_file_free(out);
+    return GRAIN_OK;
 }
 
-int cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, void (*warn)(void *user, const char *text),
-                          void *user)
+GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
+                                  void *user)
 {
     CacheManifest *manifest = &cache->manifest;
-    int64_t whole = count_whole_frames(cache, warn, user);
+    int64_t whole;
+    TRY(count_whole_frames(cache, warn, user, &whole));
     int32_t last_whole = manifest->frame_start + (int32_t)whole - 1;
-    int found = read_checkpoint(cache, CHECKPOINT_LATEST, last_whole, checkpoint);
-    for (int32_t frame = last_whole; !found && frame >= manifest->frame_start; frame--) {
+    TRY(read_checkpoint(cache, CHECKPOINT_LATEST, last_whole, checkpoint, found));
+    for (int32_t frame = last_whole; !*found && frame >= manifest->frame_start; frame--) {
         char name[64];
         snprintf(name, sizeof name, "checkpoint_%06d.grain", frame);
-        found = read_checkpoint(cache, name, last_whole, checkpoint);
+        TRY(read_checkpoint(cache, name, last_whole, checkpoint, found));
     }
-    manifest->frame_count = found ? checkpoint->header.frame - manifest->frame_start + 1 : 0;
-    return found;
+    manifest->frame_count = *found ? checkpoint->header.frame - manifest->frame_start + 1 : 0;
+    return GRAIN_OK;
 }

@@ -31,21 +31,25 @@ typedef struct Cache {
     int64_t bytes_written; ///< since it was opened
 } Cache;
 
-/// Makes the folder if need be, takes the lock (GRAIN_ERROR_BUSY names its holder), removes what an interrupted write left
-/// behind, and reads the manifest. A cache of another fingerprint is refused (GRAIN_ERROR_OTHER_JOB) unless restart, which
-/// removes the frames and checkpoints in it. wanted is taken over: job name, fps, frame range.
+/// Makes the folder if need be, takes the lock (GRAIN_ERROR_BUSY names its holder), removes what an interrupted write
+/// left behind, and reads the manifest. A cache of another fingerprint is refused (GRAIN_ERROR_OTHER_JOB) unless
+/// restart, which removes the frames and checkpoints in it. wanted is taken over: job name, fps, frame range.
 GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, int restart);
 void cache_close(Cache *cache);
 
 /// Writes the frame, then the manifest that lists it.
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles);
 /// The latest state; as the one of frame `frame` when it stands at that frame's end and the frame is a multiple of ten.
-GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns, int column_count);
+GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns,
+                                   int column_count);
 
-/// Whether there is a checkpoint to go on from: the newest before which every frame is whole, checked by checksum. Frames
-/// after it leave the manifest, to be baked again (all of them, where there is none). Damage found is told to `warn`.
-int cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, void (*warn)(void *user, const char *text),
-                          void *user);
+typedef void CacheWarnFn(void *user, const char *text);
+/// The checkpoint to go on from, if *found: the newest before which every frame is whole, checked by checksum. Frames
+/// after it leave the manifest, to be baked again (all of them, where there is none). Damage is told to `warn`.
+GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
+                                  void *user);
 
 /// "<folder>/coarse_000017.grain", from alloc_array.
 GrainResult cache_frame_path(const char *folder, int32_t frame, char **path);
+/// Reads a frame and checks that it is the one the manifest lists.
+GrainResult cache_read_frame(const char *folder, const CacheFrame *frame, struct GrainFrame *out);

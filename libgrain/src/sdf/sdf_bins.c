@@ -145,7 +145,7 @@ typedef struct Listing {
 static void list_block(const Binner *b, int32_t x, int32_t y, int32_t z, Listing *listing)
 {
     Segment *s = listing->segment;
-    if (s->listing_count == s->listing_capacity)
+    if (s->result == GRAIN_OK && s->listing_count == s->listing_capacity)
         s->result = alloc_grow((void **)&s->listings, &s->listing_capacity, s->listing_count + 1, sizeof(SortItem));
     if (s->result != GRAIN_OK) return;
     s->listings[s->listing_count++] =

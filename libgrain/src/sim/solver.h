@@ -11,6 +11,18 @@ typedef struct SimCollider {
     float friction;                 ///< tangent of the friction angle against grains
 } SimCollider;
 
+/// A kind of grain. Two kinds that touch mix: geometric means of friction, rolling friction, restitution and cohesion,
+/// moduli as two springs in a row (docs/physics.md).
+typedef struct SimMaterial {
+    float density;          ///< kg/m3, of a grain
+    float friction;         ///< tangent of the friction angle between grains
+    float rolling_friction; ///< largest rolling moment over normal force and effective radius; 0: balls roll freely
+    float restitution;      ///< of the normal speed, (0, 1]
+    float cohesion;         ///< force to pull two grains apart, over the weight of one
+    float young_modulus;    ///< Pa, for the Hertz laws; 0: follows from softness
+    float poisson_ratio;    ///< for the Hertz laws
+} SimMaterial;
+
 /// Everything a solver is told at the start; the pointers stay valid as long as the solver lives.
 typedef struct SimDef {
     const char *solver;       ///< name in the table
@@ -18,7 +30,17 @@ typedef struct SimDef {
     float largest_radius;     ///< m, over all particles
     float density;            ///< kg/m3, of a grain
     float friction;           ///< tangent of the friction angle between grains
+    float rolling_friction;   ///< largest rolling moment over normal force and effective radius; 0: balls roll freely
     float restitution;        ///< of the normal speed, (0, 1]
+    float cohesion, young_modulus, poisson_ratio; ///< as in SimMaterial
+    const char *normal_law, *shear_law;           ///< of dem; NULL: its own choice
+    const SimMaterial *more_materials;            ///< kinds of grain 1, 2, ...; kind 0 is the one above
+    int more_material_count;
+    const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0
+    const struct DemShape *shapes;    ///< shapes of grains, of dem; NULL: spheres
+    int shape_count;
+    const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
+    uint64_t seed;                 ///< for how the grains face at first
     float softness;           ///< how deep, in radii, an impact at expected_speed sinks in
     float expected_speed;     ///< m/s, the fastest impact the scene's height and sources suggest
     const SimCollider *colliders;

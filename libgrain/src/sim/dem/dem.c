@@ -6,72 +6,74 @@
 #include <math.h>
 #include <string.h>
 
-// Substeps in a contact. With 20 the restitution of a bounce comes out within 2 % (tests/physics/test_dem.c); with 10 the
-// damped friction of a particle with ten contacts is no longer stable.
+// Substeps in a contact. With 20 the restitution of a bounce comes out within 1 % (tests/physics/test_dem_collision.c).
 #define STEPS_PER_CONTACT 20.0
-// Half of this, in radii, is how far a particle may go before the lists are made again: a larger skin means rarer but
-// longer lists.
-#define SKIN_RADII 0.35f
+// Fewer balls than this are not worth another thread: a step of theirs takes as long as handing it over.
+#define BALLS_PER_THREAD 2000
+// Pairs or walls of one piece of work; a multiple of DEM_LIST_MULTIPLE.
+#define CONTACT_BLOCK 4096
+// Grains of one piece of work: they have two balls at least, so there are no more pieces than of balls.
+#define GRAIN_BLOCK (PARALLEL_BLOCK / 2)
+
+// --- life ---------------------------------------------------------------------------------------
 
 static GrainResult allocate(Dem *dem)
 {
-    float **arrays[] = {&dem->x,  &dem->y,  &dem->z,      &dem->vx,     &dem->vy,     &dem->vz,     &dem->radius,
-                        &dem->ax, &dem->ay, &dem->az, &dem->list_x, &dem->list_y, &dem->list_z, &dem->scratch};
+    dem->block_count = parallel_block_count(dem->count, PARALLEL_BLOCK);
+    dem->balls = ALLOC_ZEROED(DemBall, dem->count);
+    dem->balls_before = ALLOC_ZEROED(DemBall, dem->count);
+    dem->id = ALLOC(int32_t, dem->count);
+    dem->id_before = ALLOC(int32_t, dem->count);
+    dem->shared_start = ALLOC_ZEROED(int32_t, dem->count + 2);
+    dem->block_left = ALLOC_ZEROED(int32_t, dem->block_count);
+    dem->block_walls = ALLOC_ZEROED(int64_t, dem->block_count + 1);
+    dem->colliders = ALLOC_ZEROED(SimCollider, dem->def.collider_count);
+    if (dem->def.more_material_count > 0 && !(dem->material = ALLOC(uint8_t, dem->particle_count)))
+        return GRAIN_ERROR_MEMORY;
+    float **arrays[] = {&dem->x, &dem->y, &dem->z, &dem->reach};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (!(*arrays[i] = ALLOC_ZEROED(float, dem->count))) return GRAIN_ERROR_MEMORY;
-    dem->block_count = parallel_block_count(dem->count, PARALLEL_BLOCK);
-    dem->id = ALLOC(int32_t, dem->count);
-    dem->block_speed = ALLOC_ZEROED(double, dem->block_count);
-    dem->candidates = ALLOC_ZEROED(DemCandidates, dem->def.collider_count);
-    dem->colliders = ALLOC_ZEROED(SimCollider, dem->def.collider_count);
-    return dem->id && dem->block_speed && dem->candidates && dem->colliders ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    return dem->balls && dem->balls_before && dem->id && dem->id_before && dem->shared_start && dem->block_left &&
+                   dem->block_walls && dem->colliders
+               ? GRAIN_OK
+               : GRAIN_ERROR_MEMORY;
 }
 
 static void destroy(void *state)
 {
     Dem *dem = state;
     if (!dem) return;
-    void *arrays[] = {dem->x,  dem->y,  dem->z,      dem->vx,     dem->vy,     dem->vz,      dem->radius,
-                      dem->ax, dem->ay, dem->az, dem->list_x, dem->list_y, dem->list_z, dem->scratch,
-                      dem->id, dem->block_speed, dem->colliders};
+    dem_free_lists(dem);
+    dem_free_grains(dem);
+    void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left,
+                      dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,
+                      dem->reach,       dem->material};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
-    for (int c = 0; dem->candidates && c < dem->def.collider_count; c++) alloc_free(dem->candidates[c].particle);
-    alloc_free(dem->candidates);
-    cell_grid_free(&dem->grid);
-    neighbour_list_free(&dem->neighbours);
     alloc_free(dem);
-}
-
-// Bell 2005, eq. 9 to 11: stiffness and damping of a linear contact from restitution e and duration t_c. The duration
-// follows from how deep the fastest impact may sink in: v t_c / pi.
-static void choose_contact_law(Dem *dem)
-{
-    const SimDef *def = &dem->def;
-    double speed = fmax((double)def->expected_speed, 1e-3);
-    double t_c = M_PI * (double)def->softness * (double)def->largest_radius / speed;
-    double log_e = log((double)def->restitution);
-    dem->contact_time = (float)t_c;
-    dem->stiffness = (float)((M_PI * M_PI + log_e * log_e) / (t_c * t_c));
-    dem->damping = (float)(-2.0 * log_e / t_c);
 }
 
 static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *start, int threads)
 {
     dem->def = *def;
-    dem->threads = threads;
-    dem->count = start->count;
+    TRY(dem_plan_grains(dem, def, start));
+    int64_t useful_threads = 1 + dem->count / BALLS_PER_THREAD;
+    dem->threads = useful_threads < threads ? (int)useful_threads : threads;
+    dem->found_per_ball = 8;
+    dem->wall_room = PARALLEL_BLOCK;
     TRY(allocate(dem));
+    if (dem->material) memcpy(dem->material, def->particle_material, (size_t)dem->particle_count);
     memcpy(dem->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
     dem->def.colliders = dem->colliders;
-    dem->skin = SKIN_RADII * def->largest_radius;
-    choose_contact_law(dem);
+    dem_start_grains(dem, def, start);
+    dem->def.shapes = dem->shapes;
+    float smallest = def->largest_radius, largest = 0.0f;
     for (int64_t i = 0; i < dem->count; i++) {
-        dem->x[i] = start->position[i].x, dem->y[i] = start->position[i].y, dem->z[i] = start->position[i].z;
-        dem->vx[i] = start->velocity[i].x, dem->vy[i] = start->velocity[i].y, dem->vz[i] = start->velocity[i].z;
-        dem->radius[i] = start->radius[i];
         dem->id[i] = (int32_t)i;
+        smallest = fminf(smallest, dem->balls[i].radius);
+        largest = fmaxf(largest, dem->balls[i].radius);
     }
-    dem->travelled = HUGE_VAL; // the first substep makes the lists
+    TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
+    dem->must_list = 1;
     return GRAIN_OK;
 }
 
@@ -81,65 +83,172 @@ static GrainResult create(const SimDef *def, const Particles *start, int threads
     Dem *dem = ALLOC_ZEROED(Dem, 1);
     if (!dem) return GRAIN_ERROR_MEMORY;
     GrainResult result = create_inside(dem, def, start, threads);
-    if (result == GRAIN_OK) *state = dem;
-    else destroy(dem);
+    if (result == GRAIN_OK)
+        *state = dem;
+    else
+        destroy(dem);
     return result;
 }
 
+// --- step ---------------------------------------------------------------------------------------
+
 static double largest_step(const void *state)
 {
-    return (double)((const Dem *)state)->contact_time / STEPS_PER_CONTACT;
+    return (double)((const Dem *)state)->law.contact_seconds / STEPS_PER_CONTACT;
+}
+
+static void find_forces(Dem *dem, float seconds)
+{
+    DemMixes mixes = dem->mixes;
+    DemWork work = {.balls = dem->balls,
+                    .pairs = dem->pairs,
+                    .walls = dem->walls,
+                    .force = dem->force,
+                    .moment = dem->moment,
+                    .torque = dem->torque,
+                    .law = dem->law,
+                    .mixes = &mixes,
+                    .seconds = seconds};
+    dem_law_for_step(&work.law, &mixes, (double)seconds);
+    int64_t pair_count = dem_round_up(dem->pairs.count), wall_count = dem_round_up(dem->walls.count);
+    PARALLEL_STRIPS(dem->threads, block, parallel_block_count(pair_count, CONTACT_BLOCK))
+    {
+        SIMD_CALL(dem_pairs)(&work, block * CONTACT_BLOCK, parallel_block_end(block, CONTACT_BLOCK, pair_count));
+    }
+    PARALLEL_STRIPS(dem->threads, block, parallel_block_count(wall_count, CONTACT_BLOCK))
+    {
+        int64_t first = block * CONTACT_BLOCK;
+        dem_refresh_walls(dem, first, parallel_block_end(block, CONTACT_BLOCK, dem->walls.count));
+        SIMD_CALL(dem_walls)(&work, first, parallel_block_end(block, CONTACT_BLOCK, wall_count), pair_count);
+    }
+}
+
+static void move(Dem *dem, float seconds)
+{
+    PARALLEL_STRIPS(dem->threads, block, dem->block_count)
+    {
+        int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
+        dem->block_left[block] = SIMD_CALL(dem_move)(dem, first, last, seconds);
+    }
+    for (int64_t block = 0; block < dem->block_count; block++) dem->must_list |= dem->block_left[block];
+    int64_t grain_blocks = parallel_block_count(dem->grain_count, GRAIN_BLOCK);
+    PARALLEL_STRIPS(dem->threads, block, grain_blocks)
+    {
+        int64_t first = block * GRAIN_BLOCK, last = parallel_block_end(block, GRAIN_BLOCK, dem->grain_count);
+        dem->block_left[block] = SIMD_CALL(dem_grains)(dem, first, last, seconds);
+    }
+    for (int64_t block = 0; block < grain_blocks; block++) dem->must_list |= dem->block_left[block];
 }
 
 static GrainResult step(void *state, double seconds)
 {
     Dem *dem = state;
-    TRY(dem_find_contacts(dem));
-    dem_forces(dem, (float)seconds);
-    return dem_integrate(dem, (float)seconds);
+    TRY(dem_make_lists(dem, seconds));
+    find_forces(dem, (float)seconds);
+    move(dem, (float)seconds);
+    return GRAIN_OK;
+}
+
+// --- reading and saving -------------------------------------------------------------------------
+
+static GrainResult read_balls(const Dem *dem, Particles *out)
+{
+    for (int64_t i = 0; i < dem->count; i++) {
+        const DemBall *ball = &dem->balls[i];
+        if (ball->inverse_inertia == 0.0f) continue;
+        int32_t particle = dem->ball_particle[dem->id[i]];
+        out->position[particle] = vec3(ball->anchor[0] + ball->offset[0], ball->anchor[1] + ball->offset[1],
+                                       ball->anchor[2] + ball->offset[2]);
+        out->velocity[particle] = vec3(ball->velocity[0], ball->velocity[1], ball->velocity[2]);
+        out->radius[particle] = ball->radius;
+        if (out->orientation) out->orientation[particle] = quat_identity();
+        if (!vec3_is_finite(out->position[particle])) return dem_name_lost(dem);
+    }
+    return GRAIN_OK;
 }
 
 static GrainResult read(const void *state, Particles *out)
 {
     const Dem *dem = state;
-    TRY(particles_reserve(out, dem->count));
-    out->count = dem->count;
-    for (int64_t i = 0; i < dem->count; i++) {
-        int32_t id = dem->id[i];
-        out->position[id] = vec3(dem->x[i], dem->y[i], dem->z[i]);
-        out->velocity[id] = vec3(dem->vx[i], dem->vy[i], dem->vz[i]);
-        out->radius[id] = dem->radius[i];
+    TRY(particles_reserve(out, dem->particle_count));
+    if (dem->grain_count > 0) TRY(particles_orient(out));
+    out->count = dem->particle_count;
+    TRY(read_balls(dem, out));
+    for (int64_t g = 0; g < dem->grain_count; g++) {
+        const DemGrain *grain = &dem->grains[g];
+        int32_t id = dem->grain_id[g], particle = dem->grain_particle[id];
+        out->position[particle] = vec3(grain->anchor[0] + grain->offset[0], grain->anchor[1] + grain->offset[1],
+                                       grain->anchor[2] + grain->offset[2]);
+        out->velocity[particle] = vec3(grain->velocity[0], grain->velocity[1], grain->velocity[2]);
+        out->radius[particle] = grain->radius;
+        out->orientation[particle] = dem_grain_orientation(dem, g);
+        if (!vec3_is_finite(out->position[particle])) return dem_name_lost(dem);
     }
     return GRAIN_OK;
+}
+
+static int add_vectors(Column *columns, int count, const char *const names[3], const DemVectors *vectors,
+                       int64_t entries)
+{
+    columns[count++] = (Column){names[0], GRAIN_F32, 1, entries, vectors->x};
+    columns[count++] = (Column){names[1], GRAIN_F32, 1, entries, vectors->y};
+    columns[count++] = (Column){names[2], GRAIN_F32, 1, entries, vectors->z};
+    return count;
+}
+
+static int save_balls(const Dem *dem, Column *columns)
+{
+    columns[0] = (Column){"dem.must_list", GRAIN_I32, 1, 1, &dem->must_list};
+    columns[1] = (Column){"dem.id", GRAIN_I32, 1, dem->count, dem->id};
+    columns[2] = (Column){"dem.balls", GRAIN_F32, DEM_BALL_FLOATS, dem->count, dem->balls};
+    if (dem->grain_count == 0) return 3;
+    columns[3] = (Column){"dem.grain_id", GRAIN_I32, 1, dem->grain_count, dem->grain_id};
+    columns[4] = (Column){"dem.grains", GRAIN_F32, DEM_GRAIN_FLOATS, dem->grain_count, dem->grains};
+    return 5;
+}
+
+// What a pair or wall has learnt; who is in the lists follows from the balls' anchors.
+static int save_contacts(const Dem *dem, Column *columns)
+{
+    static const char *const names[][3] = {{"dem.shear_x", "dem.shear_y", "dem.shear_z"},
+                                           {"dem.roll_x", "dem.roll_y", "dem.roll_z"},
+                                           {"dem.wall_shear_x", "dem.wall_shear_y", "dem.wall_shear_z"},
+                                           {"dem.wall_roll_x", "dem.wall_roll_y", "dem.wall_roll_z"},
+                                           {"dem.wall_normal_x", "dem.wall_normal_y", "dem.wall_normal_z"},
+                                           {"dem.wall_sampled_x", "dem.wall_sampled_y", "dem.wall_sampled_z"}};
+    int count = add_vectors(columns, 0, names[0], &dem->pairs.shear, dem->pairs.count);
+    if (dem->law.resists_rolling) count = add_vectors(columns, count, names[1], &dem->pairs.roll, dem->pairs.count);
+    const DemVectors *walls[] = {&dem->walls.shear, &dem->walls.roll, &dem->walls.normal, &dem->walls.sampled};
+    for (int i = 0; i < 4; i++) count = add_vectors(columns, count, names[2 + i], walls[i], dem->walls.count);
+    columns[count++] = (Column){"dem.wall_gap", GRAIN_F32, 1, dem->walls.count, dem->walls.gap};
+    return count;
 }
 
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Dem *dem = state;
-    int count = 0;
-    columns[count++] = (Column){"dem.travelled", GRAIN_F64, 1, 1, &dem->travelled};
-    columns[count++] = (Column){"dem.id", GRAIN_I32, 1, dem->count, dem->id};
-    const struct {
-        const char *name;
-        const float *data;
-    } arrays[] = {{"dem.x", dem->x},           {"dem.y", dem->y},           {"dem.z", dem->z},
-                  {"dem.vx", dem->vx},         {"dem.vy", dem->vy},         {"dem.vz", dem->vz},
-                  {"dem.list_x", dem->list_x}, {"dem.list_y", dem->list_y}, {"dem.list_z", dem->list_z},
-                  {"dem.radius", dem->radius}};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        columns[count++] = (Column){arrays[i].name, GRAIN_F32, 1, dem->count, arrays[i].data};
-    return count;
+    int count = save_balls(dem, columns);
+    return count + save_contacts(dem, columns + count);
+}
+
+static GrainResult copy_columns(const Column *columns, int column_count, const Column *own, int own_count)
+{
+    for (int i = 0; i < own_count; i++)
+        TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
+                        (void *)own[i].data));
+    return GRAIN_OK;
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
 {
     Dem *dem = state;
     Column own[SOLVER_MAX_COLUMNS];
-    int own_count = save(dem, own);
-    for (int i = 0; i < own_count; i++)
-        TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
-                        (void *)own[i].data));
-    return isfinite(dem->travelled) ? dem_restore_contacts(dem) : GRAIN_OK; // before the first substep there are none
+    TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
+    for (int64_t i = 0; dem->place && i < dem->count; i++) dem->place[dem->id[i]] = (int32_t)i;
+    const Column *shear = column_find(columns, column_count, "dem.shear_x");
+    if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
+    TRY(dem_restore_lists(dem));
+    return copy_columns(columns, column_count, own, save_contacts(dem, own));
 }
 
-const Solver dem_solver = {"dem", 1, create, destroy, largest_step, step, read, save, load};
+const Solver dem_solver = {"dem", 2, create, destroy, largest_step, step, read, save, load};

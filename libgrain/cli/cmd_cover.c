@@ -1,0 +1,179 @@
+#include "base/error.h"
+#include "base/file.h"
+#include "base/run.h"
+#include "cli.h"
+#include "grain/grain.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: grain cover MESH --radius R [--offset D] [--density D] [--seed N] [--threads N] [-o OUT.ply]\n"
+    "\n"
+    "Spreads particles evenly over the surface of a mesh (.obj, .ply or .stl) and says how even they are.\n"
+    "\n"
+    "  --radius R      of a particle, in the mesh's unit\n"
+    "  --offset D      from the surface to the particles' centres: below 0 inside, above 0 outside; default 0.\n"
+    "                  Along the faces' normals where the mesh is open.\n"
+    "  --density D     part of the surface that the particles' discs would cover if they did not overlap, up to 8;\n"
+    "                  default 1. Discs that just touch are 0.907.\n"
+    "  --seed N        another number, another cover just as even; default 0\n"
+    "  --threads N     default: all cores. The result does not depend on it.\n"
+    "  -o OUT.ply      write the particles as binary PLY: x y z nx ny nz radius weight\n"
+    "\n"
+    "exit codes: 0 done, 2 usage, 3 a mesh nothing can be made of, 4 file, 5 stopped, 6 memory, 10 disk full\n";
+
+typedef struct Command {
+    GrainCoverDef def;
+    GrainRun run;
+    const char *mesh_path, *out_path;
+} Command;
+
+static int take_float(const char *text, float *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    *out = (float)value;
+    return *text != 0 && *end == 0 && isfinite(value) && isfinite(*out);
+}
+
+static int take_int(const char *text, long low, long high, int32_t *out)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    *out = (int32_t)value;
+    return *text != 0 && *end == 0 && value >= low && value <= high;
+}
+
+// -1 to go on, otherwise the exit code.
+static int parse(int argument_count, char **arguments, Command *command)
+{
+    static const struct option options[] = {
+        {"radius", required_argument, NULL, 'r'},  {"offset", required_argument, NULL, 'd'},
+        {"density", required_argument, NULL, 'D'}, {"seed", required_argument, NULL, 's'},
+        {"threads", required_argument, NULL, 't'}, {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},          {0}};
+    int option;
+    command->def.radius = 0.0f;
+    while ((option = getopt_long(argument_count, arguments, "ho:", options, NULL)) != -1) {
+        int fine = 1;
+        switch (option) {
+        case 'r':
+            fine = take_float(optarg, &command->def.radius) && command->def.radius > 0.0f;
+            break;
+        case 'd':
+            fine = take_float(optarg, &command->def.offset);
+            break;
+        case 'D':
+            fine = take_float(optarg, &command->def.density) && command->def.density > 0.0f;
+            break;
+        case 's':
+            fine = take_int(optarg, INT32_MIN, INT32_MAX, &command->def.seed);
+            break;
+        case 't':
+            fine = take_int(optarg, 1, 1024, &command->run.thread_count);
+            break;
+        case 'o':
+            command->out_path = optarg;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_DONE;
+        default:
+            return cli_usage("cover", "the command line was not understood");
+        }
+        if (!fine) return cli_usage("cover", "'%s' is not a number that fits there", optarg);
+    }
+    if (optind != argument_count - 1) return cli_usage("cover", "name one mesh file");
+    if (command->def.radius == 0.0f) return cli_usage("cover", "give the particles' --radius");
+    command->mesh_path = arguments[optind];
+    return -1;
+}
+
+// Little-endian throughout, as the machines Grain runs on are.
+static GrainResult write_particles(FileWriter *file, const GrainCover *cover, float radius)
+{
+    GrainView position, normal, weight;
+    TRY(grain_cover_view(cover, GRAIN_COVER_POSITION, &position));
+    TRY(grain_cover_view(cover, GRAIN_COVER_NORMAL, &normal));
+    TRY(grain_cover_view(cover, GRAIN_COVER_WEIGHT, &weight));
+    char header[512];
+    int length = snprintf(header, sizeof header,
+                          "ply\nformat binary_little_endian 1.0\ncomment Grain %s\nelement vertex %lld\n"
+                          "property float x\nproperty float y\nproperty float z\n"
+                          "property float nx\nproperty float ny\nproperty float nz\n"
+                          "property float radius\nproperty float weight\nend_header\n",
+                          grain_version(), (long long)position.count);
+    TRY(file_write(file, header, (size_t)length));
+    enum { COLUMNS = 8, ROWS = 1024 };
+    float rows[ROWS][COLUMNS];
+    for (int64_t first = 0; first < position.count; first += ROWS) {
+        int64_t count = position.count - first < ROWS ? position.count - first : ROWS;
+        for (int64_t i = 0; i < count; i++) {
+            memcpy(rows[i], (const float *)position.data + 3 * (first + i), 3 * sizeof(float));
+            memcpy(rows[i] + 3, (const float *)normal.data + 3 * (first + i), 3 * sizeof(float));
+            rows[i][6] = radius;
+            rows[i][7] = ((const float *)weight.data)[first + i];
+        }
+        TRY(file_write(file, rows, (size_t)count * sizeof *rows));
+    }
+    return GRAIN_OK;
+}
+
+static GrainResult write_ply(const char *path, const GrainCover *cover, float radius)
+{
+    FileWriter file;
+    TRY(file_create(&file, path));
+    GrainResult result = write_particles(&file, cover, radius);
+    if (result == GRAIN_OK) return file_commit(&file);
+    file_abandon(&file);
+    return result;
+}
+
+static void print_quality(const GrainCoverQuality *q, float radius, double seconds)
+{
+    printf("particles    %lld (%lld asked for)\n", (long long)q->count, (long long)q->count_wanted);
+    printf("area         %g\n", q->area);
+    printf("spacing      %g, if they lay in a perfect hexagonal pattern\n", q->spacing);
+    if (q->count > 1) {
+        printf("nearest      mean %.3f, smallest %.3f of the spacing (perfect: 1)\n", q->nearest_mean / q->spacing,
+               q->nearest_smallest / q->spacing);
+        printf("deviation    %.1f %% of the mean\n", 100.0 * q->nearest_deviation / q->nearest_mean);
+        printf("largest gap  %.3f of the spacing (perfect: 0.577)\n", q->largest_gap / q->spacing);
+    }
+    printf("off surface  %.4f radii at most\n", q->largest_distance / (double)radius);
+    printf("time         %.3f s, %d iterations\n", seconds, q->iterations);
+}
+
+static GrainResult cover_file(const Command *command, const GrainMeshFile *file)
+{
+    GrainMesh mesh;
+    TRY(grain_mesh_file_view(file, &mesh));
+    GrainCover *cover;
+    double began = run_clock();
+    TRY(grain_cover_mesh(&mesh, &command->def, &command->run, &cover));
+    double seconds = run_clock() - began;
+    GrainCoverQuality quality = {.struct_size = sizeof quality};
+    GrainResult result = grain_cover_quality(cover, &quality);
+    if (result == GRAIN_OK && command->out_path) result = write_ply(command->out_path, cover, command->def.radius);
+    if (result == GRAIN_OK) print_quality(&quality, command->def.radius, seconds);
+    grain_cover_destroy(cover);
+    return result;
+}
+
+int cmd_cover(int argument_count, char **arguments)
+{
+    Command command = {.run = {.struct_size = sizeof(GrainRun)}};
+    grain_cover_def_default(&command.def, sizeof command.def);
+    int exit_code = parse(argument_count, arguments, &command);
+    if (exit_code >= 0) return exit_code;
+    GrainMeshFile *file;
+    GrainResult result = grain_mesh_file_read(command.mesh_path, &file);
+    if (result != GRAIN_OK) return cli_fail(result);
+    result = cover_file(&command, file);
+    grain_mesh_file_destroy(file);
+    return result == GRAIN_OK ? EXIT_DONE : cli_fail(result);
+}

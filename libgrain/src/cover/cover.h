@@ -1,0 +1,33 @@
+#pragma once
+#include "base/run.h"
+#include "cover/cover_floaters.h"
+#include "grain/cover.h"
+
+typedef struct CoverBinding CoverBinding; ///< cover_follow.c
+
+struct GrainCover {
+    GrainCoverDef def;
+    GrainCoverQuality quality;
+    int64_t count, capacity;
+    int64_t next_id;
+    float *position; ///< m, xyz
+    float *normal;   ///< xyz
+    float *weight;   ///< m^3
+    float *velocity; ///< m/s, xyz
+    int64_t *id;
+    float *rest; ///< m, xyz, where grain_cover_move starts from; NULL before it
+    CoverBinding *binding;
+};
+
+/// Distance of neighbours (m) in the perfect pattern for this radius and density.
+double cover_spacing(const GrainCoverDef *def);
+/// Where the kernel behind the weights ends, in spacings.
+float cover_support(const GrainCoverDef *def);
+/// Figures that follow from the floaters' places alone, in m. The lists are made anew.
+GrainResult cover_measure(CoverFloaters *floaters, const CoverSurface *surface, double area, int threads,
+                          GrainCoverQuality *quality);
+/// What each floater stands for (m^3). support in spacings.
+GrainResult cover_weigh(const CoverFloaters *floaters, float support, double spacing, int threads, float *weights);
+/// Room for this many particles; what is there stays.
+GrainResult cover_reserve(GrainCover *cover, int64_t capacity);
+void cover_binding_free(CoverBinding *binding);

@@ -1,0 +1,41 @@
+#pragma once
+/// Where a cover has too few floaters and where too many.
+#include "cover/cover_floaters.h"
+
+/// A point of the surface that is far from all floaters: a corner of their Voronoi cells.
+typedef struct CoverHole {
+    Vec3 place, normal; ///< on the surface
+    CoverPoint point;
+    float size; ///< distance (in spacings) from place to the nearest floater, up to COVER_HOLE_REACH
+} CoverHole;
+#define COVER_HOLE_REACH 2.0f
+
+typedef struct CoverHoles {
+    CoverHole *holes;
+    int64_t count, capacity;
+} CoverHoles;
+
+/// All holes of at least this size, each as often as there are floaters around it. Floaters' lists must be made.
+GrainResult cover_holes_find(CoverHoles *holes, const CoverFloaters *floaters, const CoverSurface *surface, float size,
+                             int threads);
+/// Leaves of those that lie within `distance` of each other the largest.
+GrainResult cover_holes_separate(CoverHoles *holes, float distance, int threads);
+void cover_holes_free(CoverHoles *holes);
+
+/// Distance to the nearest neighbour in the list; COVER_LIST_REACH when there is none.
+float cover_nearest(const CoverFloaters *floaters, int64_t floater);
+
+/// Fills holes and thins crowds: floaters are taken from where most are to where fewest are, and others added or taken
+/// out until there are about `wanted`; 0: as many as it takes. *changed gets how many came or went, *largest_hole the
+/// size of the largest before that, or 0 if all are small. Lists are made; void when any floater came or went.
+GrainResult cover_balance(CoverFloaters *floaters, const CoverSurface *surface, int64_t wanted, int threads,
+                          int64_t *changed, float *largest_hole);
+
+/// Visits the neighbours of a floater: for (k...) { int32_t other = cover_neighbour(floaters, i, k); if (other == i)
+/// break; }
+static inline int32_t cover_neighbour(const CoverFloaters *f, int64_t i, int32_t k)
+{
+    int64_t block = i / COVER_LIST_LANES;
+    if (k >= f->list_length[block]) return (int32_t)i;
+    return f->neighbours[(block * COVER_LIST_LENGTH + k) * COVER_LIST_LANES + i % COVER_LIST_LANES];
+}

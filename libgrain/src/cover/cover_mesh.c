@@ -1,0 +1,220 @@
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cover/cover_surface.h"
+#include "mesh/mesh_order.h"
+
+static Vec3d corner_place(const CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int64_t slot, int corner)
+{
+    Vec3 p = mesh_vertex(mesh, m->triangle[slot], corner);
+    double s = 1.0 / frame->spacing;
+    return vec3d(((double)p.x - frame->centre[0]) * s, ((double)p.y - frame->centre[1]) * s,
+                 ((double)p.z - frame->centre[2]) * s);
+}
+
+static Vec3 to_single(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
+
+// Slots for all triangles that have an area; their number to m->count.
+static GrainResult choose_slots(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int threads)
+{
+    int64_t count;
+    TRY(mesh_order(mesh, NULL, threads, &m->triangle, &count));
+    int64_t kept = 0;
+    for (int64_t slot = 0; slot < count; slot++) {
+        Vec3d a = corner_place(m, mesh, frame, slot, 0), b = corner_place(m, mesh, frame, slot, 1);
+        Vec3d c = corner_place(m, mesh, frame, slot, 2);
+        Vec3d normal = vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a));
+        if (!(vec3d_dot(normal, normal) > 0.0)) continue;
+        m->triangle[kept++] = m->triangle[slot];
+        m->area += 0.5 * vec3d_length(normal);
+    }
+    m->count = kept;
+    if (kept == 0)
+        return fail(GRAIN_ERROR_MESH,
+                    "none of the mesh's %lld triangles has an area: look for a scale of 0, or use Merge by Distance",
+                    (long long)mesh->triangle_count);
+    return GRAIN_OK;
+}
+
+GrainResult cover_mesh_refit(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int threads)
+{
+    Vec3 *corners = ALLOC(Vec3, 3 * m->count);
+    if (!corners) return GRAIN_ERROR_MEMORY;
+    PARALLEL_FOR(threads, slot, m->count)
+    {
+        Vec3d c[3];
+        for (int k = 0; k < 3; k++)
+            c[k] = corner_place(m, mesh, frame, slot, k), corners[3 * slot + k] = to_single(c[k]);
+        m->face_normal[slot] = to_single(vec3d_unit(vec3d_cross(vec3d_sub(c[1], c[0]), vec3d_sub(c[2], c[0]))));
+    }
+    GrainResult result = GRAIN_OK;
+    if (m->tree.leaves)
+        cover_tree_refit(&m->tree, corners, threads);
+    else
+        result = cover_tree_build(&m->tree, corners, m->count, threads);
+    alloc_free(corners);
+    return result;
+}
+
+GrainResult cover_mesh_build_tree(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int threads)
+{
+    *m = (CoverMesh){0};
+    TRY(choose_slots(m, mesh, frame, threads));
+    m->face_normal = ALLOC(Vec3, m->count);
+    return m->face_normal ? cover_mesh_refit(m, mesh, frame, threads) : GRAIN_ERROR_MEMORY;
+}
+
+// A triangle has an inside for certain only where its shell is closed; a head without its neck is covered as it is.
+static int is_solid(const SdfParts *parts, int32_t triangle)
+{
+    if (parts->is_sheet && parts->is_sheet[triangle]) return 0;
+    if (!parts->shells.shells) return 1;
+    int32_t shell = parts->shells.shell_of[triangle];
+    return shell >= 0 && mesh_shell_is_closed(&parts->shells.shells[shell]);
+}
+
+// Which triangles bound something solid, and normals that agree with their neighbours'.
+static GrainResult sort_parts(CoverMesh *m, const GrainMesh *mesh, Run *run)
+{
+    m->solid = ALLOC(uint8_t, m->count);
+    if (!m->solid) return GRAIN_ERROR_MEMORY;
+    TRY(sdf_parts_find(&m->parts, mesh, GRAIN_SDF_AUTO, run));
+    const uint8_t *flipped = sdf_parts_flipped(&m->parts);
+    for (int64_t slot = 0; slot < m->count; slot++) {
+        int32_t triangle = m->triangle[slot];
+        m->solid[slot] = (uint8_t)is_solid(&m->parts, triangle);
+        m->solid_count += m->solid[slot];
+        if (flipped && flipped[triangle]) m->face_normal[slot] = vec3_scale(m->face_normal[slot], -1.0f);
+    }
+    return GRAIN_OK;
+}
+
+GrainResult cover_mesh_build(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, Run *run)
+{
+    TRY(cover_mesh_build_tree(m, mesh, frame, run->thread_count));
+    return sort_parts(m, mesh, run);
+}
+
+// --- normals of edges and corners -----------------------------------------------------------------
+
+// Neighbours agree by now, but all of them may be wrong: only the field tells a body from a cavity and from a body
+// inside out.
+static void orient_faces(CoverMesh *m, const CoverSurface *surface, int threads)
+{
+    float reach = 0.5f * surface->sdf.voxel_size;
+    PARALLEL_FOR(threads, slot, m->count)
+    {
+        if (!m->solid[slot]) continue;
+        Vec3 middle = cover_tree_place(&m->tree, (CoverPoint){(int32_t)slot, 1.0f / 3.0f, 1.0f / 3.0f, 0.0f});
+        Vec3 normal = m->face_normal[slot];
+        float front = sdf_sample_point(&surface->sdf, vec3_add_scaled(middle, normal, reach), NULL);
+        float back = sdf_sample_point(&surface->sdf, vec3_add_scaled(middle, normal, -reach), NULL);
+        if (front < 0.0f && back > 0.0f) m->face_normal[slot] = vec3_scale(normal, -1.0f);
+    }
+}
+
+static double angle_at(const CoverMesh *m, int64_t slot, int corner)
+{
+    Vec3 a, ab, ac;
+    cover_tree_corners(&m->tree, (int32_t)slot, &a, &ab, &ac);
+    Vec3 to_next = corner == 0 ? ab : corner == 1 ? vec3_sub(ac, ab) : vec3_scale(ac, -1.0f);
+    Vec3 to_last = corner == 0 ? ac : corner == 1 ? vec3_scale(ab, -1.0f) : vec3_sub(ab, ac);
+    return atan2((double)vec3_length(vec3_cross(to_next, to_last)), (double)vec3_dot(to_next, to_last));
+}
+
+typedef struct Corners {
+    CoverMesh *m;
+    int32_t *slot_of;     // triangle -> slot, -1 for none
+    Vec3d *vertex_normal; // vertex -> sum
+    uint8_t *vertex_open;
+} Corners;
+
+static void sum_vertex_normals(Corners *c, int threads)
+{
+    const MeshTopology *t = &c->m->parts.topology;
+    PARALLEL_FOR(threads, v, t->vertex_count)
+    {
+        Vec3d sum = {0};
+        for (int32_t i = t->corner_start[v]; i < t->corner_start[v + 1]; i++) {
+            int32_t slot = c->slot_of[t->corners[i] / 3];
+            if (slot < 0) continue;
+            double angle = angle_at(c->m, slot, t->corners[i] % 3);
+            sum = vec3d_add(sum, vec3d_scale(vec3d_from(c->m->face_normal[slot]), angle));
+        }
+        c->vertex_normal[v] = sum;
+    }
+}
+
+static void make_edge(Corners *c, int64_t slot, int corner)
+{
+    CoverMesh *m = c->m;
+    Vec3 own = m->face_normal[slot];
+    MeshNeighbour other = mesh_neighbour(&m->parts.topology, 3 * m->triangle[slot] + corner);
+    int32_t other_slot = other.edge >= 0 ? c->slot_of[other.edge / 3] : -1;
+    Vec3 sum = own;
+    // A mean near 0 is a knife's edge or sheets that lie on each other: their own side is as good as any.
+    if (other_slot >= 0) sum = vec3_add(own, m->face_normal[other_slot]);
+    m->edge_normal[3 * slot + corner] = vec3_length(sum) > 1e-3f ? vec3_normalize(sum, own) : own;
+    m->rim[3 * slot + corner] = other.triangles == 1 ? COVER_OPEN_EDGE : 0;
+    if (other.triangles != 1) return;
+    // Several triangles may say so at once; all write the same.
+    c->vertex_open[m->parts.topology.vertex[3 * m->triangle[slot] + corner]] = 1;
+    c->vertex_open[m->parts.topology.vertex[3 * m->triangle[slot] + (corner + 1) % 3]] = 1;
+}
+
+static void make_corner(Corners *c, int64_t slot, int corner)
+{
+    CoverMesh *m = c->m;
+    int32_t vertex = m->parts.topology.vertex[3 * m->triangle[slot] + corner];
+    Vec3d sum = c->vertex_normal[vertex];
+    m->corner_normal[3 * slot + corner] = vec3d_length(sum) > 1e-3 ? to_single(vec3d_unit(sum)) : m->face_normal[slot];
+    if (c->vertex_open[vertex]) m->rim[3 * slot + corner] |= COVER_OPEN_CORNER;
+}
+
+static GrainResult make_corners(CoverMesh *m, Corners *c, int threads)
+{
+    int64_t triangle_count = m->parts.topology.mesh->triangle_count;
+    c->slot_of = ALLOC(int32_t, triangle_count);
+    c->vertex_normal = ALLOC(Vec3d, m->parts.topology.vertex_count);
+    c->vertex_open = ALLOC_ZEROED(uint8_t, m->parts.topology.vertex_count);
+    m->edge_normal = ALLOC(Vec3, 3 * m->count);
+    m->corner_normal = ALLOC(Vec3, 3 * m->count);
+    m->rim = ALLOC(uint8_t, 3 * m->count);
+    if (!c->slot_of || !c->vertex_normal || !c->vertex_open || !m->edge_normal || !m->corner_normal || !m->rim)
+        return GRAIN_ERROR_MEMORY;
+    for (int64_t i = 0; i < triangle_count; i++) c->slot_of[i] = -1;
+    for (int64_t slot = 0; slot < m->count; slot++) c->slot_of[m->triangle[slot]] = (int32_t)slot;
+    sum_vertex_normals(c, threads);
+    for (int64_t slot = 0; slot < m->count; slot++)
+        for (int corner = 0; corner < 3; corner++) make_edge(c, slot, corner);
+    PARALLEL_FOR(threads, slot, m->count)
+    {
+        for (int corner = 0; corner < 3; corner++) make_corner(c, slot, corner);
+    }
+    return GRAIN_OK;
+}
+
+GrainResult cover_mesh_finish(CoverMesh *m, const CoverSurface *surface, int threads)
+{
+    if (surface->sdf_scale > 0.0f) orient_faces(m, surface, threads);
+    Corners corners = {.m = m};
+    GrainResult result = make_corners(m, &corners, threads);
+    alloc_free(corners.slot_of);
+    alloc_free(corners.vertex_normal);
+    alloc_free(corners.vertex_open);
+    sdf_parts_free(&m->parts);
+    return result;
+}
+
+void cover_mesh_free(CoverMesh *m)
+{
+    cover_tree_free(&m->tree);
+    sdf_parts_free(&m->parts);
+    alloc_free(m->triangle);
+    alloc_free(m->solid);
+    alloc_free(m->face_normal);
+    alloc_free(m->edge_normal);
+    alloc_free(m->corner_normal);
+    alloc_free(m->rim);
+    *m = (CoverMesh){0};
+}

@@ -1,0 +1,81 @@
+#pragma once
+/// The surface that particles are spread over: a mesh moved along its normals, or a level of a distance field.
+///
+/// All places and lengths in here are counted in spacings (the distance of neighbours in a perfect cover) from the
+/// middle of the surface: a prop of a micrometre and a mountain far from the world's origin look the same.
+#include "base/run.h"
+#include "cover/cover_tree.h"
+#include "sdf/sdf_parts.h"
+
+typedef struct CoverFrame {
+    double centre[3]; ///< m
+    double spacing;   ///< m
+} CoverFrame;
+
+static inline Vec3 cover_to_local(const CoverFrame *frame, const float *p)
+{
+    double s = 1.0 / frame->spacing;
+    return vec3((float)(((double)p[0] - frame->centre[0]) * s), (float)(((double)p[1] - frame->centre[1]) * s),
+                (float)(((double)p[2] - frame->centre[2]) * s));
+}
+
+static inline void cover_to_world(const CoverFrame *frame, Vec3 p, float *out)
+{
+    out[0] = (float)(frame->centre[0] + (double)p.x * frame->spacing);
+    out[1] = (float)(frame->centre[1] + (double)p.y * frame->spacing);
+    out[2] = (float)(frame->centre[2] + (double)p.z * frame->spacing);
+}
+
+/// Triangles with an area, in the order of the tree's slots.
+typedef struct CoverMesh {
+    CoverTree tree;
+    int64_t count;       ///< slots
+    double area;         ///< of all of them, in spacings^2
+    int32_t *triangle;   ///< slot -> the mesh's triangle
+    uint8_t *solid;      ///< slot -> 1 where its shell is closed and so has an inside
+    int64_t solid_count; ///< how many are
+    Vec3 *face_normal;   ///< slot -> unit, outward
+    Vec3 *edge_normal;   ///< 3 * slot + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
+    Vec3 *corner_normal; ///< 3 * slot + corner -> unit, mean of the faces around, weighted by their angles
+    uint8_t *rim;        ///< 3 * slot + corner: COVER_OPEN_EDGE, COVER_OPEN_CORNER
+    SdfParts parts;      ///< until cover_mesh_finish
+} CoverMesh;
+#define COVER_OPEN_EDGE 1   ///< nothing beyond the edge that starts at this corner
+#define COVER_OPEN_CORNER 2 ///< the corner is on a rim
+
+typedef struct CoverSurface {
+    CoverFrame frame;
+    float offset;              ///< in spacings
+    const CoverMesh *mesh;     ///< NULL: the distance field is the surface
+    GrainSdf sdf;              ///< the caller's seen from the frame; values are still metres
+    float sdf_scale;           ///< from metres to spacings; 0: no field
+    int32_t starts_from_field; ///< the surface is one that only the field knows
+    int32_t has_buried;        ///< some part lies inside another: watch that no particle goes there
+} CoverSurface;
+
+/// A place on the surface and what is known about it.
+typedef struct CoverPlaces {
+    float *position[3];
+    float *normal[3];  ///< unit, outward
+    CoverPoint *point; ///< nearest point of the mesh; slot is the next search's guess
+    float *distance;   ///< how far from the surface the place still is
+} CoverPlaces;
+
+/// Brings places [first, end) to the surface in at most `passes` steps. One step is exact where the surface is the mesh
+/// itself; others need some more near edges. One thread; callers cut their places into blocks.
+void cover_surface_project(const CoverSurface *surface, const CoverPlaces *places, int64_t first, int64_t end,
+                           int passes);
+
+/// Whether the mesh below this place of the surface lies inside another part of it, where no sand can reach.
+int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t slot);
+
+/// Only the tree and the face normals: enough for a surface without an offset, as long as nobody asks what is solid.
+GrainResult cover_mesh_build_tree(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, int threads);
+/// The same triangles where the mesh's vertices are now.
+GrainResult cover_mesh_refit(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, int threads);
+/// Tree, face normals and what is solid. frame says how to count.
+GrainResult cover_mesh_build(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, Run *run);
+/// Turns the normals of what is solid away from its inside as the surface's field (if any) knows it, then makes the
+/// normals of edges and corners.
+GrainResult cover_mesh_finish(CoverMesh *to, const CoverSurface *surface, int threads);
+void cover_mesh_free(CoverMesh *mesh);

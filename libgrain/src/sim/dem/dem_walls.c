@@ -1,0 +1,328 @@
+// Colliders as planes: near a ball, a collider is the plane through its nearest point, and in a corner the planes of
+// all walls that meet there. Planes are found when the lists are made; a ball that moves on past a single plane gets a
+// new one, so the distance field is asked only for balls that move, and grains at rest feel no noise of its sampling.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "sim/dem/dem.h"
+
+#include <math.h>
+
+// After this way, in radii, a ball looks at the collider again. On a collider with a curvature radius of ten grains the
+// distance then jumps by 2e-5 radii, far less than grains at rest overlap.
+#define REFRESH_RADII 0.02f
+// Normals that agree better than this (cosine) belong to one wall.
+#define SAME_WALL 0.9f
+// Gradients of a distance field have length 1, save where two walls are equally near.
+#define CLEAN_GRADIENT 0.95f
+// A plane counts where its foot, in radii, is as near as this to the surface; a wall that ended before gives none.
+#define FOOT_RADII 0.15f
+
+enum { CHUNK = 256, PROBES = 15, PROBE_BATCH = 16, MAX_PLANES = 3 };
+
+// The ball's centre, and one radius from it towards the faces and corners of a cube.
+static Vec3 probe_direction(int probe)
+{
+    static const float s = 0.57735027f;
+    if (probe == 0) return vec3(0, 0, 0);
+    if (probe <= 6) {
+        float sign = probe % 2 ? 1.0f : -1.0f;
+        int axis = (probe - 1) / 2;
+        return vec3(axis == 0 ? sign : 0.0f, axis == 1 ? sign : 0.0f, axis == 2 ? sign : 0.0f);
+    }
+    int corner = probe - 7;
+    return vec3(corner & 1 ? s : -s, corner & 2 ? s : -s, corner & 4 ? s : -s);
+}
+
+typedef struct Plane {
+    Vec3 normal;
+    float gap;
+} Plane;
+
+typedef struct Samples {
+    float x[CHUNK], y[CHUNK], z[CHUNK], distance[CHUNK], gx[CHUNK], gy[CHUNK], gz[CHUNK];
+} Samples;
+
+static int is_known(const Plane *planes, int count, Vec3 normal)
+{
+    for (int i = 0; i < count; i++)
+        if (vec3_dot(planes[i].normal, normal) > SAME_WALL) return 1;
+    return 0;
+}
+
+// The planes seen from the probes of one ball, samples[first] on. The centre comes first; it is doubted only where it
+// stands between two walls.
+static int planes_of(const GrainSdf *sdf, const Samples *samples, int first, Vec3 position, float radius, float reach,
+                     Plane planes[MAX_PLANES])
+{
+    int count = 0;
+    Plane centre = {{0, 0, 0}, samples->distance[first]};
+    float centre_slope = 0.0f;
+    for (int probe = 0; probe < PROBES && count < MAX_PLANES; probe++) {
+        int i = first + probe;
+        Vec3 gradient = {samples->gx[i], samples->gy[i], samples->gz[i]};
+        float slope = vec3_length(gradient);
+        Vec3 normal = vec3_normalize(gradient, vec3(0, 0, 0));
+        float gap = samples->distance[i] - radius * vec3_dot(normal, probe_direction(probe));
+        if (probe == 0) centre = (Plane){normal, gap}, centre_slope = slope;
+        if (slope < CLEAN_GRADIENT || gap >= reach || is_known(planes, count, normal)) continue;
+        if (probe > 0 && vec3_dot(normal, centre.normal) > SAME_WALL && centre_slope >= CLEAN_GRADIENT) continue;
+        Vec3 unused;
+        if (probe > 0 &&
+            fabsf(sdf_sample_point(sdf, vec3_add_scaled(position, normal, -gap), &unused)) > FOOT_RADII * radius)
+            continue;
+        planes[count++] = (Plane){normal, gap};
+    }
+    if (count == 0 && centre_slope > 0.0f) planes[count++] = centre;
+    return count;
+}
+
+typedef struct Finder {
+    Dem *dem;
+    DemWallFound *found;
+    int64_t count, room; // count runs on when there is no room
+} Finder;
+
+static void add_found(Finder *finder, int64_t ball, int collider, Plane plane)
+{
+    if (finder->count < finder->room)
+        finder->found[finder->count] = (DemWallFound){(int32_t)ball, collider, plane.normal, plane.gap};
+    finder->count++;
+}
+
+static void probe_balls(Finder *finder, int collider, const int32_t *balls, int count)
+{
+    const Dem *dem = finder->dem;
+    const GrainSdf *sdf = dem->colliders[collider].sdf;
+    Samples samples;
+    for (int begin = 0; begin < count; begin += PROBE_BATCH) {
+        int batch = count - begin < PROBE_BATCH ? count - begin : PROBE_BATCH;
+        for (int k = 0; k < batch; k++) {
+            int32_t ball = balls[begin + k];
+            for (int probe = 0; probe < PROBES; probe++) {
+                Vec3 direction = probe_direction(probe);
+                int i = k * PROBES + probe;
+                samples.x[i] = dem->x[ball] + direction.x * dem->balls[ball].radius;
+                samples.y[i] = dem->y[ball] + direction.y * dem->balls[ball].radius;
+                samples.z[i] = dem->z[ball] + direction.z * dem->balls[ball].radius;
+            }
+        }
+        sdf_sample(sdf, samples.x, samples.y, samples.z, batch * PROBES, samples.distance, samples.gx, samples.gy,
+                   samples.gz);
+        for (int k = 0; k < batch; k++) {
+            int32_t ball = balls[begin + k];
+            Plane planes[MAX_PLANES];
+            int found = planes_of(sdf, &samples, k * PROBES, vec3(dem->x[ball], dem->y[ball], dem->z[ball]),
+                                  dem->balls[ball].radius, dem->reach[ball], planes);
+            for (int p = 0; p < found; p++)
+                add_found(finder, ball, found > 1 ? collider | DEM_WALL_FIXED : collider, planes[p]);
+        }
+    }
+}
+
+static void find_sdf_walls(Finder *finder, int collider, int64_t first, int64_t last)
+{
+    const Dem *dem = finder->dem;
+    const GrainSdf *sdf = dem->colliders[collider].sdf;
+    Vec3 low, high;
+    sdf_bounds(sdf, &low, &high);
+    for (int64_t begin = first; begin < last; begin += CHUNK) {
+        int64_t end = begin + CHUNK < last ? begin + CHUNK : last;
+        int32_t near[CHUNK];
+        int near_count = 0;
+        float x[CHUNK], y[CHUNK], z[CHUNK], distance[CHUNK];
+        for (int64_t i = begin; i < end; i++) {
+            float reach = dem->reach[i];
+            if (dem->x[i] < low.x - reach || dem->x[i] > high.x + reach || dem->y[i] < low.y - reach ||
+                dem->y[i] > high.y + reach || dem->z[i] < low.z - reach || dem->z[i] > high.z + reach)
+                continue;
+            x[near_count] = dem->x[i], y[near_count] = dem->y[i], z[near_count] = dem->z[i];
+            near[near_count++] = (int32_t)i;
+        }
+        sdf_sample(sdf, x, y, z, near_count, distance, NULL, NULL, NULL);
+        int touching = 0;
+        for (int k = 0; k < near_count; k++)
+            if (distance[k] < dem->reach[near[k]]) near[touching++] = near[k];
+        probe_balls(finder, collider, near, touching);
+    }
+}
+
+static void find_plane_walls(Finder *finder, int collider, int64_t first, int64_t last)
+{
+    const Dem *dem = finder->dem;
+    Vec3 point = dem->colliders[collider].plane_point, normal = dem->colliders[collider].plane_normal;
+    for (int64_t i = first; i < last; i++) {
+        double gap = ((double)dem->x[i] - (double)point.x) * (double)normal.x +
+                     ((double)dem->y[i] - (double)point.y) * (double)normal.y +
+                     ((double)dem->z[i] - (double)point.z) * (double)normal.z;
+        if (gap < (double)dem->reach[i]) add_found(finder, i, collider | DEM_WALL_FIXED, (Plane){normal, (float)gap});
+    }
+}
+
+static int64_t find_in_block(Dem *dem, int64_t block)
+{
+    Finder finder = {dem, dem->wall_found + block * dem->wall_room, 0, dem->wall_room};
+    int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
+    for (int c = 0; c < dem->def.collider_count; c++) {
+        if (dem->colliders[c].sdf)
+            find_sdf_walls(&finder, c, first, last);
+        else
+            find_plane_walls(&finder, c, first, last);
+    }
+    return finder.count;
+}
+
+static GrainResult find_all(Dem *dem, int64_t *total)
+{
+    for (;;) {
+        TRY(alloc_grow((void **)&dem->wall_found, &dem->wall_found_capacity, dem->wall_room * dem->block_count,
+                       sizeof(DemWallFound)));
+        PARALLEL_BLOCKS(dem->threads, block, dem->block_count) { dem->block_walls[block] = find_in_block(dem, block); }
+        int64_t most = 0, sum = 0;
+        for (int64_t block = 0; block < dem->block_count; block++) {
+            int64_t here = dem->block_walls[block];
+            dem->block_walls[block] = sum;
+            sum += here;
+            most = here > most ? here : most;
+        }
+        dem->block_walls[dem->block_count] = sum;
+        *total = sum;
+        if (most <= dem->wall_room) return GRAIN_OK;
+        dem->wall_room = most + most / 2;
+    }
+}
+
+static GrainResult grow_walls(Dem *dem, int64_t count)
+{
+    DemWalls *walls = &dem->walls;
+    int64_t padded = dem_round_up(count);
+    TRY(alloc_grow((void **)&walls->ball, &walls->ball_capacity, padded, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&walls->collider, &walls->collider_capacity, padded, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&walls->gap, &walls->gap_capacity, padded, sizeof(float)));
+    TRY(alloc_grow((void **)&walls->friction, &walls->friction_capacity, padded, sizeof(float)));
+    if (dem->material) TRY(alloc_grow((void **)&walls->mix, &walls->mix_capacity, padded, sizeof(int32_t)));
+    DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) TRY(dem_vectors_grow(vectors[i], padded));
+    walls->count = count;
+    for (int64_t wall = count; wall < padded; wall++) {
+        walls->ball[wall] = 0;
+        if (walls->mix) walls->mix[wall] = 0;
+        walls->gap[wall] = 1e9f;
+        walls->friction[wall] = 0.0f;
+        walls->normal.x[wall] = walls->normal.y[wall] = walls->normal.z[wall] = 0.0f;
+        walls->sampled.x[wall] = walls->sampled.y[wall] = walls->sampled.z[wall] = 0.0f;
+    }
+    return GRAIN_OK;
+}
+
+static void set_spring(DemVectors *to, int64_t wall, const DemVectors *from, int64_t old)
+{
+    to->x[wall] = old < 0 ? 0.0f : from->x[old];
+    to->y[wall] = old < 0 ? 0.0f : from->y[old];
+    to->z[wall] = old < 0 ? 0.0f : from->z[old];
+}
+
+// The wall of the lists before that this one goes on from, or -1. `shared` still is the one made then.
+static int64_t wall_before(const Dem *dem, int32_t ball, const DemWallFound *found)
+{
+    const DemWalls *before = &dem->walls_before;
+    int64_t first_record = dem_round_up(dem->pairs_before.count), best = -1;
+    float best_cosine = SAME_WALL;
+    for (int64_t entry = dem->shared_start[ball]; entry < dem->shared_start[ball + 1]; entry++) {
+        int64_t old = dem->shared[entry] - first_record;
+        if (old < 0 || old >= before->count || ((before->collider[old] ^ found->collider) & ~DEM_WALL_FIXED)) continue;
+        Vec3 normal = {before->normal.x[old], before->normal.y[old], before->normal.z[old]};
+        float cosine = vec3_dot(normal, found->normal);
+        if (cosine > best_cosine) best = old, best_cosine = cosine;
+    }
+    return best;
+}
+
+static void fill_wall(Dem *dem, int64_t wall, const DemWallFound *found, int64_t old)
+{
+    DemWalls *walls = &dem->walls;
+    walls->ball[wall] = found->ball;
+    walls->collider[wall] = found->collider;
+    walls->gap[wall] = found->gap;
+    walls->friction[wall] = dem->colliders[found->collider & ~DEM_WALL_FIXED].friction;
+    if (walls->mix)
+        walls->mix[wall] = dem->material[dem->ball_particle[dem->id[found->ball]]] * (DEM_MAX_MATERIALS + 1);
+    walls->normal.x[wall] = found->normal.x;
+    walls->normal.y[wall] = found->normal.y;
+    walls->normal.z[wall] = found->normal.z;
+    walls->sampled.x[wall] = walls->sampled.y[wall] = walls->sampled.z[wall] = 0.0f;
+    set_spring(&walls->shear, wall, &dem->walls_before.shear, old);
+    set_spring(&walls->roll, wall, &dem->walls_before.roll, old);
+}
+
+GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before)
+{
+    int64_t count;
+    TRY(find_all(dem, &count));
+    TRY(grow_walls(dem, count));
+    PARALLEL_BLOCKS(dem->threads, block, dem->block_count)
+    {
+        const DemWallFound *found = dem->wall_found + block * dem->wall_room;
+        for (int64_t wall = dem->block_walls[block]; wall < dem->block_walls[block + 1]; wall++, found++)
+            fill_wall(dem, wall, found, ball_before ? wall_before(dem, ball_before[found->ball], found) : -1);
+    }
+    return GRAIN_OK;
+}
+
+static void look_again(Dem *dem, const int64_t *list, int count)
+{
+    DemWalls *walls = &dem->walls;
+    Samples at;
+    at.x[0] = at.y[0] = at.z[0] = 0.0f; // the compiler cannot see that count is above 0
+    for (int k = 0; k < count; k++) {
+        const DemBall *ball = &dem->balls[walls->ball[list[k]]];
+        at.x[k] = ball->anchor[0] + ball->offset[0];
+        at.y[k] = ball->anchor[1] + ball->offset[1];
+        at.z[k] = ball->anchor[2] + ball->offset[2];
+    }
+    sdf_sample(dem->colliders[walls->collider[list[0]]].sdf, at.x, at.y, at.z, count, at.distance, at.gx, at.gy, at.gz);
+    for (int k = 0; k < count; k++) {
+        int64_t wall = list[k];
+        const DemBall *ball = &dem->balls[walls->ball[wall]];
+        Vec3 gradient = {at.gx[k], at.gy[k], at.gz[k]};
+        if (vec3_dot(gradient, gradient) > 0.0f) { // else the plane before is the best guess
+            Vec3 normal = vec3_normalize(gradient, vec3(0, 0, 0));
+            walls->normal.x[wall] = normal.x, walls->normal.y[wall] = normal.y, walls->normal.z[wall] = normal.z;
+            walls->gap[wall] = at.distance[k];
+            walls->sampled.x[wall] = ball->offset[0];
+            walls->sampled.y[wall] = ball->offset[1];
+            walls->sampled.z[wall] = ball->offset[2];
+        }
+    }
+}
+
+void dem_refresh_walls(Dem *dem, int64_t first, int64_t last)
+{
+    const DemWalls *walls = &dem->walls;
+    int64_t list[CHUNK];
+    int count = 0;
+    for (int64_t wall = first; wall < last; wall++) {
+        if (walls->collider[wall] & DEM_WALL_FIXED) continue;
+        const DemBall *ball = &dem->balls[walls->ball[wall]];
+        float dx = ball->offset[0] - walls->sampled.x[wall], dy = ball->offset[1] - walls->sampled.y[wall],
+              dz = ball->offset[2] - walls->sampled.z[wall], way = REFRESH_RADII * ball->radius;
+        if (dx * dx + dy * dy + dz * dz <= way * way) continue;
+        if (count == CHUNK || (count > 0 && walls->collider[list[0]] != walls->collider[wall])) {
+            look_again(dem, list, count);
+            count = 0;
+        }
+        list[count++] = wall;
+    }
+    if (count > 0) look_again(dem, list, count);
+}
+
+void dem_free_walls(DemWalls *walls)
+{
+    alloc_free(walls->ball);
+    alloc_free(walls->collider);
+    alloc_free(walls->gap);
+    alloc_free(walls->friction);
+    alloc_free(walls->mix);
+    DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) dem_vectors_free(vectors[i]);
+}

@@ -1,0 +1,38 @@
+"""What an artist sees when libgrain is missing: the file, the reason, and buttons that are off."""
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import bpy
+import drive
+import support
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--out", type=Path)
+parser.add_argument("-k", dest="keyword", default="")
+options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+
+empty = tempfile.mkdtemp(prefix="grain_empty_")
+os.environ["GRAIN_LIBRARY_FOLDER"] = empty
+support.enable()
+
+
+def missing_library() -> drive.Scenario:
+    from grain.engine import ffi
+    drive.ensure(empty in (ffi.problem() or ""), f"problem: {ffi.problem()}")
+    cube = bpy.data.objects["Cube"]
+    cube.grain.type = 'SOURCE'
+    drive.show_tab('PHYSICS')
+    yield 0.3
+    drive.widen_properties(200)
+    yield 0.3
+    drive.screenshot(options.out / "0_missing_library.png")
+    drive.ensure(not bpy.ops.grain.bake.poll(), "Bake must be off")
+    bpy.context.scene.frame_set(3)
+    yield 0.1
+
+
+drive.run("test_library", {"missing_library": missing_library}, options.keyword,
+          lambda: (os.rmdir(empty), iter(()))[1])
