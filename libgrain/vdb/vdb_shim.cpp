@@ -1,0 +1,198 @@
+#include "vdb_shim.h"
+
+#include <openvdb/io/Archive.h>
+#include <openvdb/io/Stream.h>
+#include <openvdb/openvdb.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <new>
+#include <string>
+#include <vector>
+
+struct VdbReader {
+    openvdb::FloatGrid::Ptr grid;
+};
+
+namespace {
+
+// Thrown for what is not OpenVDB's to say.
+struct Failure {
+    VdbError code;
+    std::string text;
+};
+
+void say(VdbMessage *message, const char *text)
+{
+    if (message) snprintf(message->text, sizeof message->text, "%s", text);
+}
+
+// Runs the work and turns whatever it throws into a code and a text.
+template <typename Work> int32_t guarded(VdbMessage *message, Work work)
+{
+    say(message, "");
+    try {
+        openvdb::initialize();
+        work();
+        return VDB_OK;
+    } catch (const Failure &failure) {
+        say(message, failure.text.c_str());
+        return failure.code;
+    } catch (const openvdb::IoError &error) {
+        say(message, error.what());
+        return VDB_ERROR_IO;
+    } catch (const std::ios_base::failure &) {
+        say(message, "the file is damaged or cut short");
+        return VDB_ERROR_FORMAT;
+    } catch (const std::bad_alloc &) {
+        say(message, "not enough memory");
+        return VDB_ERROR_MEMORY;
+    } catch (const std::exception &error) {
+        say(message, error.what());
+        return VDB_ERROR_OTHER;
+    } catch (...) {
+        say(message, "OpenVDB failed without saying why");
+        return VDB_ERROR_OTHER;
+    }
+}
+
+// OpenVDB's own File does not look whether its bytes arrived; a full disk would leave half a file behind.
+class CheckedFile : public openvdb::io::Archive {
+  public:
+    openvdb::SharedPtr<openvdb::io::Archive> copy() const override
+    {
+        return openvdb::SharedPtr<openvdb::io::Archive>(new CheckedFile(*this));
+    }
+
+    void save(const std::string &path, const openvdb::GridCPtrVec &grids) const
+    {
+        std::ofstream file(path, std::ios::binary | std::ios::trunc);
+        if (!file) throw Failure{VDB_ERROR_IO, "the file cannot be opened for writing"};
+        openvdb::io::Archive::write(file, grids, true, openvdb::MetaMap());
+        file.close();
+        if (!file) throw Failure{VDB_ERROR_IO, "the file could not be written; is the disk full?"};
+    }
+};
+
+openvdb::math::Transform::Ptr make_transform(const VdbLevelSet &in)
+{
+    auto transform = openvdb::math::Transform::createLinearTransform(in.voxel_size);
+    openvdb::Vec3d offset(in.offset[0], in.offset[1], in.offset[2]);
+    if (!offset.isZero()) transform->postTranslate(offset);
+    return transform;
+}
+
+void fill_leaf(openvdb::FloatTree::LeafNodeType &leaf, const VdbLevelSet &in, const float *values)
+{
+    for (int x = 0; x < 8; x++)
+        for (int y = 0; y < 8; y++)
+            for (int z = 0; z < 8; z++) {
+                float value = values[z * in.slice + y * in.row + x];
+                openvdb::Index offset = openvdb::Index((x << 6) | (y << 3) | z);
+                if (std::fabs(value) < in.background)
+                    leaf.setValueOn(offset, value);
+                else
+                    leaf.setValueOff(offset, value < 0.0f ? -in.background : in.background);
+            }
+}
+
+openvdb::FloatGrid::Ptr make_grid(const VdbLevelSet &in)
+{
+    auto grid = openvdb::FloatGrid::create(in.background);
+    for (int64_t i = 0; i < in.inside_count; i++) {
+        const int32_t *box = in.inside + 4 * i;
+        openvdb::Coord low(box[0], box[1], box[2]);
+        grid->tree().sparseFill(openvdb::CoordBBox(low, low.offsetBy(box[3] - 1)), -in.background, false);
+    }
+    for (int64_t i = 0; i < in.block_count; i++) {
+        const int32_t *corner = in.corner + 3 * i;
+        auto *leaf = grid->tree().touchLeaf(openvdb::Coord(corner[0], corner[1], corner[2]));
+        fill_leaf(*leaf, in, in.values + i * in.block_stride);
+    }
+    grid->setTransform(make_transform(in));
+    grid->setGridClass(openvdb::GRID_LEVEL_SET);
+    grid->setName(in.name ? in.name : "surface");
+    return grid;
+}
+
+// Through a stream that throws at the file's end: OpenVDB's own File reads on for minutes where a file is cut short.
+openvdb::FloatGrid::Ptr find_grid(const char *path, const char *name)
+{
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Failure{VDB_ERROR_IO, "the file cannot be opened"};
+    file.exceptions(std::ios::failbit | std::ios::badbit | std::ios::eofbit);
+    openvdb::io::Stream stream(file, false);
+    std::string names;
+    openvdb::GridPtrVecPtr grids = stream.getGrids();
+    for (const auto &grid : *grids) {
+        names += (names.empty() ? "" : ", ") + grid->getName();
+        if (name && grid->getName() != name) continue;
+        if (!grid->isType<openvdb::FloatGrid>() || grid->getGridClass() != openvdb::GRID_LEVEL_SET) continue;
+        return openvdb::gridPtrCast<openvdb::FloatGrid>(grid);
+    }
+    throw Failure{VDB_ERROR_FORMAT, (name ? "there is no level set named '" + std::string(name) + "'"
+                                          : std::string("there is no level set")) +
+                                        "; the file holds: " + (names.empty() ? "nothing" : names)};
+}
+
+// Only lattices along the axes: others would have to be resampled.
+void read_transform(const openvdb::FloatGrid &grid, VdbLevelSetInfo &info)
+{
+    const auto &transform = grid.transform();
+    openvdb::Vec3d origin = transform.indexToWorld(openvdb::Vec3d(0.0)), size = grid.voxelSize();
+    double voxel = size.x();
+    for (int axis = 0; axis < 3; axis++) {
+        openvdb::Vec3d unit(0.0);
+        unit[axis] = 1.0;
+        openvdb::Vec3d step = transform.indexToWorld(unit) - origin;
+        step[axis] -= voxel;
+        if (!(step.length() <= 1e-6 * voxel))
+            throw Failure{VDB_ERROR_FORMAT, "its voxels are turned or not cubes; only upright cubes can be read"};
+        info.offset[axis] = origin[axis];
+    }
+    info.voxel_size = voxel;
+}
+
+} // namespace
+
+uint32_t vdb_shim_version(void) { return VDB_SHIM_VERSION; }
+
+int32_t vdb_level_set_write(const char *path, const VdbLevelSet *level_set, VdbMessage *message)
+{
+    return guarded(message, [&] {
+        openvdb::GridCPtrVec grids{make_grid(*level_set)};
+        CheckedFile().save(path, grids);
+    });
+}
+
+int32_t vdb_level_set_open(const char *path, const char *name, VdbReader **reader, VdbLevelSetInfo *info,
+                           VdbMessage *message)
+{
+    *reader = nullptr;
+    return guarded(message, [&] {
+        auto grid = find_grid(path, name);
+        *info = VdbLevelSetInfo();
+        read_transform(*grid, *info);
+        grid->tree().voxelizeActiveTiles();
+        info->background = grid->background();
+        info->block_count = int64_t(grid->tree().leafCount());
+        *reader = new VdbReader{grid};
+    });
+}
+
+int32_t vdb_level_set_read(VdbReader *reader, int32_t *corner, float *values, VdbMessage *message)
+{
+    return guarded(message, [&] {
+        for (auto leaf = reader->grid->tree().cbeginLeaf(); leaf; ++leaf, corner += 3, values += 512) {
+            openvdb::Coord origin = leaf->origin();
+            corner[0] = origin.x(), corner[1] = origin.y(), corner[2] = origin.z();
+            for (int x = 0; x < 8; x++)
+                for (int y = 0; y < 8; y++)
+                    for (int z = 0; z < 8; z++)
+                        values[(z << 6) | (y << 3) | x] = leaf->getValue(openvdb::Index((x << 6) | (y << 3) | z));
+        }
+    });
+}
+
+void vdb_reader_close(VdbReader *reader) { delete reader; }

@@ -1,0 +1,68 @@
+#pragma once
+/// OpenVDB as a handful of C calls. This is libgrain_vdb.so, the only C++ of Grain: libgrain loads it when a .vdb file
+/// is to be written or read (src/sdf/sdf_vdb.c), so that a Blender with an OpenVDB of its own never meets ours
+/// otherwise. No exception gets out: every call returns 0, or a VdbError and a text.
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Raised by any change below; libgrain refuses a shim of another number.
+#define VDB_SHIM_VERSION 1
+#define VDB_SHIM_API __attribute__((visibility("default")))
+
+typedef enum VdbError {
+    VDB_OK = 0,
+    VDB_ERROR_IO = 1,     ///< the file cannot be opened, written or read
+    VDB_ERROR_FORMAT = 2, ///< it holds something else than asked for
+    VDB_ERROR_MEMORY = 3,
+    VDB_ERROR_OTHER = 4,
+} VdbError;
+
+/// Where an error's text goes; always ends with a zero byte.
+typedef struct VdbMessage {
+    char text[1024];
+} VdbMessage;
+
+/// A level set: blocks of 8 x 8 x 8 distances, and boxes that are wholly inside. Voxel coordinates of blocks are
+/// multiples of 8.
+typedef struct VdbLevelSet {
+    const char *name;
+    double voxel_size; ///< m
+    double offset[3];  ///< m, where voxel (0, 0, 0) is
+    float background;  ///< m, half width of the band
+    int64_t block_count;
+    const int32_t *corner; ///< 3 for each block: its first voxel
+    const float *values;   ///< m; voxel (x, y, z) of block b at b * block_stride + z * slice + y * row + x
+    int64_t block_stride, slice, row;
+    int64_t inside_count;
+    const int32_t *inside; ///< 4 for each box that is inside: first voxel, and length of its edges
+} VdbLevelSet;
+
+typedef uint32_t VdbVersionFn(void);
+typedef int32_t VdbLevelSetWriteFn(const char *path, const VdbLevelSet *level_set, VdbMessage *message);
+
+typedef struct VdbReader VdbReader;
+typedef struct VdbLevelSetInfo {
+    double voxel_size, offset[3];
+    float background;
+    int32_t unused;
+    int64_t block_count;
+} VdbLevelSetInfo;
+/// Opens one grid of a file, or its only level set when name is NULL.
+typedef int32_t VdbLevelSetOpenFn(const char *path, const char *name, VdbReader **reader, VdbLevelSetInfo *info,
+                                  VdbMessage *message);
+/// Fills corner (3 for each block) and values (512 for each, x fastest, inactive ones included).
+typedef int32_t VdbLevelSetReadFn(VdbReader *reader, int32_t *corner, float *values, VdbMessage *message);
+typedef void VdbReaderCloseFn(VdbReader *reader);
+
+VDB_SHIM_API VdbVersionFn vdb_shim_version;
+VDB_SHIM_API VdbLevelSetWriteFn vdb_level_set_write;
+VDB_SHIM_API VdbLevelSetOpenFn vdb_level_set_open;
+VDB_SHIM_API VdbLevelSetReadFn vdb_level_set_read;
+VDB_SHIM_API VdbReaderCloseFn vdb_reader_close;
+
+#ifdef __cplusplus
+}
+#endif
