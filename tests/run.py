@@ -93,7 +93,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--only", default="", help="suites, separated by commas")
     parser.add_argument("--heavy", action="store_true", help="add the long tests")
-    parser.add_argument("-k", dest="keyword", default="", help="only tests whose name holds this")
+    parser.add_argument("-k", dest="keyword", default="", help="only tests whose name holds this; A|B: this or that")
     options = parser.parse_args()
     if options.heavy:
         os.environ["GRAIN_HEAVY"] = "1"

@@ -48,8 +48,8 @@ def save(folder: Path, name: str = "test.blend") -> Path:
     return path
 
 
-def run_blender(folder: Path, *arguments: object, script: str = "", environment: dict[str, str] | None = None,
-                timeout: float = 100.0) -> subprocess.CompletedProcess:
+def run_blender(folder: Path, *arguments: object, script: str = "",
+                environment: dict[str, str] | None = None, timeout: float = 100.0) -> subprocess.CompletedProcess:
     """Another Blender, in the background, with the add-on of the tree enabled as the Preferences would: before any
     file is read. The script runs last."""
     scripts = folder / "user_scripts"
@@ -85,7 +85,9 @@ def box(name: str, low: tuple[float, float, float], high: tuple[float, float, fl
 
 
 def floor(name: str = "Floor", height: float = 0.0) -> bpy.types.Object:
-    item = box(name, (-1, -1, height - 0.1), (1, 1, height))
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [], [(0, 1, 2, 3)])
+    item = link(bpy.data.objects.new(name, mesh))
     item.location.z = height
     item.grain.type = 'COLLIDER'
     item.grain.collider.shape = 'PLANE'

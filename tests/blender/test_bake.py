@@ -326,7 +326,8 @@ def test_busy_cache_is_left_alone(folder: Path) -> None:
     assert cache.is_busy(running.folder)
     # A second Blender, on the same file.
     done = support.run_blender(folder, folder / "test.blend", script="import bpy; bpy.ops.grain.bake()")
-    assert done.returncode == 7 and "is being baked into by process" in done.stdout + done.stderr, support.fail_output(done)
+    assert done.returncode == 7, support.fail_output(done)
+    assert "is being baked into by process" in done.stdout + done.stderr, support.fail_output(done)
     try:
         cache.free(running.folder)
     except cache.CacheError:

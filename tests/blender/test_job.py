@@ -10,7 +10,8 @@ import support
 
 KEYS = {"schema", "name", "writer", "fps", "frame_start", "frame_end", "gravity", "seed", "solver", "geometry", "arrays",
         "objects"}
-SOLVER_KEYS = {"type", "particle_radius", "size_spread", "density", "friction", "restitution", "softness"}
+SOLVER_KEYS = {"type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution",
+               "softness"}
 
 
 def write(folder: Path) -> dict:
@@ -78,7 +79,7 @@ def test_property_ranges_are_the_jobs(folder: Path) -> None:
     """The ends of every slider are allowed by libgrain."""
     scene = support.small_scene()
     properties = scene.grain.bl_rna.properties
-    for name in ("size_spread", "density", "friction_angle", "restitution", "softness"):
+    for name in ("size_spread", "density", "friction_angle", "rolling_friction", "restitution", "softness"):
         for value in (properties[name].hard_min, properties[name].hard_max):
             before = getattr(scene.grain, name)
             setattr(scene.grain, name, value)

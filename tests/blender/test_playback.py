@@ -1,4 +1,5 @@
 """Frames reach the viewport and the render: in this Blender and in the next."""
+import json
 import os
 import shutil
 import struct
@@ -34,6 +35,11 @@ def cached_heights(folder: Path, frame: int) -> np.ndarray:
     return support.read_frame(folder / f"grain_cache/Sand/coarse_{frame:06d}.grain")["position"][:, 2]
 
 
+def change_manifest(folder: Path, key: str, value: int) -> None:
+    path = folder / "grain_cache/Sand/cache.json"
+    path.write_text(json.dumps({**support.read_json(path), key: value}))
+
+
 def test_before_after_and_between(folder: Path) -> None:
     scene = support.small_scene(4)
     scene.grain.use_frame_range = True
@@ -54,8 +60,7 @@ def test_before_after_and_between(folder: Path) -> None:
     scene.frame_set(8, subframe=0.25)
     assert np.array_equal(heights(scene), cached_heights(folder, 6)), "a held frame stands still"
     scene.grain.frame_end = 60
-    manifest = folder / "grain_cache/Sand/cache.json"
-    manifest.write_text(manifest.read_text().replace('"frame_end": 6', '"frame_end": 60').replace('"frame_end":6', '"frame_end":60'))
+    change_manifest(folder, "frame_end", 60)
     scene.frame_set(30)
     assert "not baked yet: frame 6 is shown" in shown_message(scene), shown_message(scene)
 
@@ -244,8 +249,9 @@ def test_persistent_data_shows_no_stale_frame(folder: Path) -> None:
 
 
 def test_motion_blur_has_the_right_length_and_place(folder: Path) -> None:
-    """Grains fly at 0.1 m a frame; a shutter of half a frame, opening at, around or closing at frame 4, draws streaks of
-    0.05 m that begin and end where the grains are then. Tolerance: two pixels of 2 mm and Cycles' sampling of the ends."""
+    """Grains fly at 0.1 m a frame; a shutter of half a frame, opening at, around or closing at frame 4, draws streaks
+    of 0.05 m that begin and end where the grains are then. Tolerance: three pixels of 2 mm, as Cycles samples the
+    ends."""
     scene = bpy.context.scene
     block = support.box("Block", (-0.03, -0.03, -0.03), (0.03, 0.03, 0.03))
     block.grain.type = 'SOURCE'
@@ -324,7 +330,6 @@ def test_frame_of_a_newer_format_is_refused(folder: Path) -> None:
     scene.frame_set(1)
     scene.frame_set(2)
     assert len(heights(scene)) == 0 and shown_message(scene)
-    manifest = folder / "grain_cache/Sand/cache.json"
-    manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 9').replace('"format":1', '"format":9'))
+    change_manifest(folder, "format", 9)
     scene.frame_set(1)
     assert "newer Grain" in shown_message(scene)

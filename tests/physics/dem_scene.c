@@ -60,6 +60,12 @@ GrainResult scene_add_tray(DemScene *scene, Vec3 low, Vec3 high, float turn, flo
     return scene_add_mesh(scene, &(GrainMesh){positions, triangles, 16, 28}, friction);
 }
 
+GrainResult scene_set_shape(DemScene *scene, const char *name)
+{
+    scene->def.shape_count = 1;
+    return dem_shape_by_name(name, &scene->shape);
+}
+
 static GrainResult add_grain(DemScene *scene, Vec3 at, float radius, float jitter, float spread)
 {
     Rng4 random = rng_at(3, (uint64_t)scene->start.count, RNG_STREAM_TEST, 0);
@@ -96,6 +102,7 @@ GrainResult scene_fill_cylinder(DemScene *scene, float bottom, float height, flo
 GrainResult scene_create(DemScene *scene, int threads)
 {
     scene->def.colliders = scene->colliders;
+    scene->def.shapes = &scene->shape;
     return dem_solver.create(&scene->def, &scene->start, threads > 0 ? threads : parallel_core_count(),
                              (void **)&scene->dem);
 }
@@ -125,22 +132,72 @@ static double squared(const float v[3])
     return (double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2];
 }
 
+static int is_alone(const DemBall *ball) { return ball->inverse_inertia != 0.0f; }
+
 double scene_mean_speed(const DemScene *scene)
 {
+    const Dem *dem = scene->dem;
     double sum = 0.0;
-    for (int64_t i = 0; i < scene->dem->count; i++) sum += sqrt(squared(scene->dem->balls[i].velocity));
-    return sum / (double)scene->dem->count;
+    for (int64_t i = 0; i < dem->count; i++)
+        if (is_alone(&dem->balls[i])) sum += sqrt(squared(dem->balls[i].velocity));
+    for (int64_t g = 0; g < dem->grain_count; g++) sum += sqrt(squared(dem->grains[g].velocity));
+    return sum / (double)dem->particle_count;
 }
 
 double scene_kinetic_energy(const DemScene *scene)
 {
+    const Dem *dem = scene->dem;
     double sum = 0.0;
-    for (int64_t i = 0; i < scene->dem->count; i++) {
-        const DemBall *ball = &scene->dem->balls[i];
+    for (int64_t i = 0; i < dem->count; i++) {
+        const DemBall *ball = &dem->balls[i];
+        if (!is_alone(ball)) continue;
         sum += 0.5 * squared(ball->velocity) / (double)ball->inverse_mass;
         sum += 0.5 * squared(ball->spin) / (double)ball->inverse_inertia;
     }
+    for (int64_t g = 0; g < dem->grain_count; g++) {
+        const DemGrain *grain = &dem->grains[g];
+        sum += 0.5 * squared(grain->velocity) / (double)grain->inverse_mass;
+        for (int a = 0; a < 3; a++) sum += 0.5 * (double)grain->spin[a] * (double)grain->momentum[a];
+    }
     return sum;
+}
+
+static void add_total(SceneTotals *t, double mass, const float anchor[3], const float offset[3],
+                      const float velocity[3], const double own[3])
+{
+    double x[3], v[3];
+    for (int a = 0; a < 3; a++) {
+        x[a] = (double)anchor[a] + (double)offset[a];
+        v[a] = (double)velocity[a];
+        t->momentum[a] += mass * v[a];
+    }
+    for (int a = 0; a < 3; a++) {
+        int b = (a + 1) % 3, c = (a + 2) % 3;
+        t->angular[a] += mass * (x[b] * v[c] - x[c] * v[b]) + own[a];
+    }
+    double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    t->mass += mass;
+    t->mass_speed += mass * speed;
+    t->lever_speed += mass * speed * sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+SceneTotals scene_totals(const DemScene *scene)
+{
+    const Dem *dem = scene->dem;
+    SceneTotals totals = {0};
+    for (int64_t i = 0; i < dem->count; i++) {
+        const DemBall *b = &dem->balls[i];
+        if (!is_alone(b)) continue;
+        double inertia = 1.0 / (double)b->inverse_inertia;
+        double own[3] = {inertia * (double)b->spin[0], inertia * (double)b->spin[1], inertia * (double)b->spin[2]};
+        add_total(&totals, 1.0 / (double)b->inverse_mass, b->anchor, b->offset, b->velocity, own);
+    }
+    for (int64_t g = 0; g < dem->grain_count; g++) {
+        const DemGrain *n = &dem->grains[g];
+        double own[3] = {(double)n->momentum[0], (double)n->momentum[1], (double)n->momentum[2]};
+        add_total(&totals, 1.0 / (double)n->inverse_mass, n->anchor, n->offset, n->velocity, own);
+    }
+    return totals;
 }
 
 // The surface: in columns of 1.5 grain diameters, the top of the highest grain; 0 where there is none.

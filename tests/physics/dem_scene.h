@@ -7,6 +7,7 @@ typedef struct DemScene {
     Particles start;
     SimCollider colliders[8];
     GrainSdf *sdf[8]; ///< of the colliders; NULL for planes
+    DemShape shape;   ///< of all grains, when scene_set_shape was called
     Dem *dem;
 } DemScene;
 
@@ -18,6 +19,8 @@ void scene_add_plane(DemScene *scene, Vec3 point, Vec3 normal, float friction);
 GrainResult scene_add_tray(DemScene *scene, Vec3 low, Vec3 high, float turn, float friction);
 /// Any closed mesh.
 GrainResult scene_add_mesh(DemScene *scene, const GrainMesh *mesh, float friction);
+/// Grains of this shape instead of spheres; radius is that of the ball around one.
+GrainResult scene_set_shape(DemScene *scene, const char *name);
 /// Grains with a gap of gap_radii between them, radii spread evenly by +- spread, in a box, or in a cylinder along z.
 GrainResult scene_fill_box(DemScene *scene, Vec3 low, Vec3 high, float gap_radii, float spread);
 GrainResult scene_fill_cylinder(DemScene *scene, float bottom, float height, float radius, float gap_radii,
@@ -28,6 +31,11 @@ GrainResult scene_run(DemScene *scene, double seconds);
 void scene_end(DemScene *scene);
 
 Vec3 scene_position(const DemScene *scene, int64_t ball);
+/// kg m/s and kg m2/s about the origin; and what they would be if all moved one way, to compare errors with.
+typedef struct SceneTotals {
+    double mass, momentum[3], angular[3], mass_speed, lever_speed;
+} SceneTotals;
+SceneTotals scene_totals(const DemScene *scene);
 /// m/s, mean over the grains of the speed of their centres.
 double scene_mean_speed(const DemScene *scene);
 /// J: of motion and spin.

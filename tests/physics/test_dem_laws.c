@@ -229,7 +229,7 @@ TEST(materials_mix)
     def.more_materials = &second, def.more_material_count = 1;
     DemLaw law;
     DemMixes mixes;
-    ENSURE_OK(dem_law_choose(&def, 0.01f, &law, &mixes));
+    ENSURE_OK(dem_law_choose(&def, 0.01f, 0.01f, &law, &mixes));
     const DemMix *mixed = &mixes.mix[1], *back = &mixes.mix[DEM_MAX_MATERIALS];
     ENSURE_NEAR(mixed->friction, 0.4, 1e-6);
     ENSURE_NEAR(mixed->cohesion, 0.0, 0.0); // one of them does not stick
@@ -237,5 +237,5 @@ TEST(materials_mix)
     ENSURE_NEAR(dem_law_restitution(DEM_NORMAL_LINEAR, (double)mixed->damping / sqrt((double)mixed->stiffness)), 0.6,
                 0.002);
     def.normal_law = "rubber";
-    ENSURE_FAILS(dem_law_choose(&def, 0.01f, &law, &mixes), GRAIN_ERROR_ARGUMENT, "hertz_tsuji");
+    ENSURE_FAILS(dem_law_choose(&def, 0.01f, 0.01f, &law, &mixes), GRAIN_ERROR_ARGUMENT, "hertz_tsuji");
 }

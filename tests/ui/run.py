@@ -5,6 +5,7 @@ crashes, hangs, or prints a traceback: errors while drawing a panel show up nowh
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,11 @@ def run_file(path: Path, options: argparse.Namespace) -> bool:
     lines = [line for line in output.splitlines() if line.startswith(("ok ", "not ok ", "skip ", "# "))]
     print("\n".join(lines), flush=True)
     good = not any(line.startswith("not ok") for line in lines)
+    for pid in re.findall(r"^# child (\d+)$", output, re.MULTILINE):
+        is_alive = Path(f"/proc/{pid}").exists()
+        print(f"not ok {title}:child_ends_with_blender: process {pid} still runs" if is_alive
+              else f"ok {title}:child_ends_with_blender", flush=True)
+        good = good and not is_alive
     if process.returncode != 0:
         print(f"not ok {title}:ends: Blender ended with code {process.returncode}", flush=True)
         good = False

@@ -6,7 +6,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+// A test that takes longer says so: the whole suite is to stay under two minutes.
+#define SLOW_SECONDS 2.0
 
 static Test *tests;
 static int failed_here;
@@ -61,6 +65,17 @@ static void name_test(const Test *test, char *name, size_t size)
     snprintf(name, size, "%.*s:%s", (int)(strlen(file) - 2), file, test->name);
 }
 
+// Whether the name holds one of the words, which '|' separates.
+static int is_wanted(const char *name, const char *words)
+{
+    for (;;) {
+        size_t length = strcspn(words, "|");
+        if (memmem(name, strlen(name), words, length)) return 1;
+        if (words[length] == 0) return 0;
+        words += length + 1;
+    }
+}
+
 int main(int argument_count, char **arguments)
 {
     const char *wanted = argument_count > 1 ? arguments[1] : "";
@@ -69,11 +84,13 @@ int main(int argument_count, char **arguments)
     for (const Test *test = tests; test; test = test->next) {
         char name[256];
         name_test(test, name, sizeof name);
-        if (!strstr(name, wanted)) continue;
+        if (!is_wanted(name, wanted)) continue;
         failed_here = 0;
         folder[0] = 0;
         int64_t bytes_before = grain_allocated_bytes();
+        clock_t began = clock();
         test->run();
+        double seconds = (double)(clock() - began) / CLOCKS_PER_SEC; // of all threads
         if (!failed_here && grain_allocated_bytes() != bytes_before)
             test_fail(test->file, 0, "%lld bytes left behind", (long long)(grain_allocated_bytes() - bytes_before));
         if (folder[0] && !failed_here) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
@@ -81,6 +98,7 @@ int main(int argument_count, char **arguments)
             printf("not ok %s: %s\n", name, failure);
         else
             printf("ok %s\n", name);
+        if (seconds > SLOW_SECONDS) printf("# slow: %.1f s of processor time\n", seconds);
         passed += !failed_here;
         failed += failed_here;
     }

@@ -59,8 +59,8 @@ TEST(sphere)
     ENSURE_NEAR(m.inertia[1], 0.0, 1e-6);
 }
 
-// A second way to Suzanne's figures: adding up the voxels that are inside. Her eyes are shells of their own that reach
-// into the head's sockets: over the surface what overlaps counts twice, over the voxels once. Measured: 1.9 %.
+// A second way to Suzanne's figures: adding up the voxels that are inside. Her eyes, which bulge out of the sockets,
+// are sheets and weigh nothing over the surface: measured 0.2 % less, centre 3 mm farther back.
 TEST(suzanne_against_her_voxels)
 {
     Shape suzanne = shape_load(GRAIN_TEST_DATA "/suzanne.obj");
@@ -89,12 +89,12 @@ TEST(suzanne_against_her_voxels)
             }
     grain_sdf_destroy(sdf);
     shape_free(&suzanne);
-    ENSURE_NEAR(m.volume, volume, 0.025 * volume);
+    ENSURE_NEAR(m.volume, volume, 0.01 * volume);
     for (int i = 0; i < 3; i++) ENSURE_NEAR(m.centre[i], first[i] / volume, 0.01);
     double yy = second[1] - first[1] * first[1] / volume, zz = second[2] - first[2] * first[2] / volume;
     double yz = mixed[1] - first[1] * first[2] / volume;
-    ENSURE_NEAR(m.inertia[0], yy + zz, 0.025 * (yy + zz));
-    ENSURE_NEAR(m.inertia[5], -yz, 0.025 * (yy + zz));
+    ENSURE_NEAR(m.inertia[0], yy + zz, 0.015 * (yy + zz));
+    ENSURE_NEAR(m.inertia[5], -yz, 0.015 * (yy + zz));
 }
 
 TEST(turned_and_inside_out_meshes_weigh_the_same)

@@ -20,7 +20,7 @@ ARRAY_ALIGNMENT = 64  # bytes
 _LABELS = {
     "fps": "frame rate", "frame_start": "start frame", "gravity": "gravity", "seed": "seed", "type": "solver",
     "particle_radius": "particle radius", "size_spread": "size spread", "density": "density",
-    "friction": "friction", "restitution": "bounciness", "softness": "softness",
+    "friction": "friction", "rolling_friction": "rolling friction", "restitution": "bounciness", "softness": "softness",
 }
 
 Vector = tuple[float, float, float]
@@ -33,6 +33,7 @@ class Solver:
     size_spread: float = 0.2
     density: float = 2600.0  # kg/m3
     friction: float = 0.6  # tangent of the friction angle
+    rolling_friction: float = 0.3
     restitution: float = 0.3
     softness: float = 0.1
     type: str = "dem"
@@ -108,7 +109,8 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
         "solver": {
             "type": job.solver.type, "particle_radius": job.solver.particle_radius,
             "size_spread": job.solver.size_spread, "density": job.solver.density, "friction": job.solver.friction,
-            "restitution": job.solver.restitution, "softness": job.solver.softness,
+            "rolling_friction": job.solver.rolling_friction, "restitution": job.solver.restitution,
+            "softness": job.solver.softness,
         },
     }
     objects = [_describe_object(item, geometry) for item in job.objects]

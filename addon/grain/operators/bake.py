@@ -122,8 +122,8 @@ class GRAIN_OT_bake(Operator):
             self.report({'INFO'}, outcome.text)
             return {'CANCELLED'}
         if outcome.kind == "other_job":
-            self.report({'ERROR'}, "The baked frames belong to other settings. Bake Anew deletes them and starts "
-                                   f"again. {outcome.text}".strip())
+            self.report({'ERROR'}, "The baked frames belong to other settings or another scene. Bake Anew deletes them "
+                                   "and starts again; another cache folder keeps them")
             return {'CANCELLED'}
         self.report({'ERROR'}, outcome.text)
         return {'CANCELLED'}

@@ -98,6 +98,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column = layout.column()
     column.prop(settings, "size_spread")
     column.prop(settings, "friction_angle")
+    column.prop(settings, "rolling_friction")
     column.prop(settings, "density")
     column.prop(settings, "restitution")
     column.prop(settings, "softness")
@@ -110,7 +111,7 @@ def draw_cache(layout: UILayout, context: Context) -> None:
     layout.prop(settings, "name")
     row = layout.row(align=True)
     row.prop(settings, "cache_folder", text="Folder")
-    row.operator("grain.open_folder", text="", icon='FILE_FOLDER')
+    row.operator("grain.open_folder", text="", icon='FILEBROWSER')
     if not settings.cache_folder:
         draw_wrapped(layout, context, f"Empty, so {paths.folder_setting(scene)} is used")
     if paths.is_temporary(scene):

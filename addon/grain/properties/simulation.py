@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty,
 from bpy.types import Context, PropertyGroup
 
 from .. import compat, runtime
+from ..scene import playback
 from .display import GRAIN_PG_display
 
 FRAME_LIMIT = 1048574
@@ -26,7 +27,6 @@ def _on_frame_end(group: "GRAIN_PG_simulation", context: Context) -> None:
 
 
 def _on_folder(group: "GRAIN_PG_simulation", context: Context) -> None:
-    from ..scene import playback
     playback.show(group.id_data)
 
 
@@ -50,6 +50,10 @@ class GRAIN_PG_simulation(PropertyGroup):
         soft_max=radians(50.0), step=100, precision=1,
         description="Friction between grains, as the angle at which one starts to slide on another. "
                     "Smooth beads about 15°, dry sand 31°, gravel 38°")
+    rolling_friction: FloatProperty(
+        name="Rolling Friction", subtype='FACTOR', default=0.3, min=0.0, max=2.0, soft_max=1.0, precision=2,
+        description="How much grains resist rolling, as angular ones do. 0 lets them roll away like marbles, "
+                    "0.3 heaps up like sand, 0.6 like gravel")
     density: FloatProperty(
         name="Density", default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000,
         precision=0,

@@ -20,7 +20,8 @@ def settings_only(scene: Scene) -> Job:
     solver = Solver(
         particle_radius=tidy(settings.particle_radius * scale), size_spread=tidy(settings.size_spread),
         density=tidy(settings.density), friction=tidy(tan(settings.friction_angle)),
-        restitution=tidy(settings.restitution), softness=tidy(settings.softness))
+        rolling_friction=tidy(settings.rolling_friction), restitution=tidy(settings.restitution),
+        softness=tidy(settings.softness))
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
         fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),

@@ -55,8 +55,9 @@ typedef struct GrainMassProperties {
 } GrainMassProperties;
 
 /// By integrating over the surface (Mirtich 1996). Turned triangles are turned back, inside-out shells are taken as if
-/// they were not, holes are closed by a fan; shells that overlap count twice where they do. GRAIN_ERROR_MESH when
-/// there is no volume. density in kg/m^3. out->struct_size is set by the caller.
+/// they were not, holes are closed by a fan; shells that are more hole than surface count only where there are no
+/// others; shells that overlap count twice where they do. GRAIN_ERROR_MESH when there is no volume. density in kg/m^3.
+/// out->struct_size is set by the caller.
 GRAIN_API GrainResult grain_mesh_mass(const GrainMesh *mesh, double density, GrainMassProperties *out);
 
 /// A mesh from a file: .obj, .ply or .stl (text and binary). Faces of more than three corners are cut into triangles,

@@ -188,7 +188,47 @@ GrainResult cell_grid_build(CellGrid *grid, const float *x, const float *y, cons
     grid->count = count;
     TRY(list_cells(grid));
     find_rows(grid, &numbering, threads);
+    for (int a = 0; a < 3; a++) grid->low[a] = numbering.low[a];
+    grid->cells_per_metre = numbering.cells_per_metre;
+    grid->cells[0] = numbering.row;
+    grid->cells[1] = numbering.slab / numbering.row;
+    grid->cells[2] = cell_along((double)bounds.high[2], numbering.low[2], numbering.cells_per_metre) + 3;
     return GRAIN_OK;
+}
+
+// Beside the box, the empty cells around it count; farther out there is nobody.
+static int number_along(const CellGrid *grid, int axis, double coordinate, uint64_t *number)
+{
+    double cell = floor((coordinate - grid->low[axis]) * grid->cells_per_metre);
+    if (!(cell >= -1.0)) return 0;
+    if (cell > (double)(grid->cells[axis] - 2)) {
+        // Points beyond the last cell that can be numbered share it.
+        if (grid->cells[axis] - 2 < MAX_CELLS_PER_AXIS) return 0;
+        cell = (double)(grid->cells[axis] - 3);
+    }
+    *number = (uint64_t)(cell + 1.0);
+    return 1;
+}
+
+void cell_grid_rows_at(const CellGrid *grid, float x, float y, float z, uint64_t *key, CellRows *rows)
+{
+    uint64_t number[3], here = UINT64_MAX - 1; // no cell has that number
+    if (grid->cell_count > 0 && number_along(grid, 0, (double)x, &number[0]) &&
+        number_along(grid, 1, (double)y, &number[1]) && number_along(grid, 2, (double)z, &number[2]))
+        here = (number[2] * grid->cells[1] + number[1]) * grid->cells[0] + number[0];
+    if (here == *key) return;
+    *key = here;
+    for (int row = 0; row < 9; row++) {
+        rows->begin[row] = rows->end[row] = 0;
+        if (here == UINT64_MAX - 1) continue;
+        int64_t offset = (int64_t)(grid->cells[0] * grid->cells[1]) * (row / 3 - 1) + (int64_t)grid->cells[0] * (row % 3 - 1);
+        int64_t from = (int64_t)here + offset - 1;
+        if (from + 2 < 0) continue;
+        int64_t begin = first_cell_from(grid->cell_key, grid->cell_count, from < 0 ? 0 : (uint64_t)from), end = begin;
+        while (end < grid->cell_count && grid->cell_key[end] < (uint64_t)(from + 3)) end++;
+        rows->begin[row] = grid->cell_start[begin];
+        rows->end[row] = grid->cell_start[end];
+    }
 }
 
 void cell_grid_free(CellGrid *grid)

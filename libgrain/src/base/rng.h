@@ -12,6 +12,7 @@ typedef enum RngStream {
     RNG_STREAM_FILL_JITTER = 1,
     RNG_STREAM_FILL_RADIUS = 2,
     RNG_STREAM_COVER_START = 3,
+    RNG_STREAM_GRAIN_FACING = 20,
     RNG_STREAM_TEST = 100,
 } RngStream;
 

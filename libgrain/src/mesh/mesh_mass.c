@@ -17,10 +17,17 @@ typedef struct Moments {
     double mixed[3];  // x y, y z, z x
 } Moments;
 
+// A shell with more hole than this part of its surface is a sheet. Beside proper bodies sheets weigh nothing: Suzanne's
+// eyes are half spheres in sockets that are closed without them.
+#define SHEET_HOLES 0.1
+
 typedef struct Summing {
     const MeshShells *shells;
+    int with_sheets;
     Moments sum;
 } Summing;
+
+static int is_sheet(const MeshShell *shell) { return shell->hole_area > SHEET_HOLES * shell->area; }
 
 // The tetrahedron from the origin to a triangle, signed. The mean over its corners (0, a, b, c) of a product of two
 // coordinates: (sum of corners)_i (sum)_j + sum over corners of a_i a_j, over 20.
@@ -28,6 +35,7 @@ static void add_triangle(void *user, int32_t shell, Vec3d a, Vec3d b, Vec3d c, i
 {
     (void)is_cap;
     Summing *s = user;
+    if (is_sheet(&s->shells->shells[shell]) && !s->with_sheets) return;
     double volume = vec3d_dot(a, vec3d_cross(b, c)) / 6.0;
     if (s->shells->shells[shell].volume < 0.0) volume = -volume; // inside out
     const double p[3][3] = {{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}};
@@ -74,7 +82,9 @@ static GrainResult find_mass(const MeshShells *shells, double density, GrainMass
     mesh_bounds(shells->topology->mesh, 1, &low, &high);
     // From the middle of the mesh: far from the origin, the sums would lose all digits.
     Vec3d middle = vec3d_scale(vec3d_add(vec3d_from(low), vec3d_from(high)), 0.5);
-    Summing summing = {.shells = shells};
+    Summing summing = {.shells = shells, .with_sheets = 1};
+    for (int64_t i = 0; i < shells->shell_count; i++)
+        if (!is_sheet(&shells->shells[i])) summing.with_sheets = 0;
     mesh_shells_visit(shells, middle, add_triangle, &summing);
     double area = 0.0;
     for (int64_t i = 0; i < shells->shell_count; i++) area += shells->shells[i].area;

@@ -181,7 +181,7 @@ static void add_to_shell(void *user, int32_t shell, Vec3d a, Vec3d b, Vec3d c, i
 {
     MeshShell *sum = &((MeshShell *)user)[shell];
     Vec3d normal = vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a));
-    if (!is_cap) sum->area += 0.5 * vec3d_length(normal);
+    *(is_cap ? &sum->hole_area : &sum->area) += 0.5 * vec3d_length(normal);
     sum->volume += vec3d_dot(a, normal) / 6.0;
 }
 

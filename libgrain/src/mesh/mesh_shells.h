@@ -9,8 +9,9 @@ typedef struct MeshShell {
     int64_t flipped_triangles; ///< turned against most of their neighbours
     int32_t orientable;        ///< 0: no winding suits all (a Moebius strip)
     int32_t unused;
-    double area;   ///< m^2
-    double volume; ///< m^3, holes closed by a fan; negative when inside out
+    double area;      ///< m^2
+    double hole_area; ///< m^2, of the fans that close the holes
+    double volume;    ///< m^3, holes closed by a fan; negative when inside out
 } MeshShell;
 
 typedef struct MeshShells {

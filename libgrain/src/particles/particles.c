@@ -24,11 +24,17 @@ GrainResult particles_add(Particles *particles, Vec3 position, Vec3 velocity, fl
     return GRAIN_OK;
 }
 
+GrainResult particles_orient(Particles *particles)
+{
+    return alloc_grow((void **)&particles->orientation, &particles->orientation_capacity, particles->capacity, sizeof(Quat));
+}
+
 void particles_free(Particles *particles)
 {
     alloc_free(particles->position);
     alloc_free(particles->velocity);
     alloc_free(particles->radius);
+    alloc_free(particles->orientation);
     *particles = (Particles){0};
 }
 

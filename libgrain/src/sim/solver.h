@@ -37,6 +37,10 @@ typedef struct SimDef {
     const SimMaterial *more_materials;            ///< kinds of grain 1, 2, ...; kind 0 is the one above
     int more_material_count;
     const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0
+    const struct DemShape *shapes;    ///< shapes of grains, of dem; NULL: spheres
+    int shape_count;
+    const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
+    uint64_t seed;                 ///< for how the grains face at first
     float softness;           ///< how deep, in radii, an impact at expected_speed sinks in
     float expected_speed;     ///< m/s, the fastest impact the scene's height and sources suggest
     const SimCollider *colliders;

@@ -12,6 +12,8 @@
 #define BALLS_PER_THREAD 2000
 // Pairs or walls of one piece of work; a multiple of DEM_LIST_MULTIPLE.
 #define CONTACT_BLOCK 4096
+// Grains of one piece of work: they have two balls at least, so there are no more pieces than of balls.
+#define GRAIN_BLOCK (PARALLEL_BLOCK / 2)
 
 // --- life ---------------------------------------------------------------------------------------
 
@@ -24,15 +26,15 @@ static GrainResult allocate(Dem *dem)
     dem->id_before = ALLOC(int32_t, dem->count);
     dem->shared_start = ALLOC_ZEROED(int32_t, dem->count + 2);
     dem->block_left = ALLOC_ZEROED(int32_t, dem->block_count);
-    dem->block_reach = ALLOC_ZEROED(float, dem->block_count);
     dem->block_walls = ALLOC_ZEROED(int64_t, dem->block_count + 1);
     dem->colliders = ALLOC_ZEROED(SimCollider, dem->def.collider_count);
-    if (dem->def.more_material_count > 0 && !(dem->material = ALLOC(uint8_t, dem->count))) return GRAIN_ERROR_MEMORY;
+    if (dem->def.more_material_count > 0 && !(dem->material = ALLOC(uint8_t, dem->particle_count)))
+        return GRAIN_ERROR_MEMORY;
     float **arrays[] = {&dem->x, &dem->y, &dem->z, &dem->reach};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (!(*arrays[i] = ALLOC_ZEROED(float, dem->count))) return GRAIN_ERROR_MEMORY;
     return dem->balls && dem->balls_before && dem->id && dem->id_before && dem->shared_start && dem->block_left &&
-                   dem->block_reach && dem->block_walls && dem->colliders
+                   dem->block_walls && dem->colliders
                ? GRAIN_OK
                : GRAIN_ERROR_MEMORY;
 }
@@ -42,44 +44,35 @@ static void destroy(void *state)
     Dem *dem = state;
     if (!dem) return;
     dem_free_lists(dem);
-    void *arrays[] = {dem->balls,       dem->balls_before, dem->id,        dem->id_before, dem->block_left,
-                      dem->block_reach, dem->block_walls,  dem->colliders, dem->x,         dem->y,
-                      dem->z,           dem->reach,        dem->material};
+    dem_free_grains(dem);
+    void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left,
+                      dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,
+                      dem->reach,       dem->material};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(dem);
-}
-
-static DemBall ball_at_start(const Particles *start, int64_t i, float density)
-{
-    float radius = start->radius[i];
-    double mass = (double)density * 4.0 / 3.0 * M_PI * pow((double)radius, 3.0);
-    return (DemBall){.radius = radius,
-                     .inverse_mass = (float)(1.0 / mass),
-                     .inverse_inertia = (float)(2.5 / (mass * (double)radius * (double)radius)),
-                     .velocity = {start->velocity[i].x, start->velocity[i].y, start->velocity[i].z},
-                     .anchor = {start->position[i].x, start->position[i].y, start->position[i].z}};
 }
 
 static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *start, int threads)
 {
     dem->def = *def;
-    dem->count = start->count;
+    TRY(dem_plan_grains(dem, def, start));
     int64_t useful_threads = 1 + dem->count / BALLS_PER_THREAD;
     dem->threads = useful_threads < threads ? (int)useful_threads : threads;
     dem->found_per_ball = 8;
     dem->wall_room = PARALLEL_BLOCK;
     TRY(allocate(dem));
-    if (dem->material) memcpy(dem->material, def->particle_material, (size_t)dem->count);
+    if (dem->material) memcpy(dem->material, def->particle_material, (size_t)dem->particle_count);
     memcpy(dem->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
     dem->def.colliders = dem->colliders;
-    float smallest = def->largest_radius;
+    dem_start_grains(dem, def, start);
+    dem->def.shapes = dem->shapes;
+    float smallest = def->largest_radius, largest = 0.0f;
     for (int64_t i = 0; i < dem->count; i++) {
-        int material = dem->material ? dem->material[i] : 0;
-        dem->balls[i] = ball_at_start(start, i, dem_material(def, material).density);
         dem->id[i] = (int32_t)i;
-        smallest = fminf(smallest, start->radius[i]);
+        smallest = fminf(smallest, dem->balls[i].radius);
+        largest = fmaxf(largest, dem->balls[i].radius);
     }
-    TRY(dem_law_choose(def, smallest, &dem->law, &dem->mixes));
+    TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
     dem->must_list = 1;
     return GRAIN_OK;
 }
@@ -138,6 +131,13 @@ static void move(Dem *dem, float seconds)
         dem->block_left[block] = SIMD_CALL(dem_move)(dem, first, last, seconds);
     }
     for (int64_t block = 0; block < dem->block_count; block++) dem->must_list |= dem->block_left[block];
+    int64_t grain_blocks = parallel_block_count(dem->grain_count, GRAIN_BLOCK);
+    PARALLEL_STRIPS(dem->threads, block, grain_blocks)
+    {
+        int64_t first = block * GRAIN_BLOCK, last = parallel_block_end(block, GRAIN_BLOCK, dem->grain_count);
+        dem->block_left[block] = SIMD_CALL(dem_grains)(dem, first, last, seconds);
+    }
+    for (int64_t block = 0; block < grain_blocks; block++) dem->must_list |= dem->block_left[block];
 }
 
 static GrainResult step(void *state, double seconds)
@@ -151,19 +151,38 @@ static GrainResult step(void *state, double seconds)
 
 // --- reading and saving -------------------------------------------------------------------------
 
+static GrainResult read_balls(const Dem *dem, Particles *out)
+{
+    for (int64_t i = 0; i < dem->count; i++) {
+        const DemBall *ball = &dem->balls[i];
+        if (ball->inverse_inertia == 0.0f) continue;
+        int32_t particle = dem->ball_particle[dem->id[i]];
+        out->position[particle] = vec3(ball->anchor[0] + ball->offset[0], ball->anchor[1] + ball->offset[1],
+                                       ball->anchor[2] + ball->offset[2]);
+        out->velocity[particle] = vec3(ball->velocity[0], ball->velocity[1], ball->velocity[2]);
+        out->radius[particle] = ball->radius;
+        if (out->orientation) out->orientation[particle] = quat_identity();
+        if (!vec3_is_finite(out->position[particle])) return dem_name_lost(dem);
+    }
+    return GRAIN_OK;
+}
+
 static GrainResult read(const void *state, Particles *out)
 {
     const Dem *dem = state;
-    TRY(particles_reserve(out, dem->count));
-    out->count = dem->count;
-    for (int64_t i = 0; i < dem->count; i++) {
-        const DemBall *ball = &dem->balls[i];
-        int32_t id = dem->id[i];
-        out->position[id] = vec3(ball->anchor[0] + ball->offset[0], ball->anchor[1] + ball->offset[1],
-                                 ball->anchor[2] + ball->offset[2]);
-        out->velocity[id] = vec3(ball->velocity[0], ball->velocity[1], ball->velocity[2]);
-        out->radius[id] = ball->radius;
-        if (!vec3_is_finite(out->position[id])) return dem_name_lost(dem);
+    TRY(particles_reserve(out, dem->particle_count));
+    if (dem->grain_count > 0) TRY(particles_orient(out));
+    out->count = dem->particle_count;
+    TRY(read_balls(dem, out));
+    for (int64_t g = 0; g < dem->grain_count; g++) {
+        const DemGrain *grain = &dem->grains[g];
+        int32_t id = dem->grain_id[g], particle = dem->grain_particle[id];
+        out->position[particle] = vec3(grain->anchor[0] + grain->offset[0], grain->anchor[1] + grain->offset[1],
+                                       grain->anchor[2] + grain->offset[2]);
+        out->velocity[particle] = vec3(grain->velocity[0], grain->velocity[1], grain->velocity[2]);
+        out->radius[particle] = grain->radius;
+        out->orientation[particle] = dem_grain_orientation(dem, g);
+        if (!vec3_is_finite(out->position[particle])) return dem_name_lost(dem);
     }
     return GRAIN_OK;
 }
@@ -182,7 +201,10 @@ static int save_balls(const Dem *dem, Column *columns)
     columns[0] = (Column){"dem.must_list", GRAIN_I32, 1, 1, &dem->must_list};
     columns[1] = (Column){"dem.id", GRAIN_I32, 1, dem->count, dem->id};
     columns[2] = (Column){"dem.balls", GRAIN_F32, DEM_BALL_FLOATS, dem->count, dem->balls};
-    return 3;
+    if (dem->grain_count == 0) return 3;
+    columns[3] = (Column){"dem.grain_id", GRAIN_I32, 1, dem->grain_count, dem->grain_id};
+    columns[4] = (Column){"dem.grains", GRAIN_F32, DEM_GRAIN_FLOATS, dem->grain_count, dem->grains};
+    return 5;
 }
 
 // What a pair or wall has learnt; who is in the lists follows from the balls' anchors.
@@ -222,6 +244,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     Dem *dem = state;
     Column own[SOLVER_MAX_COLUMNS];
     TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
+    for (int64_t i = 0; dem->place && i < dem->count; i++) dem->place[dem->id[i]] = (int32_t)i;
     const Column *shear = column_find(columns, column_count, "dem.shear_x");
     if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
     TRY(dem_restore_lists(dem));

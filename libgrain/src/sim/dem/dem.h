@@ -19,6 +19,7 @@
 #include "base/cell_grid.h"
 #include "base/simd.h"
 #include "sim/dem/dem_law.h"
+#include "sim/dem/dem_shape.h"
 #include "sim/solver.h"
 
 extern const Solver dem_solver;
@@ -27,10 +28,34 @@ extern const Solver dem_solver;
 typedef struct DemBall {
     float offset[3], radius;         ///< m since the lists were made; m
     float velocity[3], inverse_mass; ///< m/s; 1/kg
-    float spin[3], inverse_inertia;  ///< rad/s; 1/(kg m2)
+    float spin[3], inverse_inertia;  ///< rad/s; 1/(kg m2), 0 for a ball of a larger grain
     float anchor[3], skin_squared;   ///< m; m2, when the offset is longer than the skin, lists are made again
 } DemBall;
 #define DEM_BALL_FLOATS 16
+
+/// A grain of several balls that move as one. Its balls follow it; contacts only ever see balls.
+///
+/// What it has turned since the lists were made is kept apart from how it faced then, as its way is from its anchor: so
+/// that the tiny turns of a grain at rest are not lost in rounding.
+typedef struct DemGrain {
+    float offset[3], inverse_mass;
+    float velocity[3], radius;          ///< radius: of the ball around it
+    float momentum[3], unused_a;        ///< kg m2/s, angular, in the world's axes
+    float turned[3], unused_b;          ///< x, y, z of the quaternion of what it has turned since the lists were made
+    float spin[3], unused_c;            ///< rad/s
+    float inverse_inertia[3], unused_d; ///< about its principal axes
+    float facing[4];                    ///< w, x, y, z: from principal axes to the world when the lists were made
+    float anchor[3], unused_e;
+} DemGrain;
+#define DEM_GRAIN_FLOATS 32
+
+/// Where a ball is on its grain, from the grain's centre, in the world's axes (m).
+typedef struct DemArm {
+    float listed[3], unused_a; ///< when the lists were made
+    float now[3], unused_b;
+    float rounding[3]; ///< anchor of the grain + listed - anchor of the ball
+    int32_t grain;     ///< place of its grain
+} DemArm;
 
 /// Lists are as long as a multiple of this, so that no vector reaches past their end. The entries that fill them up
 /// belong to ball 0 and touch nothing.
@@ -81,6 +106,20 @@ typedef struct DemWallFound {
     float gap;
 } DemWallFound;
 
+/// Balls of very different sizes are sorted into grids of their own, each with cells for the largest of it; the balls
+/// of a finer grid look for partners in the coarser ones too. Most scenes need one level.
+#define DEM_MAX_LEVELS 8
+typedef struct DemLevels {
+    int count;                         ///< finest first
+    CellGrid grid[DEM_MAX_LEVELS];     ///< places within a level
+    int32_t first[DEM_MAX_LEVELS + 1]; ///< level -> place of its first ball
+    const int32_t *order;              ///< place -> place before
+    uint8_t *level;                    ///< of each ball, as it stood before
+    int32_t *by_level, *combined;      ///< only with several levels
+    float *x, *y, *z;
+    int64_t level_capacity, by_level_capacity, combined_capacity, x_capacity, y_capacity, z_capacity;
+} DemLevels;
+
 typedef struct Dem {
     SimDef def;
     SimCollider *colliders; ///< own copy
@@ -95,7 +134,24 @@ typedef struct Dem {
     uint8_t *material;        ///< kind of grain, in the order of birth; NULL when there is only one
     float *x, *y, *z, *reach; ///< m: places when the lists were made, and radius + skin; in sorted order
 
-    CellGrid grid;
+    // Grains of several balls, in the order of their first ball's place. All NULL when there are none.
+    int64_t grain_count;
+    DemGrain *grains, *grains_before;
+    int32_t *grain_id, *grain_id_before; ///< order of birth among the grains of several balls
+    DemArm *arms;                        ///< of each ball, by place
+    float *push, *turn;                  ///< N, N m: sums of each ball of a grain, by place
+    int32_t *body;                       ///< of each ball, by place: balls with the same number do not touch
+    // By order of birth.
+    int32_t *place;          ///< ball -> its place
+    int32_t *grain_first;    ///< grain -> its first ball; grain_count + 1 entries
+    uint8_t *grain_shape;    ///< grain -> its shape
+    int32_t *grain_particle; ///< grain -> the particle it is outside
+    int32_t *ball_particle;  ///< ball -> the particle it is, or belongs to
+    int32_t *particle_grain; ///< particle -> its grain; -1 for a ball alone
+    DemShape *shapes;
+    int64_t particle_count; ///< grains and balls alone
+
+    DemLevels levels;
     DemPairs pairs, pairs_before; ///< of pairs_before only own, b, shear and roll mean anything
     DemWalls walls, walls_before;
     int32_t *shared;       ///< records in which a ball is the second, or touches a wall
@@ -112,9 +168,22 @@ typedef struct Dem {
 
     int32_t must_list;   ///< somebody left the skin, or nothing is listed yet
     int32_t *block_left; ///< of each block: somebody left the skin
-    float *block_reach;
     int64_t block_count;
 } Dem;
+
+// dem_grains.c
+/// Counts and allocates; called first.
+GrainResult dem_plan_grains(Dem *dem, const SimDef *def, const Particles *start);
+/// Balls and grains as they start.
+void dem_start_grains(Dem *dem, const SimDef *def, const Particles *start);
+/// The present state becomes the one that turns and offsets are counted from; anchors of their balls follow.
+void dem_anchor_grains(Dem *dem);
+/// After the balls have been sorted: grains in the order of their first ball, and where each ball is on its grain.
+void dem_sort_grains(Dem *dem);
+void dem_place_arms(Dem *dem);
+/// How the shape as it was given has to be turned to face as grain g does now.
+Quat dem_grain_orientation(const Dem *dem, int64_t g);
+void dem_free_grains(Dem *dem);
 
 // dem_lists.c
 /// Makes the lists if somebody has left the skin. Springs of pairs that stay are kept.
@@ -132,9 +201,29 @@ GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before);
 void dem_refresh_walls(Dem *dem, int64_t first, int64_t last);
 void dem_free_walls(DemWalls *walls);
 
+// dem_levels.c
+/// Sorts balls at x, y, z with this reach (all in the order they stand in) into levels and cells.
+GrainResult dem_levels_build(DemLevels *levels, const float *x, const float *y, const float *z, const float *reach,
+                             int64_t count, int threads);
+void dem_levels_free(DemLevels *levels);
+
+// dem_pairs.c
+/// Finds all pairs that may touch; ball_before[place] is where a ball stood in the lists before, NULL: there were none.
+GrainResult dem_list_pairs(Dem *dem, const int32_t *ball_before);
+void dem_free_pairs(DemPairs *pairs);
+
 // dem_vectors.c
 GrainResult dem_vectors_grow(DemVectors *vectors, int64_t count);
 void dem_vectors_free(DemVectors *vectors);
+
+/// How a vector changes when it is turned by the quaternion with these x, y, z. No digit is lost however small the
+/// turn.
+static inline Vec3 dem_turn_arm(Vec3 turned, Vec3 arm)
+{
+    float w = sqrtf(fmaxf(1.0f - vec3_dot(turned, turned), 0.0f));
+    Vec3 cross = vec3_cross(turned, arm);
+    return vec3_scale(vec3_add(vec3_scale(cross, w), vec3_cross(turned, cross)), 2.0f);
+}
 
 static inline int64_t dem_round_up(int64_t count)
 {
@@ -161,7 +250,11 @@ SIMD_KERNEL(void, dem_pairs, (const DemWork *work, int64_t first, int64_t last))
 SIMD_KERNEL(void, dem_walls, (const DemWork *work, int64_t first, int64_t last, int64_t first_record))
 /// Sums the records of balls [first, last) and moves them. Returns whether one of them left its skin.
 SIMD_KERNEL(int32_t, dem_move, (const Dem *dem, int64_t first, int64_t last, float seconds))
-/// Partners b > a of the balls of cells [first_cell, last_cell) into found (room for `room` of them), how many each
-/// ball has into own[ball]. Returns how many there are in all, also when that is more than room.
+/// Moves grains [first, last) by the sums of their balls, and the balls with them. Returns whether a ball left its
+/// skin.
+SIMD_KERNEL(int32_t, dem_grains, (const Dem *dem, int64_t first, int64_t last, float seconds))
+/// Partners b > a of the balls of cells [first_cell, last_cell) of a level into found (room for `room` of them), how
+/// many each ball has into own[ball]. Returns how many there are in all, also when that is more than room.
 SIMD_KERNEL(int64_t, dem_search,
-            (const Dem *dem, int64_t first_cell, int64_t last_cell, int32_t *own, int32_t *found, int64_t room))
+            (const Dem *dem, int level, int64_t first_cell, int64_t last_cell, int32_t *own, int32_t *found,
+             int64_t room))

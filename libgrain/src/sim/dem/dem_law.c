@@ -130,6 +130,7 @@ static void scales(const SimDef *def, const SimMaterial *a, const SimMaterial *b
     *depth = pow(1.25, 0.4) * *unit_length;
 }
 
+// radius: the one that softness is meant for.
 static DemMix mix_of(const SimDef *def, DemNormal normal, const SimMaterial *a, const SimMaterial *b, float radius)
 {
     DemMix mix = {.friction = geometric_mean(a->friction, b->friction),
@@ -140,7 +141,7 @@ static DemMix mix_of(const SimDef *def, DemNormal normal, const SimMaterial *a, 
     double damping = dem_law_damping(normal, restitution), speed = fmax((double)def->expected_speed, 1e-3);
     if (normal == DEM_NORMAL_LINEAR) {
         // As long as an undamped impact at the fastest expected speed needs to sink in by softness: v t / pi.
-        double frequency = speed / ((double)def->softness * (double)def->largest_radius);
+        double frequency = speed / ((double)def->softness * (double)radius);
         mix.stiffness = (float)(frequency * frequency);
         mix.damping = (float)(damping * frequency);
         return mix;
@@ -155,10 +156,11 @@ static DemMix mix_of(const SimDef *def, DemNormal normal, const SimMaterial *a, 
     return mix;
 }
 
-static double contact_seconds(const SimDef *def, DemNormal normal, int material_count, float smallest_radius)
+static double contact_seconds(const SimDef *def, DemNormal normal, int material_count, float smallest_radius,
+                              float reference_radius)
 {
     double speed = fmax((double)def->expected_speed, 1e-3);
-    if (normal == DEM_NORMAL_LINEAR) return M_PI * (double)def->softness * (double)def->largest_radius / speed;
+    if (normal == DEM_NORMAL_LINEAR) return M_PI * (double)def->softness * (double)reference_radius / speed;
     double shortest = INFINITY;
     for (int m = 0; m < material_count; m++) {
         SimMaterial material = dem_material(def, m);
@@ -169,20 +171,20 @@ static double contact_seconds(const SimDef *def, DemNormal normal, int material_
     return shortest;
 }
 
-static void choose_mixes(const SimDef *def, DemLaw *law, DemMixes *mixes)
+static void choose_mixes(const SimDef *def, float radius, DemLaw *law, DemMixes *mixes)
 {
     for (int a = 0; a < law->material_count; a++)
         for (int b = 0; b < law->material_count; b++) {
             SimMaterial first = dem_material(def, a), second = dem_material(def, b);
             DemMix *mix = &mixes->mix[a * DEM_MAX_MATERIALS + b];
-            *mix = mix_of(def, law->normal, &first, &second, def->largest_radius);
+            *mix = mix_of(def, law->normal, &first, &second, radius);
             law->resists_rolling |= mix->rolling_friction > 0.0f;
             law->is_cohesive |= mix->cohesion > 0.0f;
         }
     law->first = mixes->mix[0];
 }
 
-GrainResult dem_law_choose(const SimDef *def, float smallest_radius, DemLaw *law, DemMixes *mixes)
+GrainResult dem_law_choose(const SimDef *def, float smallest_radius, float largest_radius, DemLaw *law, DemMixes *mixes)
 {
     int normal, shear;
     TRY(find_name("normal law", def->normal_law, dem_normal_names, &normal));
@@ -203,8 +205,11 @@ GrainResult dem_law_choose(const SimDef *def, float smallest_radius, DemLaw *law
         law->shear_stiffness = (float)ratio;
         law->shear_damping = (float)sqrt(ratio / 1.5 * LINEAR_SHEAR);
     }
-    choose_mixes(def, law, mixes);
-    law->contact_seconds = (float)contact_seconds(def, law->normal, law->material_count, smallest_radius);
+    // All contacts of the linear law last equally long, so the fastest impact sinks all balls in equally far: by
+    // softness for the middle one of the usual spreads, and by no more than twice that for the smallest.
+    float reference = fminf(sqrtf(smallest_radius * largest_radius), 2.0f * smallest_radius);
+    choose_mixes(def, reference, law, mixes);
+    law->contact_seconds = (float)contact_seconds(def, law->normal, law->material_count, smallest_radius, reference);
     return GRAIN_OK;
 }
 

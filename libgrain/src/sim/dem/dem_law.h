@@ -54,9 +54,10 @@ typedef struct DemMixes {
     DemMix mix[DEM_MAX_MATERIALS * DEM_MAX_MATERIALS];
 } DemMixes;
 
-/// From the settings; Hertz needs the smallest radius, whose contacts are the shortest. GRAIN_ERROR_ARGUMENT names an
+/// From the settings and the radii of the balls. GRAIN_ERROR_ARGUMENT names an
 /// unknown law.
-GrainResult dem_law_choose(const SimDef *def, float smallest_radius, DemLaw *law, DemMixes *mixes);
+GrainResult dem_law_choose(const SimDef *def, float smallest_radius, float largest_radius, DemLaw *law,
+                           DemMixes *mixes);
 /// Makes them those for substeps of this length. Damping is meant for the speed in the middle of the kick a contact
 /// gives, which is not known before: a pair alone comes out as if it were, so that restitution is exact to the second
 /// order.

@@ -37,7 +37,8 @@ SIMD_INLINE Sums sum_records(const Dem *dem, int64_t ball, int resists_rolling)
     return sums;
 }
 
-SIMD_INLINE int32_t move_balls(const Dem *dem, int64_t first, int64_t last, float seconds, int resists_rolling)
+SIMD_INLINE int32_t move_balls(const Dem *dem, int64_t first, int64_t last, float seconds, int resists_rolling,
+                               int has_grains)
 {
     const Vec3 gravity = dem->def.gravity;
     // The fourth numbers (radius, inverse mass, ...) stay as they are.
@@ -49,6 +50,11 @@ SIMD_INLINE int32_t move_balls(const Dem *dem, int64_t first, int64_t last, floa
         DemBall *ball = &dem->balls[i];
         Float4 *offset = (Float4 *)ball->offset, *velocity = (Float4 *)ball->velocity, *spin = (Float4 *)ball->spin;
         Float4 turn = sums.roll - sums.turn * set4(ball->radius);
+        if (has_grains && ball->inverse_inertia == 0.0f) { // dem_grains moves it
+            *(Float4 *)(dem->push + 4 * i) = sums.push;
+            *(Float4 *)(dem->turn + 4 * i) = turn;
+            continue;
+        }
         Float4 moved = *velocity + (sums.push * set4(ball->inverse_mass * seconds) + fall);
         *spin += turn * set4(ball->inverse_inertia * seconds);
         *velocity = moved;
@@ -63,5 +69,7 @@ SIMD_INLINE int32_t move_balls(const Dem *dem, int64_t first, int64_t last, floa
 int32_t SIMD_NAME(dem_move)(const Dem *given, int64_t first, int64_t last, float seconds)
 {
     Dem own = *given; // as in DemWork
-    return own.torque ? move_balls(&own, first, last, seconds, 1) : move_balls(&own, first, last, seconds, 0);
+    if (own.grain_count > 0)
+        return own.torque ? move_balls(&own, first, last, seconds, 1, 1) : move_balls(&own, first, last, seconds, 0, 1);
+    return own.torque ? move_balls(&own, first, last, seconds, 1, 0) : move_balls(&own, first, last, seconds, 0, 0);
 }

@@ -245,7 +245,8 @@ static void fill_wall(Dem *dem, int64_t wall, const DemWallFound *found, int64_t
     walls->collider[wall] = found->collider;
     walls->gap[wall] = found->gap;
     walls->friction[wall] = dem->colliders[found->collider & ~DEM_WALL_FIXED].friction;
-    if (walls->mix) walls->mix[wall] = dem->material[dem->id[found->ball]] * (DEM_MAX_MATERIALS + 1);
+    if (walls->mix)
+        walls->mix[wall] = dem->material[dem->ball_particle[dem->id[found->ball]]] * (DEM_MAX_MATERIALS + 1);
     walls->normal.x[wall] = found->normal.x;
     walls->normal.y[wall] = found->normal.y;
     walls->normal.z[wall] = found->normal.z;

@@ -1,0 +1,33 @@
+#pragma once
+/// Shapes of grains: balls that move as one. Sizes are relative: the ball around the whole grain has radius 1.
+#include "base/vec.h"
+#include "grain/mesh.h"
+
+#define DEM_SHAPE_MAX_BALLS 64
+
+typedef struct DemShapeBall {
+    Vec3 at;
+    float radius;
+} DemShapeBall;
+
+/// Origin at the centre of mass, axes along the principal axes of inertia. Volume and inertia are those of the union of
+/// the balls: where they overlap, the material counts once.
+typedef struct DemShape {
+    int ball_count; ///< 1: a sphere
+    DemShapeBall balls[DEM_SHAPE_MAX_BALLS];
+    double volume;     ///< of the grain, 4/3 pi for a sphere
+    double inertia[3]; ///< over density, about the principal axes; 8/15 pi for a sphere
+    float smallest_ball;
+    Quat from_given; ///< turns the frame the balls were given in into this one
+    Vec3 centre;     ///< of mass, in the frame and scale they were given in
+    float scale;     ///< what 1 is there
+} DemShape;
+
+/// "sphere", "tetrahedron", ..., NULL-ended.
+extern const char *const dem_shape_names[];
+/// GRAIN_ERROR_ARGUMENT lists the names there are.
+GrainResult dem_shape_by_name(const char *name, DemShape *out);
+/// From any balls, in any place and scale.
+GrainResult dem_shape_from_balls(const DemShapeBall *balls, int ball_count, DemShape *out);
+/// A closed mesh filled with at most ball_count balls, each as large as fits, where it adds most.
+GrainResult dem_shape_from_mesh(const GrainMesh *mesh, int ball_count, DemShape *out);
