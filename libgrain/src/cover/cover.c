@@ -75,14 +75,14 @@ static GrainResult drop_lost(CoverFloaters *f, const CoverSurface *surface, floa
     return GRAIN_OK;
 }
 
-static GrainResult spread(CoverFloaters *f, CoverSurface *surface, const GrainCoverDef *def, Run *run,
-                          GrainCoverQuality *quality, double *area)
+// From where cover_start has put the floaters to an even cover.
+static GrainResult spread(CoverFloaters *f, const CoverSurface *surface, const GrainCoverDef *def, Run *run,
+                          GrainCoverQuality *quality, double area, float *largest_hole)
 {
-    float farthest = (float)(FARTHEST * (double)def->radius / surface->frame.spacing), largest_hole;
-    TRY(cover_start(f, surface, def->seed, def->max_count, run, area));
+    float farthest = (float)(FARTHEST * (double)def->radius / surface->frame.spacing);
     cover_floaters_project(f, surface, 8, run->thread_count);
     TRY(drop_lost(f, surface, 1.0f));
-    quality->count_wanted = (int64_t)(COVER_PER_AREA * *area + 0.5);
+    quality->count_wanted = (int64_t)(COVER_PER_AREA * area + 0.5);
     // Nobody knows how much of a sheet is left after moving it along its normals: there the spacing decides alone.
     int64_t wanted = surface->offset == 0.0f || surface->starts_from_field ? quality->count_wanted : 0;
     TRY(cover_relax(f, surface, FIRST_ITERATIONS, run, &quality->iterations));
@@ -90,14 +90,13 @@ static GrainResult spread(CoverFloaters *f, CoverSurface *surface, const GrainCo
         int64_t changed;
         cover_floaters_project(f, surface, 8, run->thread_count);
         TRY(drop_lost(f, surface, farthest));
-        TRY(cover_balance(f, surface, wanted, run->thread_count, &changed, &largest_hole));
-        if (changed == 0) break;
+        TRY(cover_balance(f, surface, wanted, run->thread_count, &changed, largest_hole));
+        if (changed == 0) return GRAIN_OK;
         TRY(cover_relax(f, surface, LATER_ITERATIONS, run, &quality->iterations));
     }
     cover_floaters_project(f, surface, 8, run->thread_count);
-    TRY(drop_lost(f, surface, farthest));
-    if (wanted == 0) *area = (double)f->count / COVER_PER_AREA;
-    return GRAIN_OK;
+    *largest_hole = 0.0f; // as far as anybody knows
+    return drop_lost(f, surface, farthest);
 }
 
 // --- the result -----------------------------------------------------------------------------------
@@ -130,11 +129,14 @@ float cover_support(const GrainCoverDef *def)
     return fminf((float)((double)metres / cover_spacing(def)), MAX_SUPPORT);
 }
 
-static GrainResult take(GrainCover *cover, CoverFloaters *f, const CoverSurface *surface, double area, int threads)
+static GrainResult take(GrainCover *cover, CoverFloaters *f, const CoverSurface *surface, double area,
+                        float largest_hole, int threads)
 {
     if (f->count == 0)
         return fail(GRAIN_ERROR_MESH, "no particle found a place on the surface: use a smaller radius or offset");
-    TRY(cover_measure(f, surface, area, threads, &cover->quality));
+    // Of a sheet moved along its normals nobody knows the area: taken to be what these particles cover.
+    if (surface->offset != 0.0f && !surface->starts_from_field) area = (double)f->count / COVER_PER_AREA;
+    TRY(cover_measure(f, surface, area, largest_hole, threads, &cover->quality));
     TRY(cover_reserve(cover, f->count));
     cover->count = cover->next_id = f->count;
     for (int64_t i = 0; i < f->count; i++) {
@@ -146,14 +148,12 @@ static GrainResult take(GrainCover *cover, CoverFloaters *f, const CoverSurface 
     return cover_weigh(f, cover_support(&cover->def), surface->frame.spacing, threads, cover->weight);
 }
 
-static GrainResult cover_surface(GrainCover *cover, CoverSurface *surface, Run *run)
+// The floaters that cover_start has put down become the cover.
+static GrainResult finish(GrainCover *cover, CoverFloaters *f, const CoverSurface *surface, double area, Run *run)
 {
-    CoverFloaters floaters = {0};
-    double area = 0.0;
-    GrainResult result = spread(&floaters, surface, &cover->def, run, &cover->quality, &area);
-    if (result == GRAIN_OK) result = take(cover, &floaters, surface, area, run->thread_count);
-    cover_floaters_free(&floaters);
-    return result;
+    float largest_hole = 0.0f;
+    TRY(spread(f, surface, &cover->def, run, &cover->quality, area, &largest_hole));
+    return take(cover, f, surface, area, largest_hole, run->thread_count);
 }
 
 // The caller's field as it looks in the surface's frame; its arrays are shared.
@@ -219,7 +219,12 @@ GrainResult grain_cover_create(const GrainSdf *sdf, const GrainCoverDef *def, co
     set_frame(&surface, def, low, high);
     see_field(&surface, sdf);
     surface.starts_from_field = 1;
-    return end(cover_surface(cover, &surface, &run), cover, out);
+    CoverFloaters floaters = {0};
+    double area = 0.0;
+    GrainResult result = cover_start(&floaters, &surface, def->seed, def->max_count, run.thread_count, &area);
+    if (result == GRAIN_OK) result = finish(cover, &floaters, &surface, area, &run);
+    cover_floaters_free(&floaters);
+    return end(result, cover, out);
 }
 
 // --- meshes ---------------------------------------------------------------------------------------
@@ -257,21 +262,54 @@ static GrainResult make_field(CoverSurface *surface, const GrainMesh *mesh, cons
     return result;
 }
 
-static GrainResult cover_mesh(GrainCover *cover, CoverSurface *surface, CoverMesh *own, const GrainMesh *mesh, Run *run)
+typedef struct MeshCover {
+    CoverMesh mesh;
+    CoverSurface surface;
+    CoverFloaters floaters;
+    GrainSdf *sdf;
+    double area;
+} MeshCover;
+
+static GrainResult probe_sides(const MeshCover *m, int threads, CoverSides *sides)
 {
-    GrainSdf *sdf = NULL;
-    TRY(cover_mesh_build(own, mesh, &surface->frame, run));
-    surface->mesh = own;
-    // An offset from a body is a surface of its own, which only the field knows; from a sheet, it is the sheet moved.
-    surface->starts_from_field = surface->offset != 0.0f && own->solid_count == own->count;
-    // Before the field, which would not fit into memory either.
-    if (!surface->starts_from_field) TRY(cover_check_count(COVER_PER_AREA * own->area, cover->def.max_count));
-    GrainResult result = GRAIN_OK;
-    if (own->solid_count > 0) result = make_field(surface, mesh, run, &sdf);
-    if (result == GRAIN_OK) result = cover_mesh_finish(own, surface, run->thread_count);
-    if (result == GRAIN_OK) result = cover_surface(cover, surface, run);
-    grain_sdf_destroy(sdf);
+    MeshWinding winding;
+    TRY(sdf_parts_winding(&m->mesh.parts, &winding, threads));
+    GrainResult result = cover_probe_sides(&m->floaters, &m->surface, &winding, threads, sides);
+    mesh_winding_free(&winding);
     return result;
+}
+
+// Sees to it that normals point outward and that what lies inside is known. Winding numbers at some places settle that
+// for nearly every mesh; only where they find parts inside others, or some parts inside out and some not, a field is
+// needed: to tell triangle by triangle, and to keep the floaters out of there.
+static GrainResult look_inside(MeshCover *m, const GrainMesh *mesh, Run *run)
+{
+    CoverSides sides;
+    TRY(probe_sides(m, run->thread_count, &sides));
+    if (sides.buried > 0 || (sides.inward > 0 && (sides.outward > 0 || m->mesh.solid_count < m->mesh.count))) {
+        TRY(make_field(&m->surface, mesh, run, &m->sdf));
+        return cover_mesh_finish(&m->mesh, &m->surface, run->thread_count);
+    }
+    if (sides.inward > 0) cover_mesh_turn(&m->mesh);
+    return GRAIN_OK;
+}
+
+static GrainResult cover_mesh(MeshCover *m, GrainCover *cover, const GrainMesh *mesh, Run *run)
+{
+    CoverSurface *surface = &m->surface;
+    const GrainCoverDef *def = &cover->def;
+    TRY(cover_mesh_build(&m->mesh, mesh, &surface->frame, run));
+    surface->mesh = &m->mesh;
+    // An offset from a body is a surface of its own, which only the field knows; from a sheet, it is the sheet moved.
+    surface->starts_from_field = surface->offset != 0.0f && m->mesh.solid_count == m->mesh.count;
+    // Before the field, which would not fit into memory either.
+    if (!surface->starts_from_field) TRY(cover_check_count(COVER_PER_AREA * m->mesh.area, def->max_count));
+    if (surface->offset != 0.0f && m->mesh.solid_count > 0) TRY(make_field(surface, mesh, run, &m->sdf));
+    TRY(cover_mesh_finish(&m->mesh, surface, run->thread_count));
+    TRY(cover_start(&m->floaters, surface, def->seed, def->max_count, run->thread_count, &m->area));
+    if (surface->offset == 0.0f && m->mesh.solid_count > 0) TRY(look_inside(m, mesh, run));
+    if (!surface->starts_from_field) TRY(cover_drop_hidden(&m->floaters, surface, run->thread_count, &m->area));
+    return finish(cover, &m->floaters, surface, m->area, run);
 }
 
 GrainResult grain_cover_mesh(const GrainMesh *mesh, const GrainCoverDef *def, const GrainRun *options, GrainCover **out)
@@ -279,15 +317,17 @@ GrainResult grain_cover_mesh(const GrainMesh *mesh, const GrainCoverDef *def, co
     Run run;
     GrainCover *cover;
     if (out) *out = NULL;
-    TRY(mesh_validate(mesh));
+    TRY(run_begin(&run, options));
+    TRY(mesh_validate_on(mesh, run.thread_count));
     TRY(begin(def, options, out, &cover, &run));
-    CoverSurface surface = {0};
+    MeshCover m = {0};
     Vec3 low, high;
     mesh_bounds(mesh, run.thread_count, &low, &high);
-    set_frame(&surface, def, low, high);
-    CoverMesh own = {0};
-    GrainResult result = cover_mesh(cover, &surface, &own, mesh, &run);
-    cover_mesh_free(&own);
+    set_frame(&m.surface, def, low, high);
+    GrainResult result = cover_mesh(&m, cover, mesh, &run);
+    cover_mesh_free(&m.mesh);
+    cover_floaters_free(&m.floaters);
+    grain_sdf_destroy(m.sdf);
     return end(result, cover, out);
 }
 

@@ -23,9 +23,10 @@ struct GrainCover {
 double cover_spacing(const GrainCoverDef *def);
 /// Where the kernel behind the weights ends, in spacings.
 float cover_support(const GrainCoverDef *def);
-/// Figures that follow from the floaters' places alone, in m. The lists are made anew.
-GrainResult cover_measure(CoverFloaters *floaters, const CoverSurface *surface, double area, int threads,
-                          GrainCoverQuality *quality);
+/// Figures that follow from the floaters' places alone, in m. largest_hole: in spacings, if it is known, else 0. The
+/// lists are made anew.
+GrainResult cover_measure(CoverFloaters *floaters, const CoverSurface *surface, double area, float largest_hole,
+                          int threads, GrainCoverQuality *quality);
 /// What each floater stands for (m^3). support in spacings.
 GrainResult cover_weigh(const CoverFloaters *floaters, float support, double spacing, int threads, float *weights);
 /// Room for this many particles; what is there stays.

@@ -75,7 +75,7 @@ static void leave(Balance *b, int64_t floater)
 static void drop_crowds(Balance *b, int threads)
 {
     CoverFloaters *f = b->f;
-    float *nearest = f->spare;
+    float *nearest = f->spare[0];
     PARALLEL_FOR(threads, i, f->count) { b->crowding[i] = crowding_of(f, i, &nearest[i]); }
     for (int64_t i = 0; i < f->count; i++)
         if ((nearest[i] < CROWD || b->crowding[i] > CROWDING) && may_leave(b, i)) leave(b, i);

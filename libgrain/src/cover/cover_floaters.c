@@ -42,11 +42,11 @@ GrainResult cover_floaters_reserve(CoverFloaters *f, int64_t capacity)
         memset(*columns[i] + f->count, 0, (size_t)(capacity - f->count) * sizeof(float));
     }
     TRY(grow((void **)&f->places.point, f->count, capacity, sizeof(CoverPoint)));
-    TRY(grow((void **)&f->spare, 0, capacity, sizeof(float)));
+    for (int i = 0; i < COVER_SORTED; i++) TRY(grow((void **)&f->spare[i], 0, capacity, sizeof(float)));
     TRY(grow((void **)&f->spare_points, 0, capacity, sizeof(CoverPoint)));
     TRY(grow((void **)&f->neighbours, 0, capacity * COVER_LIST_LENGTH, sizeof(int32_t)));
     TRY(grow((void **)&f->list_length, 0, block_count, sizeof(int32_t)));
-    TRY(grow((void **)&f->sums, 0, parallel_block_count(capacity, PARALLEL_BLOCK), sizeof(double)));
+    TRY(grow((void **)&f->sums, 0, parallel_block_count(capacity, COVER_BLOCK), sizeof(double)));
     f->capacity = capacity;
     return GRAIN_OK;
 }
@@ -57,7 +57,7 @@ void cover_floaters_free(CoverFloaters *f)
     float_columns(f, columns);
     for (int i = 0; i < FLOAT_COLUMNS; i++) alloc_free(*columns[i]);
     alloc_free(f->places.point);
-    alloc_free(f->spare);
+    for (int i = 0; i < COVER_SORTED; i++) alloc_free(f->spare[i]);
     alloc_free(f->spare_points);
     alloc_free(f->neighbours);
     alloc_free(f->list_length);
@@ -69,29 +69,35 @@ void cover_floaters_free(CoverFloaters *f)
 // The next places are about to be computed anew and need no sorting.
 static void sort_columns(CoverFloaters *f, int threads)
 {
-    float **columns[] = {&f->places.position[0],
-                         &f->places.position[1],
-                         &f->places.position[2],
-                         &f->places.normal[0],
-                         &f->places.normal[1],
-                         &f->places.normal[2],
-                         &f->move[0],
-                         &f->move[1],
-                         &f->move[2],
-                         &f->places.distance};
+    float **columns[COVER_SORTED] = {&f->places.position[0],
+                                     &f->places.position[1],
+                                     &f->places.position[2],
+                                     &f->places.normal[0],
+                                     &f->places.normal[1],
+                                     &f->places.normal[2],
+                                     &f->move[0],
+                                     &f->move[1],
+                                     &f->move[2],
+                                     &f->places.distance};
     const int32_t *order = f->grid.order;
-    for (size_t column = 0; column < sizeof columns / sizeof *columns; column++) {
-        const float *from = *columns[column];
-        float *to = f->spare;
-        PARALLEL_FOR(threads, i, f->count) { to[i] = from[order[i]]; }
-        f->spare = *columns[column];
-        *columns[column] = to;
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(f->count, COVER_BLOCK))
+    {
+        int64_t first = block * COVER_BLOCK, end = parallel_block_end(block, COVER_BLOCK, f->count);
+        for (int column = 0; column < COVER_SORTED; column++) {
+            const float *from = *columns[column];
+            float *to = f->spare[column];
+            for (int64_t i = first; i < end; i++) to[i] = from[order[i]];
+        }
+        for (int64_t i = first; i < end; i++) f->spare_points[i] = f->places.point[order[i]];
     }
-    const CoverPoint *from = f->places.point;
-    CoverPoint *to = f->spare_points;
-    PARALLEL_FOR(threads, i, f->count) { to[i] = from[order[i]]; }
-    f->spare_points = f->places.point;
-    f->places.point = to;
+    for (int column = 0; column < COVER_SORTED; column++) {
+        float *swap = *columns[column];
+        *columns[column] = f->spare[column];
+        f->spare[column] = swap;
+    }
+    CoverPoint *swap = f->places.point;
+    f->places.point = f->spare_points;
+    f->spare_points = swap;
 }
 
 GrainResult cover_floaters_list(CoverFloaters *f, int threads)
@@ -99,10 +105,9 @@ GrainResult cover_floaters_list(CoverFloaters *f, int threads)
     float *const *p = f->places.position;
     TRY(cell_grid_build(&f->grid, p[0], p[1], p[2], f->count, COVER_LIST_REACH, threads));
     sort_columns(f, threads);
-    int64_t block_count = parallel_block_count(f->count, PARALLEL_BLOCK);
-    PARALLEL_BLOCKS(threads, block, block_count)
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(f->count, COVER_BLOCK))
     {
-        SIMD_CALL(cover_list)(f, block * PARALLEL_BLOCK, parallel_block_end(block, PARALLEL_BLOCK, f->count));
+        SIMD_CALL(cover_list)(f, block * COVER_BLOCK, parallel_block_end(block, COVER_BLOCK, f->count));
     }
     return GRAIN_OK;
 }
@@ -125,11 +130,9 @@ void cover_floaters_keep(CoverFloaters *f, const uint8_t *keep)
 
 void cover_floaters_project(CoverFloaters *f, const CoverSurface *surface, int passes, int threads)
 {
-    // Smaller blocks than usual: near edges a search takes much longer than elsewhere.
-    int64_t block_size = 256, block_count = parallel_block_count(f->count, block_size);
-    PARALLEL_BLOCKS(threads, block, block_count)
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(f->count, COVER_BLOCK))
     {
-        int64_t first = block * block_size, end = parallel_block_end(block, block_size, f->count);
+        int64_t first = block * COVER_BLOCK, end = parallel_block_end(block, COVER_BLOCK, f->count);
         cover_surface_project(surface, &f->places, first, end, passes);
     }
 }

@@ -19,17 +19,22 @@
 /// The perfect pattern has 13 within reach. Where more crowd together than fit, some are overlooked until they part.
 #define COVER_LIST_LENGTH 40
 
+/// Floaters handed to a thread at once: near edges a search takes longer than elsewhere, so small blocks even it out.
+#define COVER_BLOCK 512
+/// Arrays of floats that are sorted with the floaters: place, normal, last step, distance.
+#define COVER_SORTED 10
+
 typedef struct CoverFloaters {
     int64_t count, capacity;
     CoverPlaces places;
     float *move[3]; ///< last step
     float *next[3]; ///< places after the next step
     CellGrid grid;
-    int32_t *neighbours;  ///< places in the grid's order
-    int32_t *list_length; ///< of each block of 16: neighbours of the one that has most
-    float *spare;         ///< for putting arrays in order
+    int32_t *neighbours;        ///< places in the grid's order
+    int32_t *list_length;       ///< of each block of 16: neighbours of the one that has most
+    float *spare[COVER_SORTED]; ///< for putting arrays in order
     CoverPoint *spare_points;
-    double *sums; ///< one for each block of PARALLEL_BLOCK
+    double *sums; ///< one for each block of COVER_BLOCK
 } CoverFloaters;
 
 /// Room for at least this many; what is there stays.
@@ -43,8 +48,18 @@ void cover_floaters_keep(CoverFloaters *floaters, const uint8_t *keep);
 /// Puts floaters on the surface at random, so many to a spacing squared of it as the perfect pattern has, evenly on
 /// average: floor(share) in each triangle and one more with the remaining probability (Bell, Yu & Mucha 2005, 3.3.1).
 /// *area gets the surface's (in spacings^2).
-GrainResult cover_start(CoverFloaters *floaters, CoverSurface *surface, int32_t seed, int64_t max_count, Run *run,
-                        double *area);
+GrainResult cover_start(CoverFloaters *floaters, const CoverSurface *surface, int32_t seed, int64_t max_count,
+                        int threads, double *area);
+/// Which way the faces below the floaters look, by the winding numbers in front of and behind some of them.
+typedef struct CoverSides {
+    int64_t outward, inward;
+    int64_t buried; ///< inside on both sides
+} CoverSides;
+GrainResult cover_probe_sides(const CoverFloaters *floaters, const CoverSurface *surface, const MeshWinding *winding,
+                              int threads, CoverSides *sides);
+/// Takes out, before they have moved, floaters on parts of the mesh that lie inside another part as the surface's field
+/// knows it (then has_buried is set), and on all but one of sheets that lie on each other. *area shrinks with them.
+GrainResult cover_drop_hidden(CoverFloaters *floaters, CoverSurface *surface, int threads, double *area);
 /// Refuses a count above the one allowed.
 GrainResult cover_check_count(double count, int64_t max_count);
 /// The share of a triangle is its area times this: the perfect pattern's particles in a spacing squared.

@@ -355,7 +355,7 @@ static GrainResult measure_again(GrainCover *cover, int threads)
     }
     TRY(list_feet(cover, threads));
     for (int64_t i = 0; i < b->feet.count; i++) b->feet.places.distance[i] = 0.0f;
-    TRY(cover_measure(&b->feet, &surface, area, threads, &cover->quality));
+    TRY(cover_measure(&b->feet, &surface, area, 0.0f, threads, &cover->quality));
     cover->quality.count_wanted = (int64_t)(COVER_PER_AREA * area + 0.5);
     TRY(load_feet(b, cover->count, cover->position, 3 * sizeof(float)));
     return cover_weigh(&b->feet, cover_support(&cover->def), b->frame.spacing, threads, cover->weight);

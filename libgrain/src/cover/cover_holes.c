@@ -103,7 +103,7 @@ static int find_corners(const CoverFloaters *f, const CoverSurface *surface, int
 static GrainResult list_corners(CoverHoles *holes, const CoverFloaters *f, const CoverSurface *surface, float size,
                                 int threads)
 {
-    int64_t block_count = parallel_block_count(f->count, PARALLEL_BLOCK);
+    int64_t block_count = parallel_block_count(f->count, COVER_BLOCK);
     CoverHoles *blocks = ALLOC_ZEROED(CoverHoles, block_count);
     if (!blocks) return GRAIN_ERROR_MEMORY;
     GrainResult *results = ALLOC_ZEROED(GrainResult, block_count);
@@ -112,8 +112,8 @@ static GrainResult list_corners(CoverHoles *holes, const CoverFloaters *f, const
         PARALLEL_BLOCKS(threads, block, block_count)
         {
             CoverHoles *own = &blocks[block];
-            int64_t end = parallel_block_end(block, PARALLEL_BLOCK, f->count);
-            for (int64_t i = block * PARALLEL_BLOCK; i < end && results[block] == GRAIN_OK; i++) {
+            int64_t end = parallel_block_end(block, COVER_BLOCK, f->count);
+            for (int64_t i = block * COVER_BLOCK; i < end && results[block] == GRAIN_OK; i++) {
                 CoverHole found[MAX_CORNERS];
                 int count = find_corners(f, surface, i, size, found);
                 if (count == 0) continue;

@@ -126,7 +126,6 @@ typedef struct Corners {
     CoverMesh *m;
     int32_t *slot_of;     // triangle -> slot, -1 for none
     Vec3d *vertex_normal; // vertex -> sum
-    uint8_t *vertex_open;
 } Corners;
 
 static void sum_vertex_normals(Corners *c, int threads)
@@ -145,7 +144,7 @@ static void sum_vertex_normals(Corners *c, int threads)
     }
 }
 
-static void make_edge(Corners *c, int64_t slot, int corner)
+static void make_edge(const Corners *c, int64_t slot, int corner)
 {
     CoverMesh *m = c->m;
     Vec3 own = m->face_normal[slot];
@@ -156,19 +155,32 @@ static void make_edge(Corners *c, int64_t slot, int corner)
     if (other_slot >= 0) sum = vec3_add(own, m->face_normal[other_slot]);
     m->edge_normal[3 * slot + corner] = vec3_length(sum) > 1e-3f ? vec3_normalize(sum, own) : own;
     m->rim[3 * slot + corner] = other.triangles == 1 ? COVER_OPEN_EDGE : 0;
-    if (other.triangles != 1) return;
-    // Several triangles may say so at once; all write the same.
-    c->vertex_open[m->parts.topology.vertex[3 * m->triangle[slot] + corner]] = 1;
-    c->vertex_open[m->parts.topology.vertex[3 * m->triangle[slot] + (corner + 1) % 3]] = 1;
 }
 
-static void make_corner(Corners *c, int64_t slot, int corner)
+static void make_corner(const Corners *c, int64_t slot, int corner)
 {
     CoverMesh *m = c->m;
-    int32_t vertex = m->parts.topology.vertex[3 * m->triangle[slot] + corner];
+    int32_t vertex = m->parts.topology.vertex[3 * (int64_t)m->triangle[slot] + corner];
     Vec3d sum = c->vertex_normal[vertex];
     m->corner_normal[3 * slot + corner] = vec3d_length(sum) > 1e-3 ? to_single(vec3d_unit(sum)) : m->face_normal[slot];
-    if (c->vertex_open[vertex]) m->rim[3 * slot + corner] |= COVER_OPEN_CORNER;
+}
+
+// Corners where an open edge begins or ends, whichever triangle it belongs to.
+static GrainResult mark_rims(CoverMesh *m)
+{
+    const MeshTopology *t = &m->parts.topology;
+    if (t->open_edges == 0) return GRAIN_OK;
+    uint8_t *open = ALLOC_ZEROED(uint8_t, t->vertex_count);
+    if (!open) return GRAIN_ERROR_MEMORY;
+    for (int64_t i = 0; i < 3 * m->count; i++) {
+        if (!(m->rim[i] & COVER_OPEN_EDGE)) continue;
+        int32_t corner = 3 * m->triangle[i / 3] + (int32_t)(i % 3);
+        open[t->vertex[corner]] = open[t->vertex[mesh_next_corner(corner)]] = 1;
+    }
+    for (int64_t i = 0; i < 3 * m->count; i++)
+        if (open[t->vertex[3 * (int64_t)m->triangle[i / 3] + i % 3]]) m->rim[i] |= COVER_OPEN_CORNER;
+    alloc_free(open);
+    return GRAIN_OK;
 }
 
 static GrainResult make_corners(CoverMesh *m, Corners *c, int threads)
@@ -176,22 +188,27 @@ static GrainResult make_corners(CoverMesh *m, Corners *c, int threads)
     int64_t triangle_count = m->parts.topology.mesh->triangle_count;
     c->slot_of = ALLOC(int32_t, triangle_count);
     c->vertex_normal = ALLOC(Vec3d, m->parts.topology.vertex_count);
-    c->vertex_open = ALLOC_ZEROED(uint8_t, m->parts.topology.vertex_count);
-    m->edge_normal = ALLOC(Vec3, 3 * m->count);
-    m->corner_normal = ALLOC(Vec3, 3 * m->count);
-    m->rim = ALLOC(uint8_t, 3 * m->count);
-    if (!c->slot_of || !c->vertex_normal || !c->vertex_open || !m->edge_normal || !m->corner_normal || !m->rim)
-        return GRAIN_ERROR_MEMORY;
+    if (!m->edge_normal) m->edge_normal = ALLOC(Vec3, 3 * m->count);
+    if (!m->corner_normal) m->corner_normal = ALLOC(Vec3, 3 * m->count);
+    if (!m->rim) m->rim = ALLOC(uint8_t, 3 * m->count);
+    if (!c->slot_of || !c->vertex_normal || !m->edge_normal || !m->corner_normal || !m->rim) return GRAIN_ERROR_MEMORY;
     for (int64_t i = 0; i < triangle_count; i++) c->slot_of[i] = -1;
     for (int64_t slot = 0; slot < m->count; slot++) c->slot_of[m->triangle[slot]] = (int32_t)slot;
     sum_vertex_normals(c, threads);
-    for (int64_t slot = 0; slot < m->count; slot++)
-        for (int corner = 0; corner < 3; corner++) make_edge(c, slot, corner);
     PARALLEL_FOR(threads, slot, m->count)
     {
-        for (int corner = 0; corner < 3; corner++) make_corner(c, slot, corner);
+        for (int corner = 0; corner < 3; corner++) make_edge(c, slot, corner), make_corner(c, slot, corner);
     }
-    return GRAIN_OK;
+    return mark_rims(m);
+}
+
+void cover_mesh_turn(CoverMesh *m)
+{
+    for (int64_t slot = 0; slot < m->count; slot++) m->face_normal[slot] = vec3_scale(m->face_normal[slot], -1.0f);
+    for (int64_t i = 0; i < 3 * m->count; i++) {
+        m->edge_normal[i] = vec3_scale(m->edge_normal[i], -1.0f);
+        m->corner_normal[i] = vec3_scale(m->corner_normal[i], -1.0f);
+    }
 }
 
 GrainResult cover_mesh_finish(CoverMesh *m, const CoverSurface *surface, int threads)
@@ -201,8 +218,6 @@ GrainResult cover_mesh_finish(CoverMesh *m, const CoverSurface *surface, int thr
     GrainResult result = make_corners(m, &corners, threads);
     alloc_free(corners.slot_of);
     alloc_free(corners.vertex_normal);
-    alloc_free(corners.vertex_open);
-    sdf_parts_free(&m->parts);
     return result;
 }
 

@@ -48,14 +48,15 @@ static GrainResult find_largest(const CoverFloaters *f, const CoverSurface *surf
     return result;
 }
 
-GrainResult cover_measure(CoverFloaters *f, const CoverSurface *surface, double area, int threads, GrainCoverQuality *q)
+GrainResult cover_measure(CoverFloaters *f, const CoverSurface *surface, double area, float largest_hole, int threads,
+                          GrainCoverQuality *q)
 {
     double spacing = surface->frame.spacing;
     q->count = f->count;
     q->area = area * spacing * spacing;
     if (f->count == 0) return GRAIN_OK;
     q->spacing = sqrt(COVER_PER_AREA * area / (double)f->count) * spacing;
-    float *nearest = ALLOC(float, f->count), largest = 0.0f;
+    float *nearest = ALLOC(float, f->count);
     GrainResult result = nearest ? cover_floaters_list(f, threads) : GRAIN_ERROR_MEMORY;
     if (result == GRAIN_OK) {
         PARALLEL_FOR(threads, i, f->count) { nearest[i] = cover_nearest(f, i); }
@@ -63,8 +64,8 @@ GrainResult cover_measure(CoverFloaters *f, const CoverSurface *surface, double 
         for (int64_t i = 0; i < f->count && alone < 100; i++)
             if (nearest[i] >= COVER_LIST_REACH) nearest[i] = nearest_of_all(f, i), alone++;
         measure_nearest(f, nearest, q, spacing);
-        result = find_largest(f, surface, threads, &largest);
-        q->largest_gap = (double)largest * spacing;
+        if (largest_hole <= 0.0f) result = find_largest(f, surface, threads, &largest_hole);
+        q->largest_gap = (double)largest_hole * spacing;
     }
     alloc_free(nearest);
     return result;

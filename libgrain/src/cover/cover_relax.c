@@ -15,55 +15,57 @@
 // Between projections floaters step along their tangent plane.
 #define STEPS_TO_PROJECTION 2
 
-// Mean of the squares of the last steps.
-static double mean_square_move(CoverFloaters *f, int threads)
+// Floaters that slid along their part of the mesh into another part go back to where they came from.
+static void hold_back(CoverFloaters *f, const CoverSurface *surface, const CoverPlaces *moved, int64_t first,
+                      int64_t end)
 {
-    int64_t block_count = parallel_block_count(f->count, PARALLEL_BLOCK);
-    PARALLEL_BLOCKS(threads, block, block_count)
-    {
-        double sum = 0.0;
-        int64_t end = parallel_block_end(block, PARALLEL_BLOCK, f->count);
-        for (int64_t i = block * PARALLEL_BLOCK; i < end; i++) {
-            Vec3 move = cover_get(f->move, i);
-            sum += (double)vec3_dot(move, move);
-        }
-        f->sums[block] = sum;
+    for (int64_t i = first; i < end; i++) {
+        Vec3 place = cover_get(moved->position, i), normal = cover_get(moved->normal, i);
+        if (!cover_surface_is_buried(surface, place, normal, moved->point[i].slot)) continue;
+        cover_set(moved->position, i, cover_get(f->places.position, i));
+        cover_set(f->move, i, vec3(0, 0, 0));
+        cover_surface_project(surface, moved, i, i + 1, 1);
     }
-    return parallel_sum(f->sums, block_count) / (double)f->count;
 }
 
-static void step(CoverFloaters *f, int threads)
+static double sum_squares(const CoverFloaters *f, int64_t first, int64_t end)
 {
-    int64_t block_count = parallel_block_count(f->count, PARALLEL_BLOCK);
+    double sum = 0.0;
+    for (int64_t i = first; i < end; i++) {
+        Vec3 move = cover_get(f->move, i);
+        sum += (double)vec3_dot(move, move);
+    }
+    return sum;
+}
+
+// Everybody's step, all in one go for each block: threads meet once in an iteration. Returns the mean of the squares
+// of the steps' lengths.
+static double step(CoverFloaters *f, const CoverSurface *surface, int project, int threads)
+{
+    int64_t block_count = parallel_block_count(f->count, COVER_BLOCK);
+    CoverPlaces moved = f->places;
+    for (int axis = 0; axis < 3; axis++) moved.position[axis] = f->next[axis];
     PARALLEL_BLOCKS(threads, block, block_count)
     {
-        SIMD_CALL(cover_push)
-        (f, block * PARALLEL_BLOCK, parallel_block_end(block, PARALLEL_BLOCK, f->count), STRENGTH, MEMORY);
+        int64_t first = block * COVER_BLOCK, end = parallel_block_end(block, COVER_BLOCK, f->count);
+        SIMD_CALL(cover_push)(f, first, end, STRENGTH, MEMORY);
+        f->sums[block] = sum_squares(f, first, end);
+        if (project) cover_surface_project(surface, &moved, first, end, 1);
+        if (project && surface->has_buried) hold_back(f, surface, &moved, first, end);
     }
     for (int axis = 0; axis < 3; axis++) {
         float *swap = f->places.position[axis];
         f->places.position[axis] = f->next[axis];
         f->next[axis] = swap;
     }
-}
-
-// Floaters that slid along their part of the mesh into another part go back to where they came from.
-static void hold_back(CoverFloaters *f, const CoverSurface *surface, int threads)
-{
-    PARALLEL_FOR(threads, i, f->count)
-    {
-        Vec3 place = cover_get(f->places.position, i), normal = cover_get(f->places.normal, i);
-        if (!cover_surface_is_buried(surface, place, normal, f->places.point[i].slot)) continue;
-        cover_set(f->places.position, i, cover_get(f->next, i));
-        cover_set(f->move, i, vec3(0, 0, 0));
-        cover_surface_project(surface, &f->places, i, i + 1, 1);
-    }
+    return parallel_sum(f->sums, block_count) / (double)f->count;
 }
 
 GrainResult cover_relax(CoverFloaters *f, const CoverSurface *surface, int max_iterations, Run *run,
                         int32_t *iterations)
 {
     double drift = 1.0;
+    int steps_to_projection = surface->has_buried ? 1 : STEPS_TO_PROJECTION;
     for (int64_t i = 0; i < f->count; i++) cover_set(f->move, i, vec3(0, 0, 0));
     for (int iteration = 1; iteration <= max_iterations && f->count > 1; iteration++) {
         TRY(run_progress(run, "spreading particles", (double)iteration / max_iterations));
@@ -71,15 +73,11 @@ GrainResult cover_relax(CoverFloaters *f, const CoverSurface *surface, int max_i
             TRY(cover_floaters_list(f, run->thread_count));
             drift = 0.0;
         }
-        step(f, run->thread_count);
-        double move = sqrt(mean_square_move(f, run->thread_count));
+        int project = iteration == max_iterations || iteration % steps_to_projection == 0;
+        double move = sqrt(step(f, surface, project, run->thread_count));
         drift += move;
         (*iterations)++;
-        int last = iteration == max_iterations || move < AT_REST;
-        if (last || surface->has_buried || iteration % STEPS_TO_PROJECTION == 0)
-            cover_floaters_project(f, surface, 1, run->thread_count);
-        if (surface->has_buried) hold_back(f, surface, run->thread_count);
-        if (last) break;
+        if (project && move < AT_REST) break;
     }
     return GRAIN_OK;
 }

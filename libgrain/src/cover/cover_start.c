@@ -10,7 +10,7 @@
 // and one more with the remaining probability; and unlike throwing dice for each triangle, any larger piece of the
 // surface gets what is due to it too. That leaves only short ways to go.
 typedef struct Start {
-    CoverSurface *surface;
+    const CoverSurface *surface;
     CoverFloaters *floaters;
     uint64_t seed;
     double phase; // [0, 1)
@@ -199,77 +199,10 @@ static GrainResult start_on_field(Start *s, int64_t max_count, int threads, doub
     return result;
 }
 
-// --- what must not be covered ---------------------------------------------------------------------
-
-typedef struct LayerSearch {
-    const CoverMesh *mesh;
-    Vec3 place, normal;
-    int32_t slot;
-} LayerSearch;
-
-// Sheets nearer to each other than this (in spacings) are one.
-#define LAYER 0.1f
-
-// Whether the line through place along the normal meets the triangle within LAYER.
-static int is_lower_layer(void *user, int32_t slot)
-{
-    const LayerSearch *s = user;
-    if (slot >= s->slot || fabsf(vec3_dot(s->mesh->face_normal[slot], s->normal)) < 0.9f) return 0;
-    Vec3 a, ab, ac;
-    cover_tree_corners(&s->mesh->tree, slot, &a, &ab, &ac);
-    // Moeller & Trumbore 1997
-    Vec3 p = vec3_cross(s->normal, ac), from_a = vec3_sub(s->place, a);
-    float scale = vec3_dot(ab, p);
-    if (scale == 0.0f) return 0;
-    Vec3 q = vec3_cross(from_a, ab);
-    float v = vec3_dot(from_a, p) / scale, w = vec3_dot(s->normal, q) / scale, depth = vec3_dot(ac, q) / scale;
-    return v >= 0.0f && w >= 0.0f && v + w <= 1.0f && fabsf(depth) < LAYER;
-}
-
-static int is_hidden(const CoverSurface *surface, Vec3 place, int32_t slot, int *buried)
-{
-    Vec3 normal = surface->mesh->face_normal[slot];
-    *buried = cover_surface_is_buried(surface, place, normal, slot);
-    if (*buried) return 1;
-    place = vec3_add_scaled(place, normal, -surface->offset);
-    LayerSearch search = {surface->mesh, place, normal, slot};
-    return cover_tree_visit(&surface->mesh->tree, place, LAYER, is_lower_layer, &search);
-}
-
-static GrainResult drop_hidden(Start *s, int threads, double *area)
-{
-    CoverFloaters *f = s->floaters;
-    uint8_t *keep = ALLOC(uint8_t, f->count), *buried = ALLOC(uint8_t, f->count);
-    if (keep && buried) {
-        PARALLEL_FOR(threads, i, f->count)
-        {
-            int inside;
-            keep[i] = !is_hidden(s->surface, cover_get(f->places.position, i), f->places.point[i].slot, &inside);
-            buried[i] = (uint8_t)inside;
-        }
-        int64_t before = f->count, kept = 0;
-        for (int64_t i = 0; i < before; i++) {
-            kept += keep[i];
-            s->surface->has_buried |= buried[i];
-        }
-        // A mesh that hides all of itself is not what any of this was meant for: then everything shows.
-        if (kept > 0)
-            cover_floaters_keep(f, keep);
-        else
-            s->surface->has_buried = 0;
-        *area *= (double)f->count / (double)before;
-    }
-    GrainResult result = keep && buried ? GRAIN_OK : GRAIN_ERROR_MEMORY;
-    alloc_free(keep);
-    alloc_free(buried);
-    return result;
-}
-
-GrainResult cover_start(CoverFloaters *f, CoverSurface *surface, int32_t seed, int64_t max_count, Run *run,
+GrainResult cover_start(CoverFloaters *f, const CoverSurface *surface, int32_t seed, int64_t max_count, int threads,
                         double *area)
 {
     Start start = {surface, f, (uint64_t)(uint32_t)seed, 0.0};
-    if (surface->starts_from_field) return start_on_field(&start, max_count, run->thread_count, area);
-    TRY(start_on_mesh(&start, max_count, run->thread_count, area));
-    return drop_hidden(&start, run->thread_count, area);
+    if (surface->starts_from_field) return start_on_field(&start, max_count, threads, area);
+    return start_on_mesh(&start, max_count, threads, area);
 }

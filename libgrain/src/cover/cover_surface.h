@@ -38,7 +38,7 @@ typedef struct CoverMesh {
     Vec3 *edge_normal;   ///< 3 * slot + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
     Vec3 *corner_normal; ///< 3 * slot + corner -> unit, mean of the faces around, weighted by their angles
     uint8_t *rim;        ///< 3 * slot + corner: COVER_OPEN_EDGE, COVER_OPEN_CORNER
-    SdfParts parts;      ///< until cover_mesh_finish
+    SdfParts parts;
 } CoverMesh;
 #define COVER_OPEN_EDGE 1   ///< nothing beyond the edge that starts at this corner
 #define COVER_OPEN_CORNER 2 ///< the corner is on a rim
@@ -76,6 +76,8 @@ GrainResult cover_mesh_refit(CoverMesh *to, const GrainMesh *mesh, const CoverFr
 /// Tree, face normals and what is solid. frame says how to count.
 GrainResult cover_mesh_build(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, Run *run);
 /// Turns the normals of what is solid away from its inside as the surface's field (if any) knows it, then makes the
-/// normals of edges and corners.
+/// normals of edges and corners. May be called again with a better field.
 GrainResult cover_mesh_finish(CoverMesh *to, const CoverSurface *surface, int threads);
+/// All normals the other way.
+void cover_mesh_turn(CoverMesh *mesh);
 void cover_mesh_free(CoverMesh *mesh);
