@@ -26,3 +26,4 @@ int cli_usage(const char *command, const char *format, ...) __attribute__((forma
 int cmd_bake(int argument_count, char **arguments);
 int cmd_cover(int argument_count, char **arguments);
 int cmd_info(int argument_count, char **arguments);
+int cmd_sdf(int argument_count, char **arguments);

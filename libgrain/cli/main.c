@@ -15,6 +15,7 @@ static const struct {
     {"bake", "simulate a job into its cache", cmd_bake},
     {"cover", "spread particles evenly over a mesh", cmd_cover},
     {"info", "what a cache holds", cmd_info},
+    {"sdf", "turn a mesh into an OpenVDB level set", cmd_sdf},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 

@@ -134,14 +134,8 @@ static GrainResult count_inside_out(Checker *k)
         int32_t shell = s->shell_of[i];
         if (shell < 0 || seen[shell] || s->shells[shell].volume >= 0.0 || !s->shells[shell].orientable) continue;
         seen[shell] = 1;
-        Vec3d middle = vec3d_from(mesh_vertex(&k->sound, i, 0));
-        middle = vec3d_add(
-            middle, vec3d_add(vec3d_from(mesh_vertex(&k->sound, i, 1)), vec3d_from(mesh_vertex(&k->sound, i, 2))));
-        middle = vec3d_scale(vec3d_sub(vec3d_scale(middle, 1.0 / 3.0), winding.centre), 1.0 / winding.scale);
-        float x = (float)middle.x, y = (float)middle.y, z = (float)middle.z, number;
-        SIMD_CALL(mesh_winding_at)(&winding, &x, &y, &z, 1, &number);
         // On its own surface an inside-out shell counts minus one half; what is beyond that is the others'.
-        k->report->inside_out_shells += number + 0.5f < 0.5f;
+        k->report->inside_out_shells += mesh_winding_on(&winding, &k->sound, i) + 0.5f < 0.5f;
     }
     if (result == GRAIN_OK) mesh_winding_free(&winding);
     alloc_free(seen);

@@ -133,6 +133,26 @@ GrainResult mesh_winding_build(MeshWinding *w, const GrainMesh *mesh, const uint
     return result;
 }
 
+float mesh_winding_on(const MeshWinding *w, const GrainMesh *mesh, int64_t triangle)
+{
+    Vec3d corner[3];
+    for (int c = 0; c < 3; c++) {
+        Vec3d p = vec3d_sub(vec3d_from(mesh_vertex(mesh, triangle, c)), w->centre);
+        corner[c] = vec3d_scale(p, 1.0 / w->scale);
+    }
+    Vec3d middle = vec3d_scale(vec3d_add(vec3d_add(corner[0], corner[1]), corner[2]), 1.0 / 3.0);
+    Vec3d normal = vec3d_cross(vec3d_sub(corner[1], corner[0]), vec3d_sub(corner[2], corner[0]));
+    // A little off the surface against the triangle's size, and more than float's rounding.
+    double step = fmax(1e-3 * sqrt(vec3d_length(normal)), 2e-6);
+    normal = vec3d_scale(vec3d_unit(normal), step);
+    Vec3d above = vec3d_add(middle, normal), below = vec3d_sub(middle, normal);
+    const float x[2] = {(float)above.x, (float)below.x}, y[2] = {(float)above.y, (float)below.y};
+    const float z[2] = {(float)above.z, (float)below.z};
+    float number[2];
+    SIMD_CALL(mesh_winding_at)(w, x, y, z, 2, number);
+    return 0.5f * (number[0] + number[1]);
+}
+
 void mesh_winding_free(MeshWinding *w)
 {
     alloc_free(w->corners);

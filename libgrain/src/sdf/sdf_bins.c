@@ -8,6 +8,7 @@
 #include "mesh/mesh_order.h"
 #include "sdf/sdf_tree.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 // A cluster stays within half a block: larger ones are listed in more blocks than their triangles reach.
@@ -16,8 +17,11 @@
 #define SEGMENT 4096
 // sdf_sample counts values in int32.
 #define MAX_BLOCKS (INT32_MAX / SDF_BLOCK_VALUES)
-// More listings than this need 8 GB for themselves alone.
-#define MAX_LISTINGS ((int64_t)1 << 28)
+// A block of a dense mesh has some twenty clusters.
+#define MAX_LISTINGS ((int64_t)32 * MAX_BLOCKS)
+// A surface whose estimate is this many times what there is room for is refused at once. The estimate counts layers
+// that lie on each other apart, though they share blocks: so not at the first byte too many.
+#define HOPELESS 2.0
 // Boxes of more blocks than this are halved and looked at in parts: most of a long diagonal triangle's box is empty.
 #define FEW_BLOCKS 64
 
@@ -50,6 +54,8 @@ typedef struct Binner {
     Segment *segments;
     int64_t segment_count;
     SortItem *listings;
+    int64_t most_listings;     // that fit into memory
+    _Atomic int64_t *capacity; // all segments' room for listings
 } Binner;
 
 static inline Vec3d voxel_place(const Binner *b, Vec3 p)
@@ -136,17 +142,26 @@ typedef struct Range {
     int32_t first[3], last[3];
 } Range;
 
-// Where a shape's listings go. result turns bad when memory is short, and when there are too many.
+// Where a shape's listings go.
 typedef struct Listing {
     Segment *segment;
     uint32_t cluster;
 } Listing;
 
+// Whether all segments together may have this much more.
+static GrainResult grow_listings(const Binner *b, Segment *s)
+{
+    int64_t before = s->listing_capacity;
+    if (atomic_load(b->capacity) > b->most_listings) return GRAIN_ERROR_MEMORY;
+    TRY(alloc_grow((void **)&s->listings, &s->listing_capacity, s->listing_count + 1, sizeof(SortItem)));
+    atomic_fetch_add(b->capacity, s->listing_capacity - before);
+    return GRAIN_OK;
+}
+
 static void list_block(const Binner *b, int32_t x, int32_t y, int32_t z, Listing *listing)
 {
     Segment *s = listing->segment;
-    if (s->result == GRAIN_OK && s->listing_count == s->listing_capacity)
-        s->result = alloc_grow((void **)&s->listings, &s->listing_capacity, s->listing_count + 1, sizeof(SortItem));
+    if (s->result == GRAIN_OK && s->listing_count == s->listing_capacity) s->result = grow_listings(b, s);
     if (s->result != GRAIN_OK) return;
     s->listings[s->listing_count++] =
         (SortItem){sdf_block_key(8 * x, 8 * y, 8 * z, b->sdf->depth), listing->cluster, 0};
@@ -164,7 +179,7 @@ static void list_blocks(const Binner *b, const Shape *shape, const Range *range,
         centre[axis] = 4.0 * ((double)range->first[axis] + (double)range->last[axis] + 1.0);
         half[axis] = 4.0 * size;
     }
-    if (listing->segment->result != GRAIN_OK || listing->segment->listing_count > MAX_LISTINGS) return;
+    if (listing->segment->result != GRAIN_OK) return;
     if (blocks > FEW_BLOCKS) {
         Vec3d middle = {centre[0], centre[1], centre[2]}, halves = {half[0], half[1], half[2]};
         if (is_apart(shape, middle, halves, b->reach)) return;
@@ -197,7 +212,7 @@ static void list_shape(const Binner *b, const Shape *shape, Listing *listing)
     int64_t before = listing->segment->listing_count;
     list_blocks(b, shape, &range, listing);
     // All of these blocks are different ones.
-    if (listing->segment->listing_count - before > MAX_BLOCKS) listing->segment->listing_count = MAX_LISTINGS + 1;
+    if (listing->segment->listing_count - before > MAX_BLOCKS) listing->segment->result = GRAIN_ERROR_MEMORY;
 }
 
 static void add_cluster(const Binner *b, Segment *segment, const Shape *cluster, int64_t place)
@@ -241,34 +256,51 @@ static void walk_segment(const Binner *b, int64_t index)
         else
             shape_find_slab(&cluster, corners, next - place);
         add_cluster(b, segment, &cluster, place);
-        if (segment->result != GRAIN_OK || segment->listing_count > MAX_LISTINGS) return;
+        if (segment->result != GRAIN_OK) return;
     }
+}
+
+// Bytes for a band along the whole surface: an evenly slanting layer of 2 * reach + 1 voxels touches (2 * reach + 13) /
+// 8 blocks for each 8 x 8 voxels of it.
+static double estimate_bytes(const Binner *b)
+{
+    double area = 0.0, voxel = (double)b->sdf->voxel_size;
+    for (int64_t i = 0; i < b->mesh->triangle_count; i++) {
+        Vec3d a = vec3d_from(mesh_vertex(b->mesh, i, 0));
+        Vec3d u = vec3d_sub(vec3d_from(mesh_vertex(b->mesh, i, 1)), a);
+        Vec3d v = vec3d_sub(vec3d_from(mesh_vertex(b->mesh, i, 2)), a);
+        area += 0.5 * vec3d_length(vec3d_cross(u, v));
+    }
+    return area / (voxel * voxel) / 64.0 * (2.0 * b->reach + 13.0) / 8.0 * (SDF_BLOCK_VALUES * sizeof(float));
 }
 
 static GrainResult refuse(const Binner *b, double bytes)
 {
     double voxel = (double)b->sdf->voxel_size, available = (double)memory_available();
-    double least = voxel * sqrt(bytes / fmax(1.0, fmin(0.5 * available, 4.0 * MAX_BLOCKS * SDF_BLOCK_VALUES)));
-    return fail(
-        GRAIN_ERROR_MEMORY,
-        "the distance field would need %.1f GB at a voxel size of %g m (%.1f GB are free): use voxels of %.2g m "
-        "or larger, or a smaller object",
-        bytes / 1e9, voxel, available / 1e9, least * 1.05);
+    double room = fmin(0.5 * available, 0.5 * MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float));
+    return fail(GRAIN_ERROR_MEMORY,
+                "the distance field would need about %.3g GB at a voxel size of %g m (%.1f GB are free): use voxels of "
+                "%.2g m or larger, or a smaller object",
+                bytes / 1e9, voxel, available / 1e9, voxel * sqrt(fmax(bytes, room) / fmax(room, 1.0)));
 }
 
 static GrainResult find_clusters(Binner *b, int threads)
 {
+    _Atomic int64_t capacity = 0;
+    double bytes = estimate_bytes(b), available = (double)memory_available();
+    if (bytes > HOPELESS * fmin(available, (double)MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float)))
+        return refuse(b, bytes);
+    // Listings are sorted with as much again for scratch.
+    int64_t most = (int64_t)(available / (4.0 * sizeof(SortItem)));
+    b->most_listings = most < MAX_LISTINGS ? most : MAX_LISTINGS;
+    b->capacity = &capacity;
     PARALLEL_BLOCKS(threads, segment, b->segment_count) { walk_segment(b, segment); }
     int64_t listings = 0, clusters = 0;
     for (int64_t i = 0; i < b->segment_count; i++) {
-        // The text of a failure is the other thread's; this one says it again.
-        if (b->segments[i].result != GRAIN_OK) return refuse(b, (double)listings * SDF_BLOCK_VALUES * 4.0);
+        if (b->segments[i].result != GRAIN_OK) return refuse(b, bytes);
         listings += b->segments[i].listing_count;
         clusters += b->segments[i].cluster_count;
-        if (listings > MAX_LISTINGS) return refuse(b, (double)MAX_LISTINGS * SDF_BLOCK_VALUES * 4.0);
     }
-    if (2 * listings * (int64_t)sizeof(SortItem) > memory_available() / 2)
-        return refuse(b, 4.0 * (double)listings * sizeof(SortItem));
     b->bins->cluster_count = clusters;
     b->bins->cluster_start = ALLOC(int32_t, clusters + 1);
     b->bins->cluster_box = ALLOC(float, 6 * clusters);

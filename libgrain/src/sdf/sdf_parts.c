@@ -23,8 +23,7 @@ typedef struct ShellSample {
     int64_t seen;
 } ShellSample;
 
-// Sums, over some triangles of each shell, of the winding number in their middles. In its own middle a triangle counts
-// nothing, so that this is the mean of both sides.
+// Sums, over some triangles of each shell, of the winding number on them.
 static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const MeshWinding *winding,
                           ShellSample *samples)
 {
@@ -36,13 +35,9 @@ static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const Me
         if (samples[shell].seen++ % stride != 0) continue;
         Vec3d a = vec3d_from(mesh_vertex(mesh, i, 0)), b = vec3d_from(mesh_vertex(mesh, i, 1));
         Vec3d c = vec3d_from(mesh_vertex(mesh, i, 2));
-        Vec3d middle = vec3d_scale(vec3d_add(vec3d_add(a, b), c), 1.0 / 3.0);
-        middle = vec3d_scale(vec3d_sub(middle, winding->centre), 1.0 / winding->scale);
-        float x = (float)middle.x, y = (float)middle.y, z = (float)middle.z, number;
-        SIMD_CALL(mesh_winding_at)(winding, &x, &y, &z, 1, &number);
         double area = vec3d_length(vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a)));
         samples[shell].area += area;
-        samples[shell].winding += area * (double)number;
+        samples[shell].winding += area * (double)mesh_winding_on(winding, mesh, i);
     }
 }
 
