@@ -64,7 +64,30 @@ class GrainBakeDef(ctypes.Structure):
                 ("reserved", c_uint32), ("status", c_void_p), ("user", c_void_p)]
 
 
-STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef)
+class GrainMeshReport(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("closed", c_int32), ("vertices", c_int64), ("triangles", c_int64),
+                ("shells", c_int64), ("open_shells", c_int64), ("inside_out_shells", c_int64),
+                ("non_finite_vertices", c_int64), ("broken_triangles", c_int64), ("degenerate_triangles", c_int64),
+                ("duplicate_triangles", c_int64), ("duplicate_vertices", c_int64), ("loose_vertices", c_int64),
+                ("open_edges", c_int64), ("non_manifold_edges", c_int64), ("flipped_edges", c_int64),
+                ("flipped_triangles", c_int64), ("non_orientable_shells", c_int64), ("area", c_double),
+                ("volume", c_double), ("low", c_double * 3), ("high", c_double * 3)]
+
+
+class GrainCoverDef(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("radius", c_float), ("offset", c_float), ("density", c_float),
+                ("weight_support", c_float), ("seed", c_int32), ("max_count", c_int64)]
+
+
+class GrainCoverQuality(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("iterations", c_int32), ("count", c_int64), ("count_wanted", c_int64),
+                ("area", c_double), ("spacing", c_double), ("nearest_mean", c_double),
+                ("nearest_deviation", c_double), ("nearest_smallest", c_double), ("largest_gap", c_double),
+                ("largest_distance", c_double)]
+
+
+STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef, GrainMeshReport,
+           GrainCoverDef, GrainCoverQuality)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
@@ -77,6 +100,15 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grain_frame_destroy": (None, [c_void_p]),
     "grain_frame_info": (c_int32, [c_void_p, POINTER(GrainFrameInfo)]),
     "grain_frame_column": (c_int32, [c_void_p, c_char_p, POINTER(GrainView)]),
+    "grain_mesh_check": (c_int32, [POINTER(GrainMesh), POINTER(GrainRun), POINTER(GrainMeshReport)]),
+    "grain_mesh_report_text": (c_int32, [POINTER(GrainMeshReport), c_char_p, c_int64]),
+    "grain_cover_def_default": (c_int32, [POINTER(GrainCoverDef), c_uint32]),
+    "grain_cover_mesh": (c_int32, [POINTER(GrainMesh), POINTER(GrainCoverDef), POINTER(GrainRun), POINTER(c_void_p)]),
+    "grain_cover_destroy": (None, [c_void_p]),
+    "grain_cover_view": (c_int32, [c_void_p, c_int32, POINTER(GrainView)]),
+    "grain_cover_quality": (c_int32, [c_void_p, POINTER(GrainCoverQuality)]),
+    "grain_cover_bind": (c_int32, [c_void_p, POINTER(GrainMesh), POINTER(GrainRun)]),
+    "grain_cover_follow": (c_int32, [c_void_p, POINTER(c_float), c_int64, c_double, POINTER(GrainRun)]),
 }
 
 
@@ -205,10 +237,63 @@ def frame_column(handle: c_void_p, name: str) -> tuple[Any, GrainView]:
     """The column's memory as a buffer (no copy, valid until frame_destroy) and what lies in it."""
     view = GrainView()
     check(library().grain_frame_column(handle, name.encode(), ctypes.byref(view)))
+    return _memory(view), view
+
+
+def _memory(view: GrainView) -> Any:
     byte_count = view.count * view.components * TYPE_BYTES[view.type]
-    if byte_count == 0:
-        return b"", view
-    return (ctypes.c_char * byte_count).from_address(view.data), view
+    return (ctypes.c_char * byte_count).from_address(view.data) if byte_count else b""
+
+
+def mesh(positions: int, vertex_count: int, triangles: int, triangle_count: int) -> GrainMesh:
+    """From the addresses of float32 xyz and int32 corners, which must outlive it."""
+    return GrainMesh(ctypes.cast(positions, POINTER(c_float)), ctypes.cast(triangles, POINTER(c_int32)),
+                     vertex_count, triangle_count)
+
+
+def mesh_report(of: GrainMesh) -> str:
+    """What is wrong with a mesh, in words; a line for each finding."""
+    report = GrainMeshReport(struct_size=ctypes.sizeof(GrainMeshReport))
+    check(library().grain_mesh_check(ctypes.byref(of), None, ctypes.byref(report)))
+    text = ctypes.create_string_buffer(4096)
+    check(library().grain_mesh_report_text(ctypes.byref(report), text, len(text)))
+    return text.value.decode("utf-8", "replace")
+
+
+def cover_mesh(of: GrainMesh, settings: dict[str, Any]) -> c_void_p:
+    """A handle to the cover of a mesh, settings by the names of GrainCoverDef; cover_destroy gives it back."""
+    definition = GrainCoverDef()
+    check(library().grain_cover_def_default(ctypes.byref(definition), ctypes.sizeof(GrainCoverDef)))
+    for name, value in settings.items():
+        setattr(definition, name, value)
+    handle = c_void_p()
+    check(library().grain_cover_mesh(ctypes.byref(of), ctypes.byref(definition), None, ctypes.byref(handle)))
+    return handle
+
+
+def cover_destroy(handle: c_void_p) -> None:
+    library().grain_cover_destroy(handle)
+
+
+def cover_attribute(handle: c_void_p, attribute: int) -> tuple[Any, GrainView]:
+    """Memory (no copy, valid until the cover changes) and what lies in it; numbers as in GrainCoverAttribute."""
+    view = GrainView()
+    check(library().grain_cover_view(handle, attribute, ctypes.byref(view)))
+    return _memory(view), view
+
+
+def cover_quality(handle: c_void_p) -> GrainCoverQuality:
+    quality = GrainCoverQuality(struct_size=ctypes.sizeof(GrainCoverQuality))
+    check(library().grain_cover_quality(handle, ctypes.byref(quality)))
+    return quality
+
+
+def cover_bind(handle: c_void_p, to: GrainMesh) -> None:
+    check(library().grain_cover_bind(handle, ctypes.byref(to), None))
+
+
+def cover_follow(handle: c_void_p, positions: int, vertex_count: int, seconds: float) -> None:
+    check(library().grain_cover_follow(handle, ctypes.cast(positions, POINTER(c_float)), vertex_count, seconds, None))
 
 
 def check(code: int) -> None:

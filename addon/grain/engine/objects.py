@@ -1,13 +1,21 @@
 """libgrain's objects as Python sees them. Arrays are windows on libgrain's memory: use them inside the `with`."""
 from pathlib import Path
 from types import TracebackType
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 
 from . import ffi
 
 _TYPES = (np.float32, np.int32, np.float64, np.int64)  # by GrainType
+
+
+def _window(memory: Any, view: ffi.GrainView) -> np.ndarray:
+    """A read-only array on libgrain's memory, without a copy; (count,) or (count, components)."""
+    shape = (view.count,) if view.components == 1 else (view.count, view.components)
+    array = np.frombuffer(memory, _TYPES[view.type]).reshape(shape)
+    array.flags.writeable = False
+    return array
 
 
 class CacheFrame:
@@ -30,11 +38,7 @@ class CacheFrame:
 
     def column(self, name: str) -> np.ndarray:
         """A read-only window, without a copy; (particles,) or (particles, components)."""
-        memory, view = ffi.frame_column(self._handle, name)
-        shape = (view.count,) if view.components == 1 else (view.count, view.components)
-        array = np.frombuffer(memory, _TYPES[view.type]).reshape(shape)
-        array.flags.writeable = False
-        return array
+        return _window(*ffi.frame_column(self._handle, name))
 
     def close(self) -> None:
         if self._handle:
@@ -42,6 +46,78 @@ class CacheFrame:
             self._handle = None
 
     def __enter__(self) -> "CacheFrame":
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+
+class Surface:
+    """A triangle mesh that libgrain can read; keeps the arrays alive. Lengths in any unit, as long as it is the same."""
+
+    def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
+        self.positions = np.ascontiguousarray(positions, np.float32).reshape(-1, 3)
+        self.triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
+        self.mesh = ffi.mesh(self.positions.ctypes.data, len(self.positions),
+                             self.triangles.ctypes.data, len(self.triangles))
+
+    def report(self) -> str:
+        """What is wrong with it, in words; a line for each finding."""
+        return ffi.mesh_report(self.mesh)
+
+
+class Cover:
+    """Particles spread evenly over a surface.
+
+    with Cover(surface, radius=0.01, offset=0.0, density=1.0, seed=0) as cover:
+        cover.position   # float32, (particles, 3)
+
+    Arrays are windows that hold until the cover changes: read them anew after follow().
+    """
+
+    def __init__(self, surface: Surface, **settings: float) -> None:
+        self._handle = ffi.cover_mesh(surface.mesh, settings)
+
+    @property
+    def position(self) -> np.ndarray:
+        return _window(*ffi.cover_attribute(self._handle, 0))
+
+    @property
+    def normal(self) -> np.ndarray:
+        return _window(*ffi.cover_attribute(self._handle, 1))
+
+    @property
+    def weight(self) -> np.ndarray:
+        return _window(*ffi.cover_attribute(self._handle, 2))
+
+    @property
+    def velocity(self) -> np.ndarray:
+        return _window(*ffi.cover_attribute(self._handle, 3))
+
+    @property
+    def id(self) -> np.ndarray:
+        return _window(*ffi.cover_attribute(self._handle, 4))
+
+    @property
+    def quality(self) -> ffi.GrainCoverQuality:
+        return ffi.cover_quality(self._handle)
+
+    def bind(self, surface: Surface) -> None:
+        """Ties each particle to the surface, which must be where the cover is."""
+        ffi.cover_bind(self._handle, surface.mesh)
+
+    def follow(self, positions: np.ndarray, seconds: float) -> None:
+        """The surface's vertices are here now, so many seconds later."""
+        places = np.ascontiguousarray(positions, np.float32).reshape(-1, 3)
+        ffi.cover_follow(self._handle, places.ctypes.data, len(places), seconds)
+
+    def close(self) -> None:
+        if self._handle:
+            ffi.cover_destroy(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> "Cover":
         return self
 
     def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],

@@ -1,7 +1,7 @@
 """What the buttons do."""
 import bpy
 
-from . import bake, cache, display, object
+from . import bake, cache, cover, display, object
 
 CLASSES = (
     object.GRAIN_OT_role_add,
@@ -13,14 +13,17 @@ CLASSES = (
     cache.GRAIN_OT_open_folder,
     display.GRAIN_OT_show_sand,
     display.GRAIN_OT_radius_fit,
+    cover.GRAIN_OT_cover,
 )
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
+    bpy.types.VIEW3D_MT_object.append(cover.draw_menu)
 
 
 def unregister() -> None:
+    bpy.types.VIEW3D_MT_object.remove(cover.draw_menu)
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

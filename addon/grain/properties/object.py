@@ -4,6 +4,7 @@ from bpy.types import Context, PropertyGroup
 
 from ..scene import roles
 from .collider import GRAIN_PG_collider
+from .cover import GRAIN_PG_cover
 from .source import GRAIN_PG_source
 
 
@@ -19,6 +20,7 @@ class GRAIN_PG_object(PropertyGroup):
                ('COLLIDER', "Collider", "Sand falls on it and flows around it")))
     source: PointerProperty(type=GRAIN_PG_source)
     collider: PointerProperty(type=GRAIN_PG_collider)
+    cover: PointerProperty(type=GRAIN_PG_cover)
 
     # How a source looked before its sand took its place, given back with the role.
     is_display_kept: BoolProperty(options={'HIDDEN'})

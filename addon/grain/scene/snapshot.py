@@ -77,6 +77,27 @@ def meshes_of(item: Object, depsgraph: Depsgraph) -> list[Mesh]:
     return list(_meshes(depsgraph, {item}, item))
 
 
+def surface_of(item: Object, depsgraph: Depsgraph) -> tuple[np.ndarray, np.ndarray]:
+    """One object as it looks, whatever its role: modifiers and instances included, in one mesh. World space, Blender
+    units; float32 (vertices, 3) and int32 (triangles, 3)."""
+    found: list[Mesh] = []
+    for instance in depsgraph.object_instances:
+        shown = instance.object
+        owner = instance.parent if instance.is_instance else shown
+        if owner is None or owner.original != item or shown.type not in MESH_TYPES:
+            continue
+        if not (instance.is_instance and _is_own_surface(instance)):
+            found += _read(shown, item, instance.matrix_world.copy(), instance.is_instance)
+    if not found:  # hidden in the viewport
+        evaluated = item.evaluated_get(depsgraph)
+        if evaluated.type in MESH_TYPES:
+            found += _read(evaluated, item, evaluated.matrix_world.copy(), False)
+    positions = [mesh.positions for mesh in found] or [np.empty((0, 3), np.float32)]
+    offsets = np.cumsum([0] + [len(part) for part in positions])
+    triangles = [mesh.triangles + np.int32(offset) for mesh, offset in zip(found, offsets)]
+    return np.concatenate(positions), np.concatenate(triangles or [np.empty((0, 3), np.int32)])
+
+
 def _role_owner(item: Object, instancer: Optional[Object]) -> Optional[Object]:
     for candidate in (item.original, instancer.original if instancer is not None else None):
         if candidate is not None and candidate.grain.type != 'NONE':

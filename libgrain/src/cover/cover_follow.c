@@ -63,19 +63,21 @@ static GrainMesh mesh_of(const CoverBinding *b, const float *positions)
 
 static double angle_between(Vec3d a, Vec3d b) { return atan2(vec3d_length(vec3d_cross(a, b)), vec3d_dot(a, b)); }
 
-// Means of the faces around, weighted by their angles (Baerentzen & Aanaes 2002).
+// Means of the faces around, weighted by their angles (Baerentzen & Aanaes 2002). Only of faces that have a slot: the
+// others' normals are noise.
 static GrainResult make_normals(const CoverBinding *b, const float *positions, Vec3 *normals)
 {
     GrainMesh mesh = mesh_of(b, positions);
     Vec3d *sums = ALLOC_ZEROED(Vec3d, b->vertex_count);
     if (!sums) return GRAIN_ERROR_MEMORY;
-    for (int64_t t = 0; t < b->triangle_count; t++) {
+    for (int64_t slot = 0; slot < b->mesh.count; slot++) {
+        int32_t t = b->mesh.triangle[slot];
         Vec3d p[3];
         for (int c = 0; c < 3; c++) p[c] = vec3d_from(mesh_vertex(&mesh, t, c));
         Vec3d normal = vec3d_unit(vec3d_cross(vec3d_sub(p[1], p[0]), vec3d_sub(p[2], p[0])));
         for (int c = 0; c < 3; c++) {
             double angle = angle_between(vec3d_sub(p[(c + 1) % 3], p[c]), vec3d_sub(p[(c + 2) % 3], p[c]));
-            Vec3d *sum = &sums[b->same_as[b->triangles[3 * t + c]]];
+            Vec3d *sum = &sums[b->same_as[b->triangles[3 * (int64_t)t + c]]];
             *sum = vec3d_add(*sum, vec3d_scale(normal, angle));
         }
     }
@@ -144,8 +146,7 @@ static GrainResult copy_mesh(CoverBinding *b, const GrainMesh *mesh, int threads
     memcpy(b->triangles, mesh->triangles, 3 * (size_t)mesh->triangle_count * sizeof(int32_t));
     memcpy(b->positions, mesh->positions, vertex_bytes);
     int64_t doubled;
-    TRY(mesh_weld(mesh, threads, &b->same_as, &doubled));
-    return make_normals(b, b->positions, b->normals);
+    return mesh_weld(mesh, threads, &b->same_as, &doubled);
 }
 
 static GrainResult load_feet(CoverBinding *b, int64_t count, const float *place, size_t stride)
@@ -195,6 +196,7 @@ static GrainResult bind(CoverBinding *b, GrainCover *cover, const GrainMesh *mes
                             cover_spacing(&cover->def)};
     TRY(copy_mesh(b, mesh, threads));
     TRY(cover_mesh_build_tree(&b->mesh, mesh, &b->frame, threads));
+    TRY(make_normals(b, b->positions, b->normals));
     b->tie_capacity = cover->count;
     b->ties = ALLOC(Tie, cover->count);
     if (!b->ties) return GRAIN_ERROR_MEMORY;

@@ -4,6 +4,8 @@
 #include "cover/cover_surface.h"
 #include "mesh/mesh_order.h"
 
+#include <float.h>
+
 static Vec3d corner_place(const CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int64_t slot, int corner)
 {
     Vec3 p = mesh_vertex(mesh, m->triangle[slot], corner);
@@ -14,20 +16,48 @@ static Vec3d corner_place(const CoverMesh *m, const GrainMesh *mesh, const Cover
 
 static Vec3 to_single(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
 
-// Slots for all triangles that have an area; their number to m->count.
+// A triangle no higher than the rounding of its corners has a normal made of noise, which would spoil the mean of its
+// neighbours': the corners of an n-gon with points on straight sides make many of them. What lies on it lies on their
+// edges as well.
+#define NOISE_STEPS 64.0
+// Unless such triangles are more than this part of the surface: then noise is all there is.
+#define NOISE_AREA 0.01
+
+// Area of a slot's triangle, and whether it is higher than noise.
+static double measure_slot(const CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int64_t slot, int *high)
+{
+    Vec3d c[3];
+    double largest = 0.0, longest = 0.0;
+    for (int k = 0; k < 3; k++) {
+        Vec3 p = mesh_vertex(mesh, m->triangle[slot], k);
+        c[k] = corner_place(m, mesh, frame, slot, k);
+        largest = fmax(largest, (double)fmaxf(fabsf(p.x), fmaxf(fabsf(p.y), fabsf(p.z))));
+    }
+    for (int k = 0; k < 3; k++) longest = fmax(longest, vec3d_length(vec3d_sub(c[(k + 1) % 3], c[k])));
+    double twice_area = vec3d_length(vec3d_cross(vec3d_sub(c[1], c[0]), vec3d_sub(c[2], c[0])));
+    *high = twice_area > NOISE_STEPS * (double)FLT_EPSILON * largest / frame->spacing * longest;
+    return 0.5 * twice_area;
+}
+
+// Slots for the triangles that have an area worth the name; their number to m->count.
 static GrainResult choose_slots(CoverMesh *m, const GrainMesh *mesh, const CoverFrame *frame, int threads)
 {
-    int64_t count;
+    int64_t count, kept = 0;
+    double noise = 0.0;
     TRY(mesh_order(mesh, NULL, threads, &m->triangle, &count));
-    int64_t kept = 0;
+    uint8_t *kind = ALLOC(uint8_t, count); // 0 without area, 1 noise, 2 proper
+    if (!kind) return GRAIN_ERROR_MEMORY;
     for (int64_t slot = 0; slot < count; slot++) {
-        Vec3d a = corner_place(m, mesh, frame, slot, 0), b = corner_place(m, mesh, frame, slot, 1);
-        Vec3d c = corner_place(m, mesh, frame, slot, 2);
-        Vec3d normal = vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a));
-        if (!(vec3d_dot(normal, normal) > 0.0)) continue;
-        m->triangle[kept++] = m->triangle[slot];
-        m->area += 0.5 * vec3d_length(normal);
+        int high;
+        double area = measure_slot(m, mesh, frame, slot, &high);
+        kind[slot] = area > 0.0 ? high ? 2 : 1 : 0;
+        m->area += area;
+        noise += high ? 0.0 : area;
     }
+    int least = noise > NOISE_AREA * m->area ? 1 : 2;
+    for (int64_t slot = 0; slot < count; slot++)
+        if (kind[slot] >= least) m->triangle[kept++] = m->triangle[slot];
+    alloc_free(kind);
     m->count = kept;
     if (kept == 0)
         return fail(GRAIN_ERROR_MESH,
