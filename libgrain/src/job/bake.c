@@ -7,6 +7,7 @@
 #include "fill/fill.h"
 #include "grain/job.h"
 #include "job/job.h"
+#include "sim/dem/dem_shape.h"
 #include "sim/sim.h"
 
 #include <stdio.h>
@@ -31,6 +32,9 @@ typedef struct Bake {
     GrainSdf **sdf;      ///< of each object; NULL for planes
     SimCollider *colliders;
     int collider_count;
+    DemShape shape;             ///< of all grains
+    uint8_t *particle_material; ///< NULL when all sources are of one kind
+    int64_t material_capacity, material_noted;
     int32_t last_frame;   ///< whole in the cache
     int32_t resumed_from; ///< what last_frame was at the start
     double began, frame_began, seconds_per_frame, last_report;
@@ -89,6 +93,19 @@ static GrainResult watch_substep(void *user, double frame_fraction)
 
 // --- stages -------------------------------------------------------------------------------------
 
+static GrainResult choose_shape(Bake *bake)
+{
+    const Job *job = &bake->job;
+    if (strcmp(job->dem.grain_shape, "mesh") != 0) return dem_shape_by_name(job->dem.grain_shape, &bake->shape);
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_GRAIN) continue;
+        GrainResult result = dem_shape_from_mesh(&object->mesh, job->dem.grain_balls, &bake->shape);
+        return result == GRAIN_OK ? result : fail_within(result, "object '%s'", object->name);
+    }
+    return fail(GRAIN_ERROR_JOB, "job.json: solver.grain_shape is \"mesh\", but no object has the role \"grain\"");
+}
+
 static GrainResult open_cache(Bake *bake)
 {
     const Job *job = &bake->job;
@@ -107,7 +124,7 @@ static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
 {
     GrainSdfDef def;
     TRY(grain_sdf_def_default(&def, sizeof def));
-    def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius;
+    def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
     def.band_voxels = COLLIDER_BAND_VOXELS;
     def.thickness = object->thickness;
     GrainRun options = {sizeof options, bake->run.thread_count, report_stage, bake};
@@ -125,7 +142,7 @@ static GrainResult make_colliders(Bake *bake)
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         TRY(report(bake, GRAIN_BAKE_PREPARING, "colliders", (double)i / job->object_count));
-        if (!object->is_plane) TRY(make_sdf(bake, object, &bake->sdf[i]));
+        if (!object->is_plane && object->role != JOB_GRAIN) TRY(make_sdf(bake, object, &bake->sdf[i]));
         if (object->role != JOB_COLLIDER) continue;
         bake->colliders[bake->collider_count++] =
             (SimCollider){bake->sdf[i], object->plane_point, object->plane_normal, object->friction};
@@ -135,20 +152,30 @@ static GrainResult make_colliders(Bake *bake)
 
 // Refuses what cannot fit before anything large is made. The volume of an open mesh means little, so the box around it
 // is the limit.
-static GrainResult check_memory(const Job *job)
+static GrainResult check_memory(const Job *job, int balls)
 {
-    double particles = 0.0, memory = (double)memory_available();
+    double particles = 0.0, each = BYTES_PER_PARTICLE * balls, memory = (double)memory_available();
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (object->role != JOB_SOURCE) continue;
         particles += fill_estimate(&object->mesh, job->particle_radius, job->size_spread);
-        if (particles * BYTES_PER_PARTICLE < memory && particles < INT32_MAX) continue;
+        if (particles * each < memory && particles * balls < INT32_MAX / 4) continue;
         return fail(GRAIN_ERROR_MEMORY,
                     "object '%s' would hold up to %.0f million particles, about %.0f GB of memory where %.0f are free; "
                     "use a larger "
                     "particle radius",
-                    object->name, particles / 1e6, particles * BYTES_PER_PARTICLE / 1e9, memory / 1e9);
+                    object->name, particles / 1e6, particles * each / 1e9, memory / 1e9);
     }
+    return GRAIN_OK;
+}
+
+// The particles added last are of this kind.
+static GrainResult note_material(Bake *bake, int material)
+{
+    if (bake->job.dem.material_count == 0) return GRAIN_OK;
+    TRY(alloc_grow((void **)&bake->particle_material, &bake->material_capacity, bake->particles.count, 1));
+    for (; bake->material_noted < bake->particles.count; bake->material_noted++)
+        bake->particle_material[bake->material_noted] = (uint8_t)material;
     return GRAIN_OK;
 }
 
@@ -170,6 +197,7 @@ static GrainResult fill_sources(Bake *bake)
             job->seed + (uint64_t)i};
         result = fill_volume(&bake->particles, &fill, &bake->run);
         if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
+        if (result == GRAIN_OK) result = note_material(bake, object->material);
         avoid[avoid_count++] = bake->sdf[i];
     }
     alloc_free(avoid);
@@ -211,6 +239,17 @@ static GrainResult create_sim(Bake *bake)
                   .friction = job->friction,
                   .rolling_friction = job->rolling_friction,
                   .restitution = job->restitution,
+                  .cohesion = job->dem.cohesion,
+                  .young_modulus = job->dem.young_modulus,
+                  .poisson_ratio = job->dem.poisson_ratio,
+                  .normal_law = job->dem.normal_law,
+                  .shear_law = job->dem.shear_law,
+                  .more_materials = job->dem.materials,
+                  .more_material_count = job->dem.material_count,
+                  .particle_material = bake->particle_material,
+                  .shapes = &bake->shape,
+                  .shape_count = 1,
+                  .seed = job->seed,
                   .softness = job->softness,
                   .expected_speed = expected_speed(bake),
                   .colliders = bake->colliders,
@@ -277,7 +316,8 @@ static GrainResult bake_frames(Bake *bake)
 static GrainResult bake_all(Bake *bake)
 {
     TRY(job_read(bake->def->job_folder, &bake->job));
-    TRY(check_memory(&bake->job));
+    TRY(choose_shape(bake));
+    TRY(check_memory(&bake->job, bake->shape.ball_count));
     TRY(open_cache(bake));
     TRY(make_colliders(bake));
     TRY(fill_sources(bake));
@@ -306,6 +346,7 @@ GrainResult grain_bake(const GrainBakeDef *def)
     for (int i = 0; bake.sdf && i < bake.job.object_count; i++) grain_sdf_destroy(bake.sdf[i]);
     alloc_free(bake.sdf);
     alloc_free(bake.colliders);
+    alloc_free(bake.particle_material);
     cache_close(&bake.cache);
     job_free(&bake.job);
     return result;

@@ -129,12 +129,14 @@ static GrainResult read_plane(const JobNode *node, JobObject *object)
     return GRAIN_OK;
 }
 
-static GrainResult read_object(JobNode *node, const Job *job, const JobArray *arrays, int64_t array_count, JobObject *object)
+static GrainResult read_object(JobNode *node, Job *job, const JobArray *arrays, int64_t array_count, JobObject *object)
 {
-    static const char *const source_keys[] = {"name", "role", "motion", "positions", "triangles", "velocity", NULL};
+    static const char *const source_keys[] = {"name", "role", "motion", "positions", "triangles", "velocity", "material",
+                                              NULL};
+    static const char *const grain_keys[] = {"name", "role", "motion", "positions", "triangles", NULL};
     static const char *const collider_keys[] = {"name",     "role",     "motion", "positions", "triangles",
                                                 "friction", "thickness", "plane",  NULL};
-    static const char *const roles[] = {"source", "collider", NULL}, *const motions[] = {"static", NULL};
+    static const char *const roles[] = {"source", "collider", "grain", NULL}, *const motions[] = {"static", NULL};
     int role, motion;
     TRY(job_text(node, "name", NULL, &object->name));
     size_t used = strlen(node->path);
@@ -142,10 +144,11 @@ static GrainResult read_object(JobNode *node, const Job *job, const JobArray *ar
     TRY(job_choice(node, "role", roles, NULL, &role));
     TRY(job_choice(node, "motion", motions, "static", &motion));
     object->role = (JobRole)role;
-    TRY(job_check_keys(node, role == JOB_SOURCE ? source_keys : collider_keys));
+    TRY(job_check_keys(node, role == JOB_SOURCE ? source_keys : role == JOB_GRAIN ? grain_keys : collider_keys));
     if (role == JOB_SOURCE) {
         TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
-    } else {
+        TRY(job_read_material(node, job, &object->material));
+    } else if (role == JOB_COLLIDER) {
         TRY(job_float(node, "friction", 0, 2, 0.6, &object->friction));
         TRY(job_float(node, "thickness", 0, 1000, 0, &object->thickness));
         if (json_object_get(node->object, "plane")) return read_plane(node, object);
@@ -180,7 +183,9 @@ static GrainResult read_solver(const JobNode *root, Job *job)
 {
     static const char *const keys[] = {"type",     "particle_radius",  "size_spread", "density",
                                        "friction", "rolling_friction", "restitution", "softness",
-                                       NULL};
+                                       // job_dem.c
+                                       "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion",
+                                       "young_modulus", "poisson_ratio", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
@@ -193,7 +198,8 @@ static GrainResult read_solver(const JobNode *root, Job *job)
     TRY(job_float(&node, "friction", 0, 2, 0.6, &job->friction));
     TRY(job_float(&node, "rolling_friction", 0, 2, 0.3, &job->rolling_friction));
     TRY(job_float(&node, "restitution", 0.05, 1, 0.3, &job->restitution));
-    return job_float(&node, "softness", 0.01, 0.5, 0.1, &job->softness);
+    TRY(job_float(&node, "softness", 0.01, 0.5, 0.1, &job->softness));
+    return job_read_dem(&node, job);
 }
 
 static GrainResult read_settings(const JobNode *root, Job *job)

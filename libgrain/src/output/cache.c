@@ -156,14 +156,16 @@ GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Pa
 {
     const Column columns[] = {{"position", GRAIN_F32, 3, particles->count, particles->position},
                               {"velocity", GRAIN_F32, 3, particles->count, particles->velocity},
-                              {"radius", GRAIN_F32, 1, particles->count, particles->radius}};
+                              {"radius", GRAIN_F32, 1, particles->count, particles->radius},
+                              {"orientation", GRAIN_F32, 4, particles->count, particles->orientation}};
     GrainFileHeader header = {.frame = frame, .time = time, .particles = particles->count};
     char *path;
     TRY(cache_frame_path(cache->folder, frame, &path));
-    GrainResult result = grain_file_write(path, &header, columns, 3);
+    GrainResult result = grain_file_write(path, &header, columns, particles->orientation ? 4 : 3);
     alloc_free(path);
     if (result != GRAIN_OK) return result;
     cache->bytes_written += header.bytes;
+    cache->manifest.has_orientation = particles->orientation != NULL;
     TRY(manifest_add_frame(&cache->manifest, &(CacheFrame){frame, particles->count, header.bytes, header.checksum}));
     return manifest_write(cache->folder, &cache->manifest, &cache->bytes_written);
 }

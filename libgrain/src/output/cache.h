@@ -16,6 +16,7 @@ typedef struct CacheManifest {
     char *job_name, *library; ///< from alloc_array
     double fps;
     int32_t frame_start, frame_end;
+    int has_orientation; ///< grains that are not spheres: frames have a column more
     CacheFrame *frames;
     int64_t frame_count, frame_capacity;
 } CacheManifest;

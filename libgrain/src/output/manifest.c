@@ -129,10 +129,13 @@ static json_t *pack_manifest(const CacheManifest *manifest)
                                                 (json_int_t)frame->particles, "bytes", (json_int_t)frame->bytes,
                                                 "checksum", checksum));
     }
-    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:i, s:i, s:{s:{s:[s,s,s], s:i}}, s:o}", "format", MANIFEST_FORMAT,
+    json_t *columns = json_pack("[s, s, s]", "position", "velocity", "radius");
+    if (manifest->has_orientation) json_array_append_new(columns, json_string("orientation"));
+    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:i, s:i, s:{s:{s:o, s:i}}, s:o}", "format", MANIFEST_FORMAT,
                      "library", manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint, "fps",
                      manifest->fps, "frame_start", manifest->frame_start, "frame_end", manifest->frame_end, "streams",
-                     "coarse", "columns", "position", "velocity", "radius", "bytes_per_particle", 28, "frames", frames);
+                     "coarse", "columns", columns, "bytes_per_particle", manifest->has_orientation ? 44 : 28, "frames",
+                     frames);
 }
 
 GrainResult manifest_write(const char *folder, const CacheManifest *manifest, int64_t *bytes_written)
