@@ -100,7 +100,7 @@ command_tsan() {
     compile tsan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=thread -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
     local llvm
     llvm=$(dirname "$(dirname "$(readlink -f "$(command -v clang-14)")")")
-    OMP_TOOL_LIBRARIES=$llvm/lib/libarcher.so TSAN_OPTIONS="ignore_noninstrumented_modules=1" \
+    OMP_TOOL_LIBRARIES=$llvm/lib/libarcher.so TSAN_OPTIONS="ignore_noninstrumented_modules=1:suppressions=$PWD/tests/data/openvdb_races.txt" \
         python3 tests/run.py --build build/tsan --only unit -k "unit/|any_number_of_threads" "$@"
 }
 
