@@ -64,6 +64,13 @@ class GrainBakeDef(ctypes.Structure):
                 ("reserved", c_uint32), ("status", c_void_p), ("user", c_void_p)]
 
 
+class GrainUpsampleDef(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
+                ("cache_folder", c_char_p), ("shard", c_int32), ("shard_count", c_int32), ("force", c_int32),
+                ("limit_frames", c_int32), ("first_frame", c_int32), ("last_frame", c_int32), ("status", c_void_p),
+                ("user", c_void_p)]
+
+
 class GrainMeshReport(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("closed", c_int32), ("vertices", c_int64), ("triangles", c_int64),
                 ("shells", c_int64), ("open_shells", c_int64), ("inside_out_shells", c_int64),
@@ -86,8 +93,8 @@ class GrainCoverQuality(ctypes.Structure):
                 ("largest_distance", c_double)]
 
 
-STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef, GrainMeshReport,
-           GrainCoverDef, GrainCoverQuality)
+STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef,
+           GrainUpsampleDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {

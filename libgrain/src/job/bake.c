@@ -109,13 +109,17 @@ static GrainResult choose_shape(Bake *bake)
 static GrainResult open_cache(Bake *bake)
 {
     const Job *job = &bake->job;
-    CacheManifest wanted = {
-        .job_name = (char *)job->name, .fps = job->fps, .frame_start = job->frame_start, .frame_end = job->frame_end};
+    CacheManifest wanted = {.stream = "coarse",
+                            .job_name = (char *)job->name,
+                            .fps = job->fps,
+                            .frame_start = job->frame_start,
+                            .frame_end = job->frame_end};
     memcpy(wanted.fingerprint, job->fingerprint, sizeof wanted.fingerprint);
     char *folder = NULL;
     if (!bake->def->cache_folder) TRY(file_join(bake->def->job_folder, "cache", &folder));
     GrainResult result =
-        cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted, bake->def->restart);
+        cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted,
+                   bake->def->restart ? CACHE_RESTART : CACHE_KEEP);
     alloc_free(folder);
     return result;
 }
