@@ -111,7 +111,7 @@ typedef struct Reference {
 // Equations 23 to 25 with the gate, written down once more in double precision and without any grid or cells.
 static Reference reference_velocity(const CoarseField *field, const StepNumbers *step, Vec3 p, Vec3 own)
 {
-    double sum = 0, most = 0, v[3] = {0}, before[3] = {(double)own.x, (double)own.y, (double)own.z};
+    double sum = 0, most = 0, height = 0, v[3] = {0}, before[3] = {(double)own.x, (double)own.y, (double)own.z};
     double g[3] = {(double)step->gx, (double)step->gy, (double)step->gz};
     for (int64_t i = 0; i < field->count; i++) {
         const CoarseRecord *c = &field->records[i];
@@ -119,7 +119,7 @@ static Reference reference_velocity(const CoarseField *field, const StepNumbers 
         double q = 1.0 - (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / ((double)field->reach * (double)field->reach);
         if (q <= 0) continue;
         double w = q * q * q;
-        sum += w, most = fmax(most, w);
+        sum += w, most = fmax(most, w), height += w * (double)c->z;
         v[0] += w * (double)c->vx, v[1] += w * (double)c->vy, v[2] += w * (double)c->vz;
     }
     for (int k = 0; k < 3; k++) v[k] = sum > 0 ? v[k] / sum : 0.0;
@@ -129,6 +129,9 @@ static Reference reference_velocity(const CoarseField *field, const StepNumbers 
         for (int k = 0; k < 3; k++) out.v[k] = (1 - out.alpha) * v[k] + out.alpha * (before[k] + g[k]);
         return out;
     }
+    double above = sum > 0 ? height / sum - (double)p.z : 0.0;
+    double hangs = (above - (double)step->hang_low) / ((double)step->hang_high - (double)step->hang_low);
+    sum *= 1.0 - 0.8 * fmin(fmax(hangs, 0.0), 1.0);
     double t = fmin(fmax((sum - (double)step->flies) / ((double)step->is_sand - (double)step->flies), 0.0), 1.0);
     out.alpha = 1.0 - t * t * (3.0 - 2.0 * t);
     double u[3], length = 0, keep = out.alpha / (out.alpha + (1.0 - out.alpha) * (double)step->blend);
@@ -168,7 +171,9 @@ static void check_kernel(UpsampleScheme scheme)
             for (int k = 0; k < 3; k++) own[k][i] = v[k][i] = 0.5f * rng_signed(s.word[k]);
         }
         upsample_block_sums(&u->field, p[0], p[1], p[2], COUNT, 0, scheme == UPSAMPLE_IHMSEN2013, scratch);
-        SIMD_CALL(upsample_blend)(p[0], p[1], p[2], v[0], v[1], v[2], COUNT, &step, &scratch->sums, NULL, scratch->alpha);
+        SIMD_CALL(upsample_sand)(p[0], p[1], p[2], COUNT, &step, &scratch->sums, NULL, scratch->sand);
+        SIMD_CALL(upsample_blend)
+        (p[0], p[1], p[2], v[0], v[1], v[2], COUNT, &step, &scratch->sums, NULL, scratch->sand, scratch->alpha);
         for (int i = 0; i < COUNT; i++) {
             Reference r = reference_velocity(&u->field, &step, vec3(start[0][i], start[1][i], start[2][i]),
                                              vec3(own[0][i], own[1][i], own[2][i]));

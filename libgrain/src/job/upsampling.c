@@ -7,13 +7,18 @@
 #include "grain/job.h"
 #include "job/job.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// Finer than the bake's, in coarse radii: grains see gaps that the coarse particles cannot enter.
-#define COLLIDER_VOXEL_RADII 0.5f
-// Wide enough to know the share of open space around a grain, from a block's centre too.
-#define COLLIDER_BAND_VOXELS 8.0f
+// Finer than the bake's, in coarse radii: grains see gaps that the coarse particles cannot enter, and edges are rounded by
+// less than a grain. Large colliders get by with half of that.
+#define FINE_VOXEL_RADII 0.25f
+#define FINE_BAND_VOXELS 12.0f
+#define COARSE_VOXEL_RADII 0.5f
+#define COARSE_BAND_VOXELS 8.0f
+// Voxels that the surface itself may have: the band is then some 12 million.
+#define MOST_SURFACE_VOXELS 500e3
 // Grains turned into rows at once when a frame is written.
 #define ROWS 65536
 #define MOST_COLUMNS 32
@@ -162,25 +167,47 @@ static GrainResult open_cache(Upsampling *u)
 
 // --- colliders ------------------------------------------------------------------------------------
 
+static double mesh_area(const GrainMesh *mesh)
+{
+    double area = 0.0;
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        Vec3d p[3];
+        for (int k = 0; k < 3; k++) {
+            const float *from = mesh->positions + 3 * (int64_t)mesh->triangles[3 * t + k];
+            p[k] = vec3d((double)from[0], (double)from[1], (double)from[2]);
+        }
+        area += 0.5 * vec3d_length(vec3d_cross(vec3d_sub(p[1], p[0]), vec3d_sub(p[2], p[0])));
+    }
+    return area;
+}
+
+static GrainResult make_sdf(Upsampling *u, const JobObject *object, GrainSdf **out)
+{
+    GrainSdfDef def;
+    GrainRun options = {sizeof options, u->run.thread_count, report_stage, u};
+    float radius = u->job.particle_radius;
+    TRY(grain_sdf_def_default(&def, sizeof def));
+    def.voxel_size = FINE_VOXEL_RADII * radius, def.band_voxels = FINE_BAND_VOXELS;
+    if (mesh_area(&object->mesh) / pow((double)def.voxel_size, 2.0) > MOST_SURFACE_VOXELS)
+        def.voxel_size = COARSE_VOXEL_RADII * radius, def.band_voxels = COARSE_BAND_VOXELS;
+    // The shell of a sheet is as thick as the bake's, two of whose voxels it is unless the job says otherwise.
+    def.thickness = object->thickness > 0.0f ? object->thickness : 2.0f * radius;
+    while (def.thickness > 60.0f * def.voxel_size) def.voxel_size *= 2.0f; // a field reaches no farther
+    GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
+    return result == GRAIN_OK || result == GRAIN_CANCELLED ? result : fail_within(result, "object '%s'", object->name);
+}
+
 static GrainResult make_colliders(Upsampling *u)
 {
     const Job *job = &u->job;
     u->sdf = ALLOC_ZEROED(GrainSdf *, job->object_count);
     u->colliders = ALLOC_ZEROED(UpsampleCollider, job->object_count);
     if (!u->sdf || !u->colliders) return GRAIN_ERROR_MEMORY;
-    GrainSdfDef def;
-    GrainRun options = {sizeof options, u->run.thread_count, report_stage, u};
-    TRY(grain_sdf_def_default(&def, sizeof def));
-    def.voxel_size = COLLIDER_VOXEL_RADII * job->particle_radius;
-    def.band_voxels = COLLIDER_BAND_VOXELS;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (object->role != JOB_COLLIDER) continue;
         TRY(report(u, GRAIN_BAKE_PREPARING, "colliders", (double)i / job->object_count));
-        // The shell of a sheet is as thick as the bake's, whose voxels were twice as large.
-        def.thickness = object->thickness > 0.0f ? object->thickness : 2.0f * job->particle_radius;
-        GrainResult result = object->is_plane ? GRAIN_OK : grain_sdf_create(&object->mesh, &def, &options, &u->sdf[i]);
-        if (result != GRAIN_OK) return result == GRAIN_CANCELLED ? result : fail_within(result, "object '%s'", object->name);
+        if (!object->is_plane) TRY(make_sdf(u, object, &u->sdf[i]));
         u->colliders[u->collider_count++] = (UpsampleCollider){.sdf = u->sdf[i],
                                                                .plane_point = object->plane_point,
                                                                .plane_normal = object->plane_normal,

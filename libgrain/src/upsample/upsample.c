@@ -151,6 +151,7 @@ GrainResult upsample_create(const UpsampleDef *def, int threads, Upsampler **out
     u->full_numbers = (u->rank_end < full ? u->rank_end : full) - u->rank_begin;
     if (u->full_numbers < 0) u->full_numbers = 0;
     u->substeps_since_sort = UPSAMPLE_NEVER_SORTED;
+    u->field.up = vec3_normalize(vec3_scale(def->gravity, -1.0f), vec3(0, 0, 0));
     GrainResult result = reserve(u);
     if (result == GRAIN_OK) result = coarse_field_reserve(&u->field, def->coarse_total);
     if (result == GRAIN_OK)

@@ -22,13 +22,13 @@ static void take_positions(UpsampleScratch *scratch, const float *x, const float
 static void clear_sums(BlockSums *sums, int count, int with_spin)
 {
     size_t bytes = (size_t)(count + 32) * sizeof(float);
-    memset(sums->weight, 0, bytes), memset(sums->largest, 0, bytes);
+    memset(sums->weight, 0, bytes), memset(sums->largest, 0, bytes), memset(sums->height, 0, bytes);
     memset(sums->vx, 0, bytes), memset(sums->vy, 0, bytes), memset(sums->vz, 0, bytes);
     if (with_spin) memset(sums->sx, 0, bytes), memset(sums->sy, 0, bytes), memset(sums->sz, 0, bytes);
 }
 
 void upsample_block_sums(const CoarseField *field, const float *x, const float *y, const float *z, int count,
-                         int with_spin, int with_largest, UpsampleScratch *scratch)
+                         int with_spin, int is_paper, UpsampleScratch *scratch)
 {
     float inverse_reach2 = 1.0f / (field->reach * field->reach);
     take_positions(scratch, x, y, z, count);
@@ -47,14 +47,14 @@ void upsample_block_sums(const CoarseField *field, const float *x, const float *
                                                 end, &box, scratch->records + taken, UPSAMPLE_CHUNK - taken);
             if (begin == end) break;
             SIMD_CALL(upsample_accumulate)
-            (scratch->x, scratch->y, scratch->z, count, scratch->records, taken, inverse_reach2, with_spin, with_largest,
+            (scratch->x, scratch->y, scratch->z, count, scratch->records, taken, inverse_reach2, with_spin, is_paper,
              &scratch->sums);
             taken = 0;
         }
     }
     if (taken > 0)
         SIMD_CALL(upsample_accumulate)
-        (scratch->x, scratch->y, scratch->z, count, scratch->records, taken, inverse_reach2, with_spin, with_largest,
+        (scratch->x, scratch->y, scratch->z, count, scratch->records, taken, inverse_reach2, with_spin, is_paper,
          &scratch->sums);
 }
 
@@ -76,6 +76,13 @@ StepNumbers upsample_step_numbers(const Upsampler *u, float seconds)
                          .gy = def->gravity.y * seconds,
                          .gz = def->gravity.z * seconds,
                          .weight_at_radius = q * q * q,
+                         .ux = u->field.up.x,
+                         .uy = u->field.up.y,
+                         .uz = u->field.up.z,
+                         .hang_low = 0.6f * def->coarse_radius,
+                         .hang_high = 1.2f * def->coarse_radius,
+                         .carry_low = u->grain_radius,
+                         .carry_high = u->grain_radius + 1.5f * def->coarse_radius,
                          .tumbling = 0.5f / def->coarse_radius,
                          .squeeze_low = u->grain_radius,
                          .squeeze_high = u->grain_radius + def->coarse_radius};
@@ -95,7 +102,10 @@ static float advect_block(Upsampler *u, const StepNumbers *step, int64_t first, 
     const BlockWalls *walls = NULL;
     if (upsample_find_walls(u, scratch->x, scratch->y, scratch->z, count, range, step->seconds, &scratch->walls))
         walls = &scratch->walls;
-    fastest = SIMD_CALL(upsample_blend)(x, y, z, vx, vy, vz, count, step, &scratch->sums, walls, scratch->alpha);
+    if (step->scheme == UPSAMPLE_GATED)
+        SIMD_CALL(upsample_sand)
+        (scratch->x, scratch->y, scratch->z, count, step, &scratch->sums, walls, scratch->sand);
+    fastest = SIMD_CALL(upsample_blend)(x, y, z, vx, vy, vz, count, step, &scratch->sums, walls, scratch->sand, scratch->alpha);
     if (walls) fastest = upsample_move_among_walls(u, first, count, step->seconds, walls);
     if (with_spin) {
         float *const q[4] = {g->qw + first, g->qx + first, g->qy + first, g->qz + first};

@@ -48,79 +48,82 @@ int SIMD_NAME(upsample_gather)(const float *x, const float *y, const float *z, c
 // --- sums over the coarse particles ---------------------------------------------------------------
 
 typedef struct Sums {
-    FloatV weight, largest, vx, vy, vz, sx, sy, sz;
+    FloatV weight, height, largest, vx, vy, vz, sx, sy, sz;
 } Sums;
 
-SIMD_INLINE Sums load_sums(const BlockSums *from, int i, int with_spin, int with_largest)
+SIMD_INLINE Sums load_sums(const BlockSums *from, int i, int with_spin, int is_paper)
 {
-    Sums s = {simd_load(from->weight + i), simd_set1(0), simd_load(from->vx + i), simd_load(from->vy + i),
-              simd_load(from->vz + i),     simd_set1(0), simd_set1(0),            simd_set1(0)};
-    if (with_largest) s.largest = simd_load(from->largest + i);
+    Sums s = {.weight = simd_load(from->weight + i)};
+    s.vx = simd_load(from->vx + i), s.vy = simd_load(from->vy + i), s.vz = simd_load(from->vz + i);
+    if (is_paper) s.largest = simd_load(from->largest + i);
+    else s.height = simd_load(from->height + i);
     if (with_spin) s.sx = simd_load(from->sx + i), s.sy = simd_load(from->sy + i), s.sz = simd_load(from->sz + i);
     return s;
 }
 
-SIMD_INLINE void store_sums(BlockSums *to, int i, const Sums *s, int with_spin, int with_largest)
+SIMD_INLINE void store_sums(BlockSums *to, int i, const Sums *s, int with_spin, int is_paper)
 {
     simd_store(to->weight + i, s->weight);
     simd_store(to->vx + i, s->vx), simd_store(to->vy + i, s->vy), simd_store(to->vz + i, s->vz);
-    if (with_largest) simd_store(to->largest + i, s->largest);
+    if (is_paper) simd_store(to->largest + i, s->largest);
+    else simd_store(to->height + i, s->height);
     if (with_spin) simd_store(to->sx + i, s->sx), simd_store(to->sy + i, s->sy), simd_store(to->sz + i, s->sz);
 }
 
 // w = max(0, 1 - d^2/h^2)^3, equation 23
 SIMD_INLINE void add(Sums *s, FloatV x, FloatV y, FloatV z, const CoarseRecord *c, FloatV inverse_reach2, int with_spin,
-                     int with_largest)
+                     int is_paper)
 {
     FloatV dx = x - c->x, dy = y - c->y, dz = z - c->z;
     FloatV q = simd_max(1.0f - (dx * dx + dy * dy + dz * dz) * inverse_reach2, simd_set1(0.0f));
     FloatV w = q * q * q;
     s->weight += w;
     s->vx += w * c->vx, s->vy += w * c->vy, s->vz += w * c->vz;
-    if (with_largest) s->largest = simd_max(s->largest, w);
+    if (is_paper) s->largest = simd_max(s->largest, w);
+    else s->height += w * c->height;
     if (with_spin) s->sx += w * c->sx, s->sy += w * c->sy, s->sz += w * c->sz;
 }
 
 // Two vectors of grains at once: a coarse particle is spread over the lanes once for both.
 SIMD_INLINE void accumulate_pairs(const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse,
-                                  int coarse_count, float inverse_reach2, int with_largest, BlockSums *sums)
+                                  int coarse_count, float inverse_reach2, int is_paper, BlockSums *sums)
 {
     FloatV scale = simd_set1(inverse_reach2);
     for (int i = 0; i < count; i += 2 * SIMD_LANES) {
         FloatV xa = simd_load(x + i), ya = simd_load(y + i), za = simd_load(z + i);
         FloatV xb = simd_load(x + i + SIMD_LANES), yb = simd_load(y + i + SIMD_LANES), zb = simd_load(z + i + SIMD_LANES);
-        Sums a = load_sums(sums, i, 0, with_largest), b = load_sums(sums, i + SIMD_LANES, 0, with_largest);
+        Sums a = load_sums(sums, i, 0, is_paper), b = load_sums(sums, i + SIMD_LANES, 0, is_paper);
         for (int k = 0; k < coarse_count; k++) {
-            add(&a, xa, ya, za, &coarse[k], scale, 0, with_largest);
-            add(&b, xb, yb, zb, &coarse[k], scale, 0, with_largest);
+            add(&a, xa, ya, za, &coarse[k], scale, 0, is_paper);
+            add(&b, xb, yb, zb, &coarse[k], scale, 0, is_paper);
         }
-        store_sums(sums, i, &a, 0, with_largest);
-        store_sums(sums, i + SIMD_LANES, &b, 0, with_largest);
+        store_sums(sums, i, &a, 0, is_paper);
+        store_sums(sums, i + SIMD_LANES, &b, 0, is_paper);
     }
 }
 
 // With spin there are too many sums for the registers of two.
 SIMD_INLINE void accumulate_spin(const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse,
-                                 int coarse_count, float inverse_reach2, int with_largest, BlockSums *sums)
+                                 int coarse_count, float inverse_reach2, int is_paper, BlockSums *sums)
 {
     FloatV scale = simd_set1(inverse_reach2);
     for (int i = 0; i < count; i += SIMD_LANES) {
         FloatV xa = simd_load(x + i), ya = simd_load(y + i), za = simd_load(z + i);
-        Sums a = load_sums(sums, i, 1, with_largest);
-        for (int k = 0; k < coarse_count; k++) add(&a, xa, ya, za, &coarse[k], scale, 1, with_largest);
-        store_sums(sums, i, &a, 1, with_largest);
+        Sums a = load_sums(sums, i, 1, is_paper);
+        for (int k = 0; k < coarse_count; k++) add(&a, xa, ya, za, &coarse[k], scale, 1, is_paper);
+        store_sums(sums, i, &a, 1, is_paper);
     }
 }
 
 void SIMD_NAME(upsample_accumulate)(const float *x, const float *y, const float *z, int count,
                                     const CoarseRecord *coarse, int coarse_count, float inverse_reach2, int with_spin,
-                                    int with_largest, BlockSums *sums)
+                                    int is_paper, BlockSums *sums)
 {
-    if (with_spin && with_largest)
+    if (with_spin && is_paper)
         accumulate_spin(x, y, z, count, coarse, coarse_count, inverse_reach2, 1, sums);
     else if (with_spin)
         accumulate_spin(x, y, z, count, coarse, coarse_count, inverse_reach2, 0, sums);
-    else if (with_largest)
+    else if (is_paper)
         accumulate_pairs(x, y, z, count, coarse, coarse_count, inverse_reach2, 1, sums);
     else
         accumulate_pairs(x, y, z, count, coarse, coarse_count, inverse_reach2, 0, sums);
@@ -140,14 +143,38 @@ SIMD_INLINE FloatV open_share(FloatV q)
     return simd_select(is_far, simd_set1(1.0f), share);
 }
 
-// What a lane's grain keeps of its own motion: the paper's cases, or the gate on how much sand there is around it.
-SIMD_INLINE FloatV alpha_of(const StepNumbers *step, FloatV weight, FloatV largest, FloatV share)
+// What a grain of the sand's underside loses, at most.
+#define HANGING 0.8f
+
+// Weights against the part of space that is open. Sand above a grain does not carry it: where there is none below, and no
+// wall, what there is counts for little, and the grain drops out.
+void SIMD_NAME(upsample_sand)(const float *x, const float *y, const float *z, int count, const StepNumbers *step,
+                              const BlockSums *sums, const BlockWalls *walls, float *sand)
+{
+    for (int i = 0; i < count; i += SIMD_LANES) {
+        FloatV weight = simd_load(sums->weight + i), carried = simd_set1(0.0f), share = simd_set1(1.0f);
+        FloatV height = simd_load(x + i) * step->ux + simd_load(y + i) * step->uy + simd_load(z + i) * step->uz;
+        FloatV above = simd_load(sums->height + i) / simd_max(weight, simd_set1(1e-20f)) - height;
+        if (walls) {
+            FloatV distance = simd_load(walls->distance + i);
+            FloatV upward = simd_load(walls->nx + i) * step->ux + simd_load(walls->ny + i) * step->uy +
+                            simd_load(walls->nz + i) * step->uz;
+            share = open_share(distance / step->wall_range);
+            carried = clamp01(upward) * clamp01((step->carry_high - distance) / (step->carry_high - step->carry_low));
+        }
+        FloatV hangs = clamp01((above - step->hang_low) / (step->hang_high - step->hang_low)) * (1.0f - carried);
+        simd_store(sand + i, weight / share * (1.0f - HANGING * hangs));
+    }
+}
+
+// What a lane's grain keeps of its own motion: the paper's cases, or the gate on how much sand carries it.
+SIMD_INLINE FloatV alpha_of(const StepNumbers *step, FloatV weight, FloatV largest, FloatV sand)
 {
     if (step->scheme == UPSAMPLE_IHMSEN2013) {
         IntV sparse = (largest >= 0.6f * weight) | (largest <= step->weight_at_radius);
         return simd_select(sparse, 1.0f - largest, simd_set1(0.0f));
     }
-    FloatV t = clamp01((weight / share - step->flies) / (step->is_sand - step->flies));
+    FloatV t = clamp01((sand - step->flies) / (step->is_sand - step->flies));
     return 1.0f - t * t * (3.0f - 2.0f * t);
 }
 
@@ -167,18 +194,15 @@ SIMD_INLINE Velocity squeeze(Velocity flow, const StepNumbers *step, const Block
     return (Velocity){flow.x - off * nx, flow.y - off * ny, flow.z - off * nz};
 }
 
-SIMD_INLINE Velocity blend(const StepNumbers *step, const BlockSums *sums, const BlockWalls *walls, int i, Velocity own,
-                           FloatV *alpha)
+SIMD_INLINE Velocity blend(const StepNumbers *step, const BlockSums *sums, const BlockWalls *walls, const float *sand,
+                           int i, Velocity own, FloatV *alpha)
 {
-    FloatV weight = simd_load(sums->weight + i), share = simd_set1(1.0f), zero = simd_set1(0.0f);
+    FloatV weight = simd_load(sums->weight + i), zero = simd_set1(0.0f);
     FloatV largest = step->scheme == UPSAMPLE_IHMSEN2013 ? simd_load(sums->largest + i) : zero;
     FloatV inverse = 1.0f / simd_max(weight, simd_set1(1e-20f));
     Velocity flow = {simd_load(sums->vx + i) * inverse, simd_load(sums->vy + i) * inverse, simd_load(sums->vz + i) * inverse};
-    if (walls && step->scheme == UPSAMPLE_GATED) {
-        share = open_share(simd_load(walls->distance + i) / step->wall_range);
-        flow = squeeze(flow, step, walls, i);
-    }
-    FloatV a = alpha_of(step, weight, largest, share);
+    if (walls && step->scheme == UPSAMPLE_GATED) flow = squeeze(flow, step, walls, i);
+    FloatV a = alpha_of(step, weight, largest, simd_load(sand + i));
     *alpha = a;
     own.x += step->gx, own.y += step->gy, own.z += step->gz;
     if (step->scheme == UPSAMPLE_IHMSEN2013) // equation 25
@@ -202,11 +226,11 @@ SIMD_INLINE FloatV load_part(const float *from, int lanes)
 SIMD_INLINE void store_part(float *to, FloatV v, int lanes) { memcpy(to, &v, (size_t)lanes * sizeof(float)); }
 
 SIMD_INLINE FloatV blend_lanes(float *const p[3], float *const v[3], int i, int lanes, const StepNumbers *step,
-                               const BlockSums *sums, const BlockWalls *walls, float *alpha)
+                               const BlockSums *sums, const BlockWalls *walls, const float *sand, float *alpha)
 {
     FloatV a;
     Velocity own = {load_part(v[0] + i, lanes), load_part(v[1] + i, lanes), load_part(v[2] + i, lanes)};
-    Velocity to = blend(step, sums, walls, i, own, &a);
+    Velocity to = blend(step, sums, walls, sand, i, own, &a);
     simd_store(alpha + i, a);
     store_part(v[0] + i, to.x, lanes), store_part(v[1] + i, to.y, lanes), store_part(v[2] + i, to.z, lanes);
     if (!walls) {
@@ -218,17 +242,18 @@ SIMD_INLINE FloatV blend_lanes(float *const p[3], float *const v[3], int i, int 
 }
 
 float SIMD_NAME(upsample_blend)(float *x, float *y, float *z, float *vx, float *vy, float *vz, int count,
-                                const StepNumbers *step, const BlockSums *sums, const BlockWalls *walls, float *alpha)
+                                const StepNumbers *step, const BlockSums *sums, const BlockWalls *walls, const float *sand,
+                                float *alpha)
 {
     float *const p[3] = {x, y, z}, *const v[3] = {vx, vy, vz};
     FloatV fastest2 = simd_set1(0.0f);
     int i = 0;
     for (; i + SIMD_LANES <= count; i += SIMD_LANES)
-        fastest2 = simd_max(fastest2, blend_lanes(p, v, i, SIMD_LANES, step, sums, walls, alpha));
+        fastest2 = simd_max(fastest2, blend_lanes(p, v, i, SIMD_LANES, step, sums, walls, sand, alpha));
     float most = 0.0f;
     for (int lane = 0; lane < SIMD_LANES; lane++) most = fastest2[lane] > most ? fastest2[lane] : most;
     if (i == count) return __builtin_sqrtf(most);
-    FloatV last2 = blend_lanes(p, v, i, count - i, step, sums, walls, alpha);
+    FloatV last2 = blend_lanes(p, v, i, count - i, step, sums, walls, sand, alpha);
     for (int lane = 0; lane < count - i; lane++) most = last2[lane] > most ? last2[lane] : most;
     return __builtin_sqrtf(most);
 }

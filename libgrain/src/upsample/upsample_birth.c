@@ -85,8 +85,9 @@ static void settle(Upsampler *u, const Newborn *grain, int64_t place, Vec3 posit
 // How much sand a grain of this particle needs around it.
 static float sand_needed(Upsampler *u, Vec3 centre, UpsampleScratch *scratch)
 {
-    if (u->def.scheme == UPSAMPLE_IHMSEN2013) return -1.0f;
+    if (u->def.scheme == UPSAMPLE_IHMSEN2013) return 0.0f;
     upsample_block_sums(&u->field, &centre.x, &centre.y, &centre.z, 1, 0, 0, scratch);
+    // Its own weight, 1, and what else there is.
     float own = LONE_SHARE * scratch->sums.weight[0], surface = UPSAMPLE_IS_SAND * UPSAMPLE_FULL_SUM;
     return own < surface ? own : surface;
 }
@@ -102,18 +103,19 @@ static int try_batch(Upsampler *u, Vec3 centre, float needed, Newborn *grains, i
     upsample_block_sums(&u->field, scratch->x, scratch->y, scratch->z, count, 0, 0, scratch);
     const BlockSums *sums = &scratch->sums;
     int has_walls = upsample_find_walls(u, scratch->x, scratch->y, scratch->z, count, u->reach, 0.0f, &scratch->walls);
-    int left = 0;
+    int left = 0, is_paper = u->def.scheme == UPSAMPLE_IHMSEN2013;
+    StepNumbers step = upsample_step_numbers(u, 0.0f);
+    step.hang_high = INFINITY; // the underside of the sand is sand as well
+    if (!is_paper)
+        SIMD_CALL(upsample_sand)
+        (scratch->x, scratch->y, scratch->z, count, &step, sums, has_walls ? &scratch->walls : NULL, scratch->sand);
     int is_last = attempt == MOST_DRAWS + MOST_SHRINKS - 1;
     for (int i = 0; i < count; i++) {
         Vec3 position = {scratch->x[i], scratch->y[i], scratch->z[i]};
-        float radius = upsample_radius_of(u, grains[i].coarse, grains[i].layer), share = 1.0f;
-        int is_free = 1;
-        if (has_walls) {
-            share = upsample_open_share(scratch->walls.distance[i], UPSAMPLE_WALL_RANGE * u->def.coarse_radius);
-            is_free = scratch->walls.distance[i] >= radius;
-            if (!is_free && u->def.scheme == UPSAMPLE_IHMSEN2013) is_free = upsample_push_out(u, &position, radius);
-        }
-        if (!is_last && !(is_free && sums->weight[i] >= needed * share)) {
+        float radius = upsample_radius_of(u, grains[i].coarse, grains[i].layer);
+        int is_free = !has_walls || scratch->walls.distance[i] >= radius;
+        if (!is_free && is_paper) is_free = upsample_push_out(u, &position, radius);
+        if (!is_last && !(is_free && (is_paper || scratch->sand[i] >= needed))) {
             grains[left] = grains[i], places[left++] = places[i];
             continue;
         }

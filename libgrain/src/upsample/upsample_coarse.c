@@ -122,7 +122,8 @@ static GrainResult sort_records(CoarseField *field, double seconds, int threads)
         float speed2 = vec3_dot(v, v);
         fastest2 = speed2 > fastest2 ? speed2 : fastest2;
         field->sorted_x[i] = field->x[from], field->sorted_y[i] = field->y[from], field->sorted_z[i] = field->z[from];
-        field->records[i] = (CoarseRecord){field->x[from], field->y[from], field->z[from], v.x, v.y, v.z, 0, 0, 0, {0}};
+        field->records[i] = (CoarseRecord){field->x[from], field->y[from], field->z[from], v.x, v.y, v.z, 0, 0, 0, 0, {0}};
+        field->records[i].height = vec3_dot(vec3(field->x[from], field->y[from], field->z[from]), field->up);
     }
     field->fastest = sqrtf(fastest2);
     return list_rows(field);

@@ -29,7 +29,8 @@ typedef struct CoarseRecord {
     float x, y, z;       ///< m, at the start of the substep
     float vx, vy, vz;    ///< m/s, mean over the substep
     float sx, sy, sz;    ///< rad/s
-    float unused[3];
+    float height;        ///< m, against gravity
+    float unused[2];
 } CoarseRecord;
 
 /// The coarse sand during one substep, in the order of its grid.
@@ -40,6 +41,7 @@ typedef struct CoarseField {
     CoarseRecord *records;
     float *x, *y, *z; ///< by index, for the grid
     float *sorted_x, *sorted_y, *sorted_z;
+    Vec3 up;          ///< against gravity, a unit
     Vec3 *shift;      ///< by index, displacement over the substep
     float fastest;    ///< m/s
     int32_t *row_start; ///< where a row of cells begins in grid.cell_key; NULL where rows are too many to list
@@ -50,6 +52,7 @@ typedef struct CoarseField {
 /// Sums over the coarse particles around each grain of a block.
 typedef struct BlockSums {
     float weight[UPSAMPLE_BLOCK + 32];
+    float height[UPSAMPLE_BLOCK + 32];  ///< of the coarse particles; not for the paper's scheme
     float largest[UPSAMPLE_BLOCK + 32]; ///< of the weights; only for the paper's scheme
     float vx[UPSAMPLE_BLOCK + 32], vy[UPSAMPLE_BLOCK + 32], vz[UPSAMPLE_BLOCK + 32];
     float sx[UPSAMPLE_BLOCK + 32], sy[UPSAMPLE_BLOCK + 32], sz[UPSAMPLE_BLOCK + 32];
@@ -84,6 +87,9 @@ typedef struct StepNumbers {
     float friction;               ///< m/s taken off in the substep by full sand
     float gx, gy, gz;             ///< m/s gained by falling for the substep
     float weight_at_radius;       ///< of the paper's second case
+    float ux, uy, uz;             ///< upwards, a unit; 0 where nothing falls
+    float hang_low, hang_high;    ///< m: sand this far above a grain, and none below, does not carry it
+    float carry_low, carry_high;  ///< m: a wall this far below it does
     float tumbling;               ///< rad/m: turning of a free grain over its way
     float squeeze_low, squeeze_high; ///< m: from a wall; between them the flow towards it fades out
 } StepNumbers;
@@ -99,15 +105,20 @@ SIMD_KERNEL(void, upsample_box, (const float *x, const float *y, const float *z,
 SIMD_KERNEL(int, upsample_gather,
             (const float *x, const float *y, const float *z, const CoarseRecord *records, int64_t *begin, int64_t end,
              const BlockBox *box, CoarseRecord *out, int room))
-/// Adds the coarse particles to the sums of count grains. with_spin and with_largest say which sums are wanted.
+/// Adds the coarse particles to the sums of count grains. with_spin and is_paper say which sums are wanted.
 SIMD_KERNEL(void, upsample_accumulate,
             (const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse, int coarse_count,
-             float inverse_reach2, int with_spin, int with_largest, BlockSums *sums))
+             float inverse_reach2, int with_spin, int is_paper, BlockSums *sums))
+/// How much sand a grain has around it that carries it, to compare with StepNumbers.flies and .is_sand. In the paper's
+/// scheme nobody asks. walls may be NULL.
+SIMD_KERNEL(void, upsample_sand,
+            (const float *x, const float *y, const float *z, int count, const StepNumbers *step, const BlockSums *sums,
+             const BlockWalls *walls, float *sand))
 /// Velocities from the sums (walls may be NULL); moves the grains too where walls is NULL. alpha gets what is left of
 /// the grain's own motion, 0 to 1. Returns the largest speed.
 SIMD_KERNEL(float, upsample_blend,
             (float *x, float *y, float *z, float *vx, float *vy, float *vz, int count, const StepNumbers *step,
-             const BlockSums *sums, const BlockWalls *walls, float *alpha))
+             const BlockSums *sums, const BlockWalls *walls, const float *sand, float *alpha))
 
 typedef struct UpsampleScratch UpsampleScratch;
 
@@ -172,12 +183,12 @@ struct UpsampleScratch {
     CoarseRecord records[UPSAMPLE_CHUNK];
     BlockSums sums;
     BlockWalls walls;
-    float alpha[UPSAMPLE_BLOCK + 32];
+    float sand[UPSAMPLE_BLOCK + 32], alpha[UPSAMPLE_BLOCK + 32];
     int wrapped; ///< sorting: whether a grain lies beyond the table of cells
     float x[UPSAMPLE_BLOCK + 32], y[UPSAMPLE_BLOCK + 32], z[UPSAMPLE_BLOCK + 32];
 };
 void upsample_block_sums(const CoarseField *field, const float *x, const float *y, const float *z, int count,
-                         int with_spin, int with_largest, UpsampleScratch *scratch);
+                         int with_spin, int is_paper, UpsampleScratch *scratch);
 
 // upsample_walls.c
 /// 0 when no collider is within `range` of any grain of the block, nor comes there within `seconds`; otherwise fills
@@ -189,8 +200,6 @@ int upsample_find_walls(const Upsampler *upsampler, const float *x, const float 
 float upsample_move_among_walls(Upsampler *upsampler, int64_t first, int count, float seconds, const BlockWalls *walls);
 /// Puts a point out of all colliders, to `radius` from their surface; 0 when there is no way out.
 int upsample_push_out(const Upsampler *upsampler, Vec3 *position, float radius);
-/// Share of the kernel's weight on this side of a wall at this distance: 1/2 at it, exactly 1 from the range on.
-float upsample_open_share(float distance, float range);
 
 // upsample_advect.c
 StepNumbers upsample_step_numbers(const Upsampler *upsampler, float seconds);

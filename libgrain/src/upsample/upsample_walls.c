@@ -22,13 +22,6 @@ typedef struct Wall {
     int collider;          ///< -1: none
 } Wall;
 
-float upsample_open_share(float distance, float range)
-{
-    if (distance >= range) return 1.0f;
-    float q = fmaxf(distance / range, 0.0f), q2 = q * q;
-    return 0.5f + (315.0f / 256.0f) * q * (1.0f + q2 * (-4.0f / 3.0f + q2 * (6.0f / 5.0f + q2 * (-4.0f / 7.0f + q2 / 9.0f))));
-}
-
 static Vec3 to_own_space(const UpsampleCollider *c, Vec3 p)
 {
     return c->is_moving ? quat_rotate(quat_conjugate(c->rotation), vec3_sub(p, c->position)) : p;
@@ -178,20 +171,33 @@ int upsample_push_out(const Upsampler *u, Vec3 *position, float radius)
     return nearest_wall(u, *position).distance > 0.0f;
 }
 
+// Touches every wall in reach, in a corner more than one; returns how much of `left` seconds it can go on before one may
+// be in the way.
+static float touch_walls(const Upsampler *u, Vec3 *position, Vec3 *velocity, float radius, float left)
+{
+    float time = left;
+    for (int i = 0; i < u->collider_count; i++) {
+        Wall wall = {.collider = i};
+        wall.distance = distance_to(&u->colliders[i], *position, &wall.normal);
+        wall.velocity = velocity_at(&u->colliders[i], *position);
+        float gap = wall.distance - radius, stride = gap;
+        if (gap <= SLOP * radius) {
+            *velocity = touch(&u->colliders[i], &wall, *velocity);
+            stride = STRIDE * radius;
+            if (gap < -SLOP * radius) *position = vec3_add_scaled(*position, wall.normal, -gap);
+        }
+        float speed = vec3_length(vec3_sub(*velocity, wall.velocity));
+        if (speed * time > stride) time = stride / speed;
+    }
+    return time;
+}
+
 // Steps as long as the nearest wall is away: no wall is ever jumped over, however thin.
 static void move_grain(const Upsampler *u, Vec3 *position, Vec3 *velocity, float radius, float seconds)
 {
     float left = seconds;
     for (int step = 0; step < MOST_STEPS && left > 0.0f; step++) {
-        Wall wall = nearest_wall(u, *position);
-        float gap = wall.distance - radius, stride = gap;
-        if (wall.collider >= 0 && gap <= SLOP * radius) {
-            *velocity = touch(&u->colliders[wall.collider], &wall, *velocity);
-            stride = STRIDE * radius;
-            if (gap < -SLOP * radius) *position = vec3_add_scaled(*position, wall.normal, -gap);
-        }
-        Vec3 slip = vec3_sub(*velocity, wall.velocity);
-        float speed = vec3_length(slip), time = speed * left > stride ? stride / speed : left;
+        float time = touch_walls(u, position, velocity, radius, left);
         *position = vec3_add_scaled(*position, *velocity, time);
         left -= time;
     }
