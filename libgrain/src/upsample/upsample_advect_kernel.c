@@ -84,34 +84,29 @@ SIMD_INLINE void add(Sums *s, FloatV x, FloatV y, FloatV z, const CoarseRecord *
     if (with_spin) s->sx += w * c->sx, s->sy += w * c->sy, s->sz += w * c->sz;
 }
 
-// Two vectors of grains at once: a coarse particle is spread over the lanes once for both.
-SIMD_INLINE void accumulate_pairs(const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse,
-                                  int coarse_count, float inverse_reach2, int is_paper, BlockSums *sums)
-{
-    FloatV scale = simd_set1(inverse_reach2);
-    for (int i = 0; i < count; i += 2 * SIMD_LANES) {
-        FloatV xa = simd_load(x + i), ya = simd_load(y + i), za = simd_load(z + i);
-        FloatV xb = simd_load(x + i + SIMD_LANES), yb = simd_load(y + i + SIMD_LANES), zb = simd_load(z + i + SIMD_LANES);
-        Sums a = load_sums(sums, i, 0, is_paper), b = load_sums(sums, i + SIMD_LANES, 0, is_paper);
-        for (int k = 0; k < coarse_count; k++) {
-            add(&a, xa, ya, za, &coarse[k], scale, 0, is_paper);
-            add(&b, xb, yb, zb, &coarse[k], scale, 0, is_paper);
-        }
-        store_sums(sums, i, &a, 0, is_paper);
-        store_sums(sums, i + SIMD_LANES, &b, 0, is_paper);
-    }
-}
+// With 32 registers two vectors of grains at once: a coarse particle is spread over the lanes once for both. With 16 the
+// sums of one fill them.
+#if SIMD_IS_AVX512
+#define VECTORS 2
+#else
+#define VECTORS 1
+#endif
 
-// With spin there are too many sums for the registers of two.
-SIMD_INLINE void accumulate_spin(const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse,
-                                 int coarse_count, float inverse_reach2, int is_paper, BlockSums *sums)
+SIMD_INLINE void accumulate(const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse,
+                            int coarse_count, float inverse_reach2, int with_spin, int is_paper, BlockSums *sums)
 {
     FloatV scale = simd_set1(inverse_reach2);
-    for (int i = 0; i < count; i += SIMD_LANES) {
-        FloatV xa = simd_load(x + i), ya = simd_load(y + i), za = simd_load(z + i);
-        Sums a = load_sums(sums, i, 1, is_paper);
-        for (int k = 0; k < coarse_count; k++) add(&a, xa, ya, za, &coarse[k], scale, 1, is_paper);
-        store_sums(sums, i, &a, 1, is_paper);
+    for (int i = 0; i < count; i += VECTORS * SIMD_LANES) {
+        FloatV px[VECTORS], py[VECTORS], pz[VECTORS];
+        Sums s[VECTORS];
+        for (int v = 0; v < VECTORS; v++) {
+            int at = i + v * SIMD_LANES;
+            px[v] = simd_load(x + at), py[v] = simd_load(y + at), pz[v] = simd_load(z + at);
+            s[v] = load_sums(sums, at, with_spin, is_paper);
+        }
+        for (int k = 0; k < coarse_count; k++)
+            for (int v = 0; v < VECTORS; v++) add(&s[v], px[v], py[v], pz[v], &coarse[k], scale, with_spin, is_paper);
+        for (int v = 0; v < VECTORS; v++) store_sums(sums, i + v * SIMD_LANES, &s[v], with_spin, is_paper);
     }
 }
 
@@ -120,13 +115,13 @@ void SIMD_NAME(upsample_accumulate)(const float *x, const float *y, const float 
                                     int is_paper, BlockSums *sums)
 {
     if (with_spin && is_paper)
-        accumulate_spin(x, y, z, count, coarse, coarse_count, inverse_reach2, 1, sums);
+        accumulate(x, y, z, count, coarse, coarse_count, inverse_reach2, 1, 1, sums);
     else if (with_spin)
-        accumulate_spin(x, y, z, count, coarse, coarse_count, inverse_reach2, 0, sums);
+        accumulate(x, y, z, count, coarse, coarse_count, inverse_reach2, 1, 0, sums);
     else if (is_paper)
-        accumulate_pairs(x, y, z, count, coarse, coarse_count, inverse_reach2, 1, sums);
+        accumulate(x, y, z, count, coarse, coarse_count, inverse_reach2, 0, 1, sums);
     else
-        accumulate_pairs(x, y, z, count, coarse, coarse_count, inverse_reach2, 0, sums);
+        accumulate(x, y, z, count, coarse, coarse_count, inverse_reach2, 0, 0, sums);
 }
 
 // --- velocities -----------------------------------------------------------------------------------

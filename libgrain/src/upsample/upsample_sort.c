@@ -51,7 +51,7 @@ typedef struct Cells {
 static Cells choose_cells(const Upsampler *u)
 {
     double in_reach_cube = (double)(u->capacity) / fmax((double)u->def.coarse_total, 1.0) * 3.375;
-    double divisor = fmin(fmax(round(cbrt(in_reach_cube / GRAINS_IN_CELL)), 1.0), 4.0);
+    double divisor = fmin(fmax(cbrt(in_reach_cube / GRAINS_IN_CELL), 0.7), 4.0);
     Cells cells = {.per_metre = (float)(divisor / (double)u->reach)};
     const CellGrid *grid = &u->field.grid;
     int bits[3], most = 0;
