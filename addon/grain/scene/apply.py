@@ -3,6 +3,7 @@
 The points are a mesh of loose vertices: point clouds cannot be filled from Python before 5.1, and a Geometry Nodes
 modifier makes one of the vertices in every version.
 """
+from math import ceil
 from typing import Optional
 
 import bpy
@@ -52,25 +53,37 @@ def update_display(scene: Scene) -> None:
     modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
     if modifier is None:
         return
-    display = scene.grain.display
-    compat.set_modifier_input(modifier, look.INPUT_AMOUNT, display.viewport_amount / 100.0)
-    compat.set_modifier_input(modifier, look.INPUT_SCALE, display.radius_scale)
+    compat.set_modifier_input(modifier, look.INPUT_SCALE, scene.grain.display.radius_scale)
+    show_share(scene, scene.grain.display.viewport_amount / 100.0)
     item.update_tag()
 
 
-def set_frame(item: Object, frame: CacheFrame, scale: float, seconds: float = 0.0) -> None:
-    """Fills the object with a frame of the cache, moved on by its velocities for some seconds. scale is metres to a
-    Blender unit. A whole frame at scale 1 goes from libgrain's memory into Blender's without a copy between."""
+def show_share(scene: Scene, amount: float) -> None:
+    """Of the points in the object, how many the viewport shows; render grains are all shown that are loaded."""
+    item = sand_object(scene)
+    modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
+    if modifier is None:
+        return
+    now = compat.modifier_input(modifier, look.INPUT_AMOUNT)
+    if now is None or abs(now - amount) > 1e-6:  # kept as float32
+        compat.set_modifier_input(modifier, look.INPUT_AMOUNT, amount)
+
+
+def set_frame(item: Object, frame: CacheFrame, scale: float, seconds: float = 0.0, amount: float = 1.0) -> None:
+    """Fills the object with a frame of the cache, or the first part of it, moved on by its velocities for some seconds.
+    scale is metres to a Blender unit. A whole frame at scale 1 goes from libgrain's memory into Blender's without a copy
+    between."""
     mesh: Mesh = item.data
-    position, velocity, radius = (frame.column(name) for name in ("position", "velocity", "radius"))
+    count = ceil(frame.particles * amount)
+    position, velocity, radius = (frame.column(name)[:count] for name in ("position", "velocity", "radius"))
     if seconds != 0.0:
         position = position + velocity * np.float32(seconds)
     if scale != 1.0:
         inverse = np.float32(1.0 / scale)
         position, velocity, radius = position * inverse, velocity * inverse, radius * inverse
-    if len(mesh.vertices) != frame.particles or not _has_attributes(mesh):
-        _resize(mesh, frame.particles)
-    if frame.particles:
+    if len(mesh.vertices) != count or not _has_attributes(mesh):
+        _resize(mesh, count)
+    if count:
         mesh.vertices.foreach_set("co", position.reshape(-1))
         mesh.attributes["radius"].data.foreach_set("value", radius)
         mesh.attributes["velocity"].data.foreach_set("vector", velocity.reshape(-1))

@@ -30,7 +30,7 @@ def show(scene: Scene, is_render: bool = False) -> None:
     folder = paths.cache_folder(scene)
     shown = runtime.state.shown.setdefault(folder, Shown())
     try:
-        manifest = cache.read_manifest(folder)
+        manifest, source = _source(scene, folder)
         nearest = floor(scene.frame_current_final + 0.5)
         wanted = manifest.frame_to_show(nearest) if manifest is not None else None
         shown.message = _explain(nearest, folder, manifest, wanted)
@@ -39,22 +39,38 @@ def show(scene: Scene, is_render: bool = False) -> None:
             return
         # A frame that is held stands still.
         ahead = scene.frame_current_final - nearest if wanted == nearest else 0.0
-        _load(item, shown, cache.frame_path(folder, wanted), wanted, metres_per_unit(scene),
-              ahead / frames.frames_per_second(scene))
+        # The first tenth of the grains is an even sample of them: no more is loaded than the viewport shows.
+        amount = 1.0
+        if source != folder:
+            amount = 1.0 if is_render else scene.grain.display.viewport_amount / 100.0
+        apply.show_share(scene, scene.grain.display.viewport_amount / 100.0 if source == folder else 1.0)
+        _load(item, shown, cache.frame_path(source, wanted), wanted, metres_per_unit(scene),
+              ahead / frames.frames_per_second(scene), amount)
     except (GrainError, cache.CacheError, OSError) as error:
         _show_nothing(item, shown)
         shown.message = Message('ERROR', _describe(error, scene.frame_current))
         print(f"Grain: {shown.message.text}")  # renders without a window have no panel
 
 
-def _load(item: Object, shown: Shown, path: Path, frame: int, scale: float, seconds: float) -> None:
-    stamp = (os.stat(path).st_mtime_ns, scale, seconds)
+def _source(scene: Scene, folder: Path) -> tuple[Optional[cache.Manifest], Path]:
+    """The render grains where they are wanted and made up to this frame, otherwise the simulated particles."""
+    manifest = cache.read_manifest(folder)
+    if scene.grain.use_upsample and manifest is not None:
+        grains = cache.read_manifest(cache.grains_folder(folder))
+        nearest = floor(scene.frame_current_final + 0.5)
+        if grains is not None and grains.frame_to_show(nearest) == manifest.frame_to_show(nearest):
+            return manifest, cache.grains_folder(folder)
+    return manifest, folder
+
+
+def _load(item: Object, shown: Shown, path: Path, frame: int, scale: float, seconds: float, amount: float) -> None:
+    stamp = (os.stat(path).st_mtime_ns, scale, seconds, amount, path.name)
     is_loaded = (shown.frame == frame and shown.stamp == stamp and shown.object_name == item.name
                  and len(item.data.vertices) > 0)
     if is_loaded:
         return
     with CacheFrame(path) as cached:
-        apply.set_frame(item, cached, scale, seconds)
+        apply.set_frame(item, cached, scale, seconds, amount)
     shown.frame, shown.stamp, shown.object_name = frame, stamp, item.name
 
 
