@@ -92,7 +92,8 @@ command_bench() {
 command_asan() {
     need $BUILD_PACKAGES
     compile asan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=address -DGRAIN_WERROR=ON
-    python3 tests/run.py --build build/asan --only unit,fuzz,cli -k "unit/|fuzz/|cli/|dem_laws|dem_walls" "$@"
+    LSAN_OPTIONS="suppressions=$PWD/tests/data/openvdb_leaks.txt:print_suppressions=0" \
+        python3 tests/run.py --build build/asan --only unit,fuzz,cli -k "unit/|fuzz/|cli/|dem_laws|dem_walls" "$@"
 }
 
 command_tsan() {
@@ -101,7 +102,7 @@ command_tsan() {
     compile tsan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=thread -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
     local llvm
     llvm=$(dirname "$(dirname "$(readlink -f "$(command -v clang-14)")")")
-    OMP_TOOL_LIBRARIES=$llvm/lib/libarcher.so TSAN_OPTIONS="ignore_noninstrumented_modules=1" \
+    OMP_TOOL_LIBRARIES=$llvm/lib/libarcher.so TSAN_OPTIONS="ignore_noninstrumented_modules=1:suppressions=$PWD/tests/data/openvdb_races.txt" \
         python3 tests/run.py --build build/tsan --only unit -k "unit/|any_number_of_threads" "$@"
 }
 
