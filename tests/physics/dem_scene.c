@@ -60,6 +60,26 @@ GrainResult scene_add_tray(DemScene *scene, Vec3 low, Vec3 high, float turn, flo
     return scene_add_mesh(scene, &(GrainMesh){positions, triangles, 16, 28}, friction);
 }
 
+GrainResult scene_add_revolved(DemScene *scene, const float (*outline)[2], int count, float friction)
+{
+    enum { SEGMENTS = 48, MOST = 16 };
+    float positions[3 * SEGMENTS * MOST];
+    int32_t triangles[6 * SEGMENTS * MOST];
+    if (count > MOST) return GRAIN_ERROR_ARGUMENT;
+    for (int s = 0; s < SEGMENTS; s++) {
+        double angle = 2.0 * M_PI * s / SEGMENTS;
+        for (int i = 0; i < count; i++) {
+            float *to = positions + 3 * (s * count + i);
+            to[0] = outline[i][0] * (float)cos(angle), to[1] = outline[i][0] * (float)sin(angle), to[2] = outline[i][1];
+            int32_t here = s * count, next = (s + 1) % SEGMENTS * count, j = (i + 1) % count;
+            int32_t *quad = triangles + 6 * (s * count + i);
+            quad[0] = here + i, quad[1] = next + i, quad[2] = next + j;
+            quad[3] = here + i, quad[4] = next + j, quad[5] = here + j;
+        }
+    }
+    return scene_add_mesh(scene, &(GrainMesh){positions, triangles, SEGMENTS * count, 2 * SEGMENTS * count}, friction);
+}
+
 GrainResult scene_set_shape(DemScene *scene, const char *name)
 {
     scene->def.shape_count = 1;
@@ -158,6 +178,19 @@ double scene_kinetic_energy(const DemScene *scene)
         const DemGrain *grain = &dem->grains[g];
         sum += 0.5 * squared(grain->velocity) / (double)grain->inverse_mass;
         for (int a = 0; a < 3; a++) sum += 0.5 * (double)grain->spin[a] * (double)grain->momentum[a];
+    }
+    return sum;
+}
+
+double scene_load(const DemScene *scene, int collider, Vec3 direction, float above)
+{
+    const Dem *dem = scene->dem;
+    const float *records = dem->force + 4 * dem_round_up(dem->pairs.count);
+    double sum = 0.0;
+    for (int64_t wall = 0; wall < dem->walls.count; wall++) {
+        if ((dem->walls.collider[wall] & ~DEM_WALL_FIXED) != collider) continue;
+        if (scene_position(scene, dem->walls.ball[wall]).z < above) continue;
+        sum += (double)vec3_dot(vec3(records[4 * wall], records[4 * wall + 1], records[4 * wall + 2]), direction);
     }
     return sum;
 }

@@ -53,8 +53,7 @@ typedef struct DemGrain {
 typedef struct DemArm {
     float listed[3], unused_a; ///< when the lists were made
     float now[3], unused_b;
-    float rounding[3]; ///< anchor of the grain + listed - anchor of the ball
-    int32_t grain;     ///< place of its grain
+    float rounding[3], unused_c; ///< anchor of the grain + listed - anchor of the ball
 } DemArm;
 
 /// Lists are as long as a multiple of this, so that no vector reaches past their end. The entries that fill them up
