@@ -35,6 +35,7 @@ typedef struct Bake {
     DemShape shape;             ///< of all grains
     uint8_t *particle_material; ///< NULL when all sources are of one kind
     int64_t material_capacity, material_noted;
+    SimStats stats;       ///< at the frame written last
     int32_t last_frame;   ///< whole in the cache
     int32_t resumed_from; ///< what last_frame was at the start
     double began, frame_began, seconds_per_frame, last_report;
@@ -59,6 +60,13 @@ static GrainResult report(Bake *bake, GrainBakeEvent event, const char *stage, d
         .seconds = run_clock() - bake->began,
         .seconds_left = -1.0,
         .seconds_per_frame = bake->seconds_per_frame,
+        .kinetic_energy = bake->stats.kinetic,
+        .potential_energy = bake->stats.potential,
+        .elastic_energy = bake->stats.elastic,
+        .deepest_overlap = bake->stats.deepest,
+        .contacts = bake->stats.contacts,
+        .substeps = bake->stats.steps,
+        .rejected_substeps = bake->stats.rejected,
         .stage = stage,
     };
     // The time left follows the frames of this run only; the latest counts most, as sand at rest bakes faster.
@@ -244,6 +252,8 @@ static GrainResult create_sim(Bake *bake)
                   .poisson_ratio = job->dem.poisson_ratio,
                   .normal_law = job->dem.normal_law,
                   .shear_law = job->dem.shear_law,
+                  .integrator = job->dem.integrator,
+                  .tolerance = job->dem.tolerance,
                   .more_materials = job->dem.materials,
                   .more_material_count = job->dem.material_count,
                   .particle_material = bake->particle_material,
@@ -273,6 +283,7 @@ static GrainResult write_frame(Bake *bake, int32_t frame)
     TRY(bake->sim.solver->read(bake->sim.state, &bake->particles));
     TRY(cache_write_frame(&bake->cache, frame, bake->sim.time, &bake->particles));
     bake->last_frame = frame;
+    bake->sim.solver->measure(bake->sim.state, &bake->stats);
     return write_checkpoint(bake);
 }
 
