@@ -10,6 +10,7 @@
 #include "sim/dem/dem_shape.h"
 #include "sim/sim.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #define COLLIDER_VOXEL_RADII 1.0f
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
+#define COLLIDER_MOST_VOXELS 16.0f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
 // s; a floor far below must not make the steps of the whole bake tiny.
@@ -132,8 +134,11 @@ static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
 {
     GrainSdfDef def;
     TRY(grain_sdf_def_default(&def, sizeof def));
-    def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
-    def.band_voxels = COLLIDER_BAND_VOXELS;
+    // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
+    float around = 1.1f * bake->job.particle_radius * (1.0f + bake->job.size_spread);
+    def.voxel_size = fmaxf(COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball,
+                           around / (COLLIDER_MOST_VOXELS - 1.0f));
+    def.band_voxels = fmaxf(COLLIDER_BAND_VOXELS, around / def.voxel_size + 1.0f);
     def.thickness = object->thickness;
     GrainRun options = {sizeof options, bake->run.thread_count, report_stage, bake};
     GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
