@@ -5,6 +5,7 @@
 #include "base/rng.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void scene_begin(DemScene *scene, float radius)
@@ -269,4 +270,26 @@ double scene_heap_angle(const DemScene *scene, double *height)
     }
     if (n < 2) return 0.0;
     return atan(-(n * rz - r1 * z1) / (n * rr - r1 * r1)) * 180.0 / M_PI;
+}
+
+static int compare_distances(const void *a, const void *b)
+{
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+double scene_cone_angle(const DemScene *scene)
+{
+    int64_t count = scene->dem->count;
+    double *distance = ALLOC(double, count), height = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        Vec3 at = scene_position(scene, i);
+        distance[i] = hypot((double)at.x, (double)at.y);
+        height += (double)at.z / (double)count;
+    }
+    qsort(distance, (size_t)count, sizeof *distance, compare_distances);
+    double median = distance[count / 2];
+    alloc_free(distance);
+    // A cone's mean height is a quarter of its own; half of it lies within half of its radius (3/4 - 2/8 = 1/2).
+    return atan(4.0 * height / (2.0 * median)) * 180.0 / M_PI;
 }

@@ -48,3 +48,6 @@ double scene_kinetic_energy(const DemScene *scene);
 /// Slope of a heap around the z axis (degrees): a line through the mean heights of the surface in rings, from 20 to 80
 /// % of the heap's height.
 double scene_heap_angle(const DemScene *scene, double *height);
+/// Slope (degrees) of the cone whose grains have this mean height and median distance from the axis. Unlike the line
+/// above it needs no surface, which is rough by the size of a grain, and so can be compared between few and many.
+double scene_cone_angle(const DemScene *scene);

@@ -105,10 +105,9 @@ HEAVY_TEST(the_angle_does_not_depend_on_the_number)
     double least = 90.0, most = 0.0;
     for (int i = 0; i < 3; i++) {
         DemScene scene;
-        double height;
         scene_begin(&scene, 0.005f);
-        ENSURE_OK(collapse(&scene, "sphere", 0.3f, sizes[i], 1.5 * sqrt((double)sizes[i])));
-        double angle = scene_heap_angle(&scene, &height);
+        ENSURE_OK(collapse(&scene, "sphere", 0.3f, sizes[i], 1.2 * sqrt((double)sizes[i])));
+        double angle = scene_cone_angle(&scene);
         printf("# %lld grains: %.1f degrees, mean speed %.2g m/s\n", (long long)scene.dem->count, angle,
                scene_mean_speed(&scene));
         least = fmin(least, angle), most = fmax(most, angle);

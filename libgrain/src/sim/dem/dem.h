@@ -1,5 +1,5 @@
 #pragma once
-/// Discrete elements: grains as spheres that push, rub and roll (Bell, Yu, Mucha 2005; docs/physics.md has the laws).
+/// Discrete elements: grains as spheres that push, rub and roll (Bell, Yu, Mucha 2005; docs/dem.md has the laws).
 ///
 /// The balls are kept sorted by cell. Every pair that may touch before the lists are made again stands once in a list;
 /// one loop over pairs works out the force of each (SIMD over pairs, results into one record a pair), a second loop
