@@ -267,4 +267,4 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     return copy_columns(columns, column_count, own, save_contacts(dem, own));
 }
 
-const Solver dem_solver = {"dem", 2, create, destroy, largest_step, step, read, save, load, dem_measure};
+const Solver dem_solver = {"dem", 3, create, destroy, largest_step, step, read, save, load, dem_measure};
