@@ -89,9 +89,8 @@ GrainResult fill_volume(Particles *particles, const FillDef *def, Run *run)
         }
     }
     if (particles->count > before) return GRAIN_OK;
-    return fail(
-        GRAIN_ERROR_MESH,
-        "no particle of radius %g m fits inside (the mesh spans %.3g x %.3g x %.3g m); use a smaller particle radius, "
-        "or close the mesh if it is open",
-        (double)def->radius, (double)(high.x - low.x), (double)(high.y - low.y), (double)(high.z - low.z));
+    return fail(GRAIN_ERROR_MESH,
+                "no particle of radius %g m fits inside; use a smaller particle radius, move the object out of colliders "
+                "and other sources, or close the mesh if it is open",
+                (double)def->radius);
 }

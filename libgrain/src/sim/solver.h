@@ -63,11 +63,23 @@ typedef struct SimDef {
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
+    const char *integrator;        ///< of dem, a name of dem_integrator_names; NULL: its own choice
+    float tolerance;               ///< of an adaptive integrator: error of a step, in radii
     float softness;                ///< how deep, in radii, an impact at expected_speed sinks in
     float expected_speed;          ///< m/s, the fastest impact the scene's height and sources suggest
     const SimCollider *colliders;
     int collider_count;
 } SimDef;
+
+/// The state in a few numbers. What a solver does not know stays 0.
+typedef struct SimStats {
+    double kinetic;          ///< J, of motion and spin
+    double potential;        ///< J, in gravity, against the origin
+    double elastic;          ///< J, stored in contacts
+    int64_t contacts;        ///< that touch, of grains with each other and with colliders
+    double deepest;          ///< largest overlap of two balls, over the smaller one's radius
+    int64_t steps, rejected; ///< since this run began; rejected: adaptive steps that were done again shorter
+} SimStats;
 
 #define SOLVER_MAX_COLUMNS 48
 
@@ -85,6 +97,7 @@ typedef struct Solver {
     /// Everything needed to go on bit for bit, as columns that point into the state. Returns how many.
     int (*save)(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
     GrainResult (*load)(void *state, const Column *columns, int column_count);
+    void (*measure)(const void *state, SimStats *out);
     /// What is solid in the scene, bodies among it.
     const struct Rigid *(*rigid)(const void *state);
 } Solver;

@@ -50,6 +50,7 @@ static void destroy(void *state)
     if (!dem) return;
     dem_free_lists(dem);
     dem_free_grains(dem);
+    dem_adaptive_destroy(dem->adaptive);
     rigid_destroy(dem->rigid);
     void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left,
                       dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,
@@ -100,7 +101,7 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
     TRY(create_rigid(dem, smallest));
     dem->must_list = 1;
-    return GRAIN_OK;
+    return dem_adaptive_create(dem);
 }
 
 static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
@@ -121,34 +122,40 @@ static GrainResult create(const SimDef *def, const Particles *start, int threads
 static double largest_step(const void *state)
 {
     const Dem *dem = state;
+    // The adaptive integrator cuts its steps itself; this is how often it can be stopped.
+    if (dem->adaptive) return (double)dem->law.contact_seconds;
     double longest = (double)dem->law.contact_seconds / STEPS_PER_CONTACT, speed = rigid_speed(dem->rigid);
     return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)dem->smallest_radius / speed) : longest;
 }
 
-static void find_forces(Dem *dem, float seconds)
+DemWork dem_work(const Dem *dem)
 {
-    DemMixes mixes = dem->mixes;
-    DemWork work = {.balls = dem->balls,
-                    .pairs = dem->pairs,
-                    .walls = dem->walls,
-                    .force = dem->force,
-                    .moment = dem->moment,
-                    .torque = dem->torque,
-                    .law = dem->law,
-                    .mixes = &mixes,
-                    .seconds = seconds};
-    dem_law_for_step(&work.law, &mixes, (double)seconds);
+    return (DemWork){.balls = dem->balls,
+                     .pairs = dem->pairs,
+                     .walls = dem->walls,
+                     .force = dem->force,
+                     .moment = dem->moment,
+                     .torque = dem->torque,
+                     .law = dem->law,
+                     .mixes = &dem->mixes};
+}
+
+void dem_find_forces(Dem *dem, const DemWork *work)
+{
     int64_t pair_count = dem_round_up(dem->pairs.count), wall_count = dem_round_up(dem->walls.count);
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(pair_count, CONTACT_BLOCK))
     {
-        SIMD_CALL(dem_pairs)(&work, block * CONTACT_BLOCK, parallel_block_end(block, CONTACT_BLOCK, pair_count));
+        SIMD_CALL(dem_pairs)(work, block * CONTACT_BLOCK, parallel_block_end(block, CONTACT_BLOCK, pair_count));
     }
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(wall_count, CONTACT_BLOCK))
     {
         int64_t first = block * CONTACT_BLOCK;
-        dem_refresh_walls(dem, first, parallel_block_end(block, CONTACT_BLOCK, dem->walls.count));
-        if (dem->has_moving) dem_drive_walls(dem, first, parallel_block_end(block, CONTACT_BLOCK, dem->walls.count));
-        SIMD_CALL(dem_walls)(&work, first, parallel_block_end(block, CONTACT_BLOCK, wall_count), pair_count);
+        if (!work->gives_rates) {
+            int64_t last = parallel_block_end(block, CONTACT_BLOCK, dem->walls.count);
+            dem_refresh_walls(dem, first, last);
+            if (dem->has_moving) dem_drive_walls(dem, first, last);
+        }
+        SIMD_CALL(dem_walls)(work, first, parallel_block_end(block, CONTACT_BLOCK, wall_count), pair_count);
     }
 }
 
@@ -172,13 +179,20 @@ static void move(Dem *dem, float seconds)
 static GrainResult step(void *state, double seconds)
 {
     Dem *dem = state;
+    if (dem->adaptive) return dem_adaptive_advance(dem, seconds);
     TRY(dem_make_lists(dem, seconds));
+    DemMixes mixes = dem->mixes;
+    DemWork work = dem_work(dem);
+    work.mixes = &mixes;
+    work.seconds = (float)seconds;
+    dem_law_for_step(&work.law, &mixes, seconds);
     TRY(rigid_find_loads(dem->rigid, seconds));
-    find_forces(dem, (float)seconds);
+    dem_find_forces(dem, &work);
     dem_load_bodies(dem);
     move(dem, (float)seconds);
     TRY(rigid_move(dem->rigid, seconds));
     dem->must_list |= rigid_has_left(dem->rigid);
+    dem->steps_done++;
     return GRAIN_OK;
 }
 
@@ -234,10 +248,13 @@ static int save_balls(const Dem *dem, Column *columns)
     columns[0] = (Column){"dem.must_list", GRAIN_I32, 1, 1, &dem->must_list};
     columns[1] = (Column){"dem.id", GRAIN_I32, 1, dem->count, dem->id};
     columns[2] = (Column){"dem.balls", GRAIN_F32, DEM_BALL_FLOATS, dem->count, dem->balls};
-    if (dem->grain_count == 0) return 3;
-    columns[3] = (Column){"dem.grain_id", GRAIN_I32, 1, dem->grain_count, dem->grain_id};
-    columns[4] = (Column){"dem.grains", GRAIN_F32, DEM_GRAIN_FLOATS, dem->grain_count, dem->grains};
-    return 5;
+    int count = 3;
+    if (dem->adaptive)
+        columns[count++] = (Column){"dem.adaptive_step", GRAIN_F64, 1, 1, dem_adaptive_step(dem->adaptive)};
+    if (dem->grain_count == 0) return count;
+    columns[count++] = (Column){"dem.grain_id", GRAIN_I32, 1, dem->grain_count, dem->grain_id};
+    columns[count++] = (Column){"dem.grains", GRAIN_F32, DEM_GRAIN_FLOATS, dem->grain_count, dem->grains};
+    return count;
 }
 
 // What a pair or wall has learnt; who is in the lists follows from the balls' anchors.
@@ -293,4 +310,4 @@ static GrainResult load(void *state, const Column *columns, int column_count)
 
 static const Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
-const Solver dem_solver = {"dem", 2, create, destroy, largest_step, step, read, save, load, rigid};
+const Solver dem_solver = {"dem", 2, create, destroy, largest_step, step, read, save, load, dem_measure, rigid};

@@ -188,6 +188,9 @@ typedef struct Dem {
     int64_t *block_walls; ///< how many were found, block by block; block_count + 1 entries
     int64_t shared_capacity, force_capacity, moment_capacity, torque_capacity, found_capacity;
 
+    struct DemAdaptive *adaptive; ///< NULL: the default integrator
+    int64_t steps_done, steps_rejected;
+
     int32_t must_list;   ///< somebody left the skin, or nothing is listed yet
     int32_t *block_left; ///< of each block: somebody left the skin
     int64_t block_count;
@@ -234,6 +237,20 @@ GrainResult dem_list_loads(Dem *dem);
 /// Hands what the walls felt on to the bodies.
 void dem_load_bodies(Dem *dem);
 
+// dem_rkf45.c
+/// "symplectic", the default, and "rkf45"; NULL-ended.
+extern const char *const dem_integrator_names[];
+/// GRAIN_ERROR_ARGUMENT for an unknown name in the def.
+GrainResult dem_adaptive_create(Dem *dem);
+void dem_adaptive_destroy(struct DemAdaptive *adaptive);
+/// Advances by this much in as many steps as the tolerance asks for.
+GrainResult dem_adaptive_advance(Dem *dem, double seconds);
+/// s, of the next step; kept in checkpoints.
+double *dem_adaptive_step(struct DemAdaptive *adaptive);
+
+// dem_energy.c
+void dem_measure(const void *state, SimStats *out);
+
 // dem_levels.c
 /// Sorts balls at x, y, z with this reach (all in the order they stand in) into levels and cells.
 GrainResult dem_levels_build(DemLevels *levels, const float *x, const float *y, const float *z, const float *reach,
@@ -275,7 +292,14 @@ typedef struct DemWork {
     DemLaw law;                     ///< for a substep of this length
     const DemMixes *mixes;
     float seconds;
+    int gives_rates; ///< springs are read as they are, and overwritten by how fast they stretch
 } DemWork;
+
+// dem.c
+/// The forces of all contacts, into their records.
+void dem_find_forces(Dem *dem, const DemWork *work);
+/// Work as it is for the default integrator, save for the law.
+DemWork dem_work(const Dem *dem);
 
 /// Forces of pairs [first, last), both multiples of DEM_LIST_MULTIPLE, into their records.
 SIMD_KERNEL(void, dem_pairs, (const DemWork *work, int64_t first, int64_t last))

@@ -131,8 +131,10 @@ SIMD_INLINE Vec3V sliding_force(const DemLaw *law, Vec3V slide, FloatV mass, Flo
     return vec3v_scale(slide, -viscosity);
 }
 
+// The springs are stretched on by what this step brings; or, for gives_rates, taken as they are and replaced by how
+// fast they stretch.
 SIMD_INLINE ResponseV contact_response(const DemLaw *law, const ContactV *contact, Vec3V *shear, Vec3V *roll,
-                                       int has_spring, int resists_rolling, float seconds)
+                                       int has_spring, int resists_rolling, float seconds, int gives_rates)
 {
     ResponseV response;
     Vec3V normal = contact->normal;
@@ -142,18 +144,21 @@ SIMD_INLINE ResponseV contact_response(const DemLaw *law, const ContactV *contac
     Vec3V slide = vec3v_sub(contact->velocity, vec3v_scale(normal, separation_speed));
     if (has_spring) {
         // The contact turns with the grains: what is stretched stays across the normal.
-        *shear = vec3v_across(vec3v_add(*shear, vec3v_scale(slide, simd_set1(seconds))), normal);
+        if (!gives_rates) *shear = vec3v_add(*shear, vec3v_scale(slide, simd_set1(seconds)));
+        *shear = vec3v_across(*shear, normal);
         response.shear = spring_force(shear, slide, k * law->shear_stiffness, c * law->shear_damping, limit);
+        if (gives_rates) *shear = slide;
     } else {
         response.shear = sliding_force(law, slide, contact->mass, limit);
     }
     if (resists_rolling) {
         // Rolling and twisting alike, as the way of a point at the effective radius.
         Vec3V rolling = vec3v_scale(contact->spin, contact->radius);
-        *roll = vec3v_add(*roll, vec3v_scale(rolling, simd_set1(seconds)));
+        if (!gives_rates) *roll = vec3v_add(*roll, vec3v_scale(rolling, simd_set1(seconds)));
         response.torque = vec3v_scale(spring_force(roll, rolling, k * law->roll_stiffness, c * law->roll_damping,
                                                    push * contact->rolling_friction),
                                       contact->radius);
+        if (gives_rates) *roll = rolling;
     }
     if (law->is_cohesive) push -= contact->mass * contact->cohesion;
     response.force = vec3v_add(vec3v_scale(normal, push), response.shear);

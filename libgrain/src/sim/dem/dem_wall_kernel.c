@@ -42,8 +42,8 @@ SIMD_INLINE void wall_lanes(const DemWork *work, int64_t wall, int64_t record, i
     Vec3V shear = vec3v_load(&walls->shear, wall), roll = {zero, zero, zero};
     if (resists_rolling) roll = vec3v_load(&walls->roll, wall);
     int has_spring = work->law.shear == DEM_SHEAR_SPRING;
-    ResponseV response =
-        contact_response(&work->law, &contact, &shear, &roll, has_spring, resists_rolling, work->seconds);
+    ResponseV response = contact_response(&work->law, &contact, &shear, &roll, has_spring, resists_rolling,
+                                          work->seconds, work->gives_rates);
     Vec3V force = vec3v_keep(contact.touching, response.force);
     Vec3V moment =
         vec3v_keep(contact.touching, vec3v_scale(vec3v_cross(contact.normal, response.shear), lever / at[3]));
