@@ -9,6 +9,7 @@ typedef struct SimBody {
     double mass;         ///< kg
     Vec3d centre;        ///< of mass, at time 0
     double inertia[9];   ///< kg m2, about the centre, along the world's axes at time 0
+    Vec3d pivot;         ///< m, at time 0: the point whose way is written down
     Vec3 velocity, spin; ///< m/s, rad/s; at time 0, unless poses say how it moves
     double release;      ///< s: until then it goes where its poses say; 0: free from the start
     const float *points; ///< m, xyz, at time 0: its cover, where it touches others

@@ -458,8 +458,6 @@ GrainResult rigid_load(Rigid *rigid, const Column *columns, int column_count)
 Vec3d rigid_body_pivot(const Rigid *rigid, int body)
 {
     const RigidObject *object = &rigid->objects[rigid->bodies[body].object];
-    const float *first = object->given.poses;
-    if (!first) return object->now.position;
-    Vec3d arm = vec3d_sub(vec3d((double)first[0], (double)first[1], (double)first[2]), object->rest);
+    Vec3d arm = vec3d_sub(object->given.body->pivot, object->rest);
     return vec3d_add(object->now.position, quatd_rotate(object->now.facing, arm));
 }

@@ -129,7 +129,7 @@ double rigid_fastest(const SimCollider *collider);
 int rigid_save(const Rigid *rigid, Column *columns);
 GrainResult rigid_load(Rigid *rigid, const Column *columns, int column_count);
 
-/// Where the pivot of a body's poses (without poses: its centre) is now.
+/// Where the pivot of a body (SimBody) is now.
 Vec3d rigid_body_pivot(const Rigid *rigid, int body);
 
 /// m: how far an object may go before lists are made again, when the farthest is `largest`.
