@@ -252,7 +252,7 @@ static int is_inherited(const Column *column, int64_t particles)
     static const char *const own[] = {"position", "velocity", "radius", "orientation", "id", "birth_time", "spin", NULL};
     for (int i = 0; own[i]; i++)
         if (strcmp(own[i], column->name) == 0) return 0;
-    return column->count == particles && particles > 0;
+    return column->count == particles && particles > 0 && strncmp(column->name, "body.", 5) != 0;
 }
 
 static void fill_rows(const Upsampling *u, const Column *column, const Column *inherited, int64_t first, int64_t count)

@@ -17,6 +17,7 @@ typedef struct CacheManifest {
     double fps;
     int32_t frame_start, frame_end;
     const char *stream;  ///< "coarse" or "grains"; a literal
+    char *bodies; ///< their names, one a line, in the order of the columns; "" where there are none; from alloc_array
     int has_orientation; ///< grains that are not spheres: frames have a column more
     CacheFrame *frames;
     int64_t frame_count, frame_capacity;
@@ -47,7 +48,9 @@ void cache_close(Cache *cache);
 /// Lists a frame that was written apart; its file is whole on disk.
 GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header);
 /// Writes the frame, then the manifest that lists it.
-GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles);
+/// more: columns beside the particles' own.
+GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
+                              int more_count);
 /// The latest state; as the one of frame `frame` when it stands at that frame's end and the frame is a multiple of ten.
 GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns,
                                    int column_count);
