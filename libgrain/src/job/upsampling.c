@@ -5,20 +5,11 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "grain/job.h"
-#include "job/job.h"
+#include "job/upsample_solids.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// Finer than the bake's, in coarse radii: grains see gaps that the coarse particles cannot enter, and edges are rounded by
-// less than a grain. Large colliders get by with half of that.
-#define FINE_VOXEL_RADII 0.25f
-#define FINE_BAND_VOXELS 12.0f
-#define COARSE_VOXEL_RADII 0.5f
-#define COARSE_BAND_VOXELS 8.0f
-// Voxels that the surface itself may have: the band is then some 12 million.
-#define MOST_SURFACE_VOXELS 500e3
 // Grains turned into rows at once when a frame is written.
 #define ROWS 65536
 #define MOST_COLUMNS 32
@@ -30,9 +21,7 @@ typedef struct Upsampling {
     char *coarse_folder;
     CacheManifest coarse; ///< of the bake
     Cache cache;          ///< of the grains
-    GrainSdf **sdf;       ///< of each object; NULL for planes
-    UpsampleCollider *colliders;
-    int collider_count;
+    UpsampleSolids solids;
     UpsampleDef settings;
     Upsampler *upsampler;
     struct GrainFrame from, to; ///< coarse
@@ -165,65 +154,6 @@ static GrainResult open_cache(Upsampling *u)
     return result;
 }
 
-// --- colliders ------------------------------------------------------------------------------------
-
-static double mesh_area(const GrainMesh *mesh)
-{
-    double area = 0.0;
-    for (int64_t t = 0; t < mesh->triangle_count; t++) {
-        Vec3d p[3];
-        for (int k = 0; k < 3; k++) {
-            const float *from = mesh->positions + 3 * (int64_t)mesh->triangles[3 * t + k];
-            p[k] = vec3d((double)from[0], (double)from[1], (double)from[2]);
-        }
-        area += 0.5 * vec3d_length(vec3d_cross(vec3d_sub(p[1], p[0]), vec3d_sub(p[2], p[0])));
-    }
-    return area;
-}
-
-static GrainResult make_sdf(Upsampling *u, const JobObject *object, GrainSdf **out)
-{
-    GrainSdfDef def;
-    GrainRun options = {sizeof options, u->run.thread_count, report_stage, u};
-    float radius = u->job.particle_radius;
-    TRY(grain_sdf_def_default(&def, sizeof def));
-    def.voxel_size = FINE_VOXEL_RADII * radius, def.band_voxels = FINE_BAND_VOXELS;
-    if (mesh_area(&object->mesh) / pow((double)def.voxel_size, 2.0) > MOST_SURFACE_VOXELS)
-        def.voxel_size = COARSE_VOXEL_RADII * radius, def.band_voxels = COARSE_BAND_VOXELS;
-    // The shell of a sheet is as thick as the bake's, two of whose voxels it is unless the job says otherwise.
-    def.thickness = object->thickness > 0.0f ? object->thickness : 2.0f * radius;
-    while (def.thickness > 60.0f * def.voxel_size) def.voxel_size *= 2.0f; // a field reaches no farther
-    GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
-    return result == GRAIN_OK || result == GRAIN_CANCELLED ? result : fail_within(result, "object '%s'", object->name);
-}
-
-static GrainResult make_colliders(Upsampling *u)
-{
-    const Job *job = &u->job;
-    u->sdf = ALLOC_ZEROED(GrainSdf *, job->object_count);
-    u->colliders = ALLOC_ZEROED(UpsampleCollider, job->object_count);
-    if (!u->sdf || !u->colliders) return GRAIN_ERROR_MEMORY;
-    for (int i = 0; i < job->object_count; i++) {
-        const JobObject *object = &job->objects[i];
-        if (object->role != JOB_COLLIDER) continue;
-        TRY(report(u, GRAIN_BAKE_PREPARING, "colliders", (double)i / job->object_count));
-        if (!object->is_plane) TRY(make_sdf(u, object, &u->sdf[i]));
-        u->colliders[u->collider_count++] = (UpsampleCollider){.sdf = u->sdf[i],
-                                                               .plane_point = object->plane_point,
-                                                               .plane_normal = object->plane_normal,
-                                                               .friction = object->friction};
-    }
-    return GRAIN_OK;
-}
-
-static const UpsampleCollider *colliders_at(void *user, double time, int *count)
-{
-    const Upsampling *u = user;
-    (void)time; // colliders of a job stand still so far
-    *count = u->collider_count;
-    return u->colliders;
-}
-
 // --- frames ---------------------------------------------------------------------------------------
 
 static GrainResult read_coarse(Upsampling *u, int32_t frame, struct GrainFrame *out)
@@ -351,6 +281,8 @@ static GrainResult start_or_resume(Upsampling *u)
     struct GrainFrame newest;
     int found;
     u->done = u->coarse.frame_start - 1;
+    TRY(read_coarse(u, u->coarse.frame_start, &u->to));
+    TRY(upsample_solids_begin(&u->solids, &u->to));
     TRY(cache_find_newest(&u->cache, &newest, &found, warn, u));
     if (found) {
         u->done = newest.header.frame;
@@ -362,8 +294,8 @@ static GrainResult start_or_resume(Upsampling *u)
     TRY(report(u, GRAIN_BAKE_STARTED, u->cache.folder, 0.0));
     if (found) return u->done < u->last ? read_coarse(u, u->done, &u->to) : GRAIN_OK;
     UpsampleCoarse first;
-    TRY(read_coarse(u, u->coarse.frame_start, &u->to));
     TRY(view_coarse(&u->to, &first));
+    TRY(upsample_solids_frame(&u->solids, &u->to, &u->to, 0.0));
     TRY(upsample_begin(u->upsampler, &first, 0.0));
     u->done = u->coarse.frame_start;
     TRY(u->done >= u->first ? write_frame(u, &u->to) : GRAIN_OK);
@@ -380,6 +312,7 @@ static GrainResult upsample_frames(Upsampling *u)
         TRY(read_coarse(u, u->done + 1, &u->to));
         TRY(view_coarse(&u->from, &from));
         TRY(view_coarse(&u->to, &to));
+        TRY(upsample_solids_frame(&u->solids, &u->from, &u->to, seconds_at(u, u->done)));
         TRY(upsample_advance(u->upsampler, &from, &to, seconds_at(u, u->done), 1.0 / u->coarse.fps, watch_substep, u));
         u->done++;
         if (u->done >= u->first) TRY(write_frame(u, &u->to));
@@ -396,9 +329,10 @@ static GrainResult upsample_all(Upsampling *u)
     choose_settings(u);
     TRY(check_size(u));
     TRY(open_cache(u));
-    TRY(make_colliders(u));
-    u->settings.colliders = colliders_at;
-    u->settings.colliders_user = u;
+    GrainRun options = {sizeof options, u->run.thread_count, report_stage, u};
+    TRY(upsample_solids_make(&u->solids, &u->job, &options));
+    u->settings.colliders = upsample_solids_at;
+    u->settings.colliders_user = &u->solids;
     TRY(upsample_create(&u->settings, u->run.thread_count, &u->upsampler));
     u->rows = ALLOC(char, (int64_t)ROWS * 16 * 8);
     u->parents = ALLOC(int32_t, ROWS);
@@ -426,9 +360,7 @@ GrainResult grain_upsample(const GrainUpsampleDef *def)
     GrainResult result = upsample_all(&u);
 
     upsample_destroy(u.upsampler);
-    for (int i = 0; u.sdf && i < u.job.object_count; i++) grain_sdf_destroy(u.sdf[i]);
-    alloc_free(u.sdf);
-    alloc_free(u.colliders);
+    upsample_solids_free(&u.solids);
     alloc_free(u.rows);
     alloc_free(u.parents);
     grain_file_free(&u.from), grain_file_free(&u.to);
