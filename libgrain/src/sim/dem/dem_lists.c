@@ -173,6 +173,7 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
     if (result != GRAIN_OK) return result == GRAIN_ERROR_DIVERGED ? dem_name_lost(dem) : result;
     sort_balls(dem);
     dem_sort_grains(dem);
+    dem_sleep_sort(dem);
     spread_balls(dem);
     int is_first = dem->pairs.own == NULL;
     DemPairs pairs = dem->pairs;
@@ -181,7 +182,8 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
     dem->walls = dem->walls_before, dem->walls_before = walls;
     TRY(list_all(dem, is_first ? NULL : dem->levels.order));
     dem->must_list = 0;
-    return GRAIN_OK;
+    dem->sleep.evaluate_all = 1;
+    return dem_sleep_choose(dem);
 }
 
 GrainResult dem_restore_lists(Dem *dem)
