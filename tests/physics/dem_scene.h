@@ -2,12 +2,14 @@
 /// Small scenes for the physics of discrete elements, built without a job, and what is measured on them.
 #include "sim/dem/dem.h"
 
+#define SCENE_MAX_COLLIDERS 64
+
 typedef struct DemScene {
     SimDef def;
     Particles start;
-    SimCollider colliders[8];
-    GrainSdf *sdf[8]; ///< of the colliders; NULL for planes
-    DemShape shape;   ///< of all grains, when scene_set_shape was called
+    SimCollider colliders[SCENE_MAX_COLLIDERS];
+    GrainSdf *sdf[SCENE_MAX_COLLIDERS]; ///< of the colliders; NULL for planes
+    DemShape shape;                     ///< of all grains, when scene_set_shape was called
     Dem *dem;
 } DemScene;
 

@@ -15,6 +15,11 @@
 // Grains of one piece of work: they have two balls at least, so there are no more pieces than of balls.
 #define GRAIN_BLOCK (PARALLEL_BLOCK / 2)
 
+// Of the smallest radius: how far a collider may move before lists are made again (the distance field has to reach that
+// much farther), and how far its fastest point may go in one substep.
+#define COLLIDER_MARGIN 0.4f
+#define COLLIDER_WAY 0.25
+
 // --- life ---------------------------------------------------------------------------------------
 
 static GrainResult allocate(Dem *dem)
@@ -47,11 +52,31 @@ static void destroy(void *state)
     dem_free_grains(dem);
     dem_adaptive_destroy(dem->adaptive);
     dem_sleep_free(dem);
+    rigid_destroy(dem->rigid);
     void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left,
                       dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,
                       dem->reach,       dem->material};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(dem);
+}
+
+// Bodies touch each other by the linear law, whatever grains do: as long a contact, the same restitution.
+static GrainResult create_rigid(Dem *dem, float smallest)
+{
+    double frequency = M_PI / (double)dem->law.contact_seconds;
+    double damping = dem_law_damping(DEM_NORMAL_LINEAR, (double)dem->def.restitution);
+    RigidDef def = {.colliders = dem->colliders,
+                    .collider_count = dem->def.collider_count,
+                    .gravity = dem->def.gravity,
+                    .stiffness = frequency * frequency,
+                    .damping = damping * frequency,
+                    .point_reach = dem->def.largest_radius,
+                    .threads = dem->threads};
+    for (int i = 0; i < dem->def.collider_count; i++)
+        dem->has_moving |= dem->colliders[i].poses || dem->colliders[i].shapes || dem->colliders[i].body;
+    dem->smallest_radius = smallest;
+    dem->largest_margin = COLLIDER_MARGIN * smallest;
+    return rigid_create(&def, &dem->rigid);
 }
 
 static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *start, int threads)
@@ -68,13 +93,14 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     dem->def.colliders = dem->colliders;
     dem_start_grains(dem, def, start);
     dem->def.shapes = dem->shapes;
-    float smallest = def->largest_radius, largest = 0.0f;
+    float smallest = def->largest_radius, largest = dem->count > 0 ? 0.0f : smallest; // bodies may be alone
     for (int64_t i = 0; i < dem->count; i++) {
         dem->id[i] = (int32_t)i;
         smallest = fminf(smallest, dem->balls[i].radius);
         largest = fmaxf(largest, dem->balls[i].radius);
     }
     TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
+    TRY(create_rigid(dem, smallest));
     dem->must_list = 1;
     TRY(dem_adaptive_create(dem));
     return dem_sleep_create(dem);
@@ -100,7 +126,8 @@ static double largest_step(const void *state)
     const Dem *dem = state;
     // The adaptive integrator cuts its steps itself; this is how often it can be stopped.
     if (dem->adaptive) return (double)dem->law.contact_seconds;
-    return (double)dem->law.contact_seconds / STEPS_PER_CONTACT;
+    double longest = (double)dem->law.contact_seconds / STEPS_PER_CONTACT, speed = rigid_speed(dem->rigid);
+    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)dem->smallest_radius / speed) : longest;
 }
 
 DemWork dem_work(const Dem *dem)
@@ -158,8 +185,11 @@ void dem_find_forces(Dem *dem, const DemWork *work)
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(wall_count, CONTACT_BLOCK))
     {
         int64_t first = block * CONTACT_BLOCK;
-        if (!work->gives_rates)
-            dem_refresh_walls(dem, first, parallel_block_end(block, CONTACT_BLOCK, dem->walls.count));
+        if (!work->gives_rates) {
+            int64_t last = parallel_block_end(block, CONTACT_BLOCK, dem->walls.count);
+            dem_refresh_walls(dem, first, last);
+            if (dem->has_moving) dem_drive_walls(dem, first, last);
+        }
         SIMD_CALL(dem_walls)(work, first, parallel_block_end(block, CONTACT_BLOCK, wall_count), pair_count);
     }
 }
@@ -192,8 +222,12 @@ static GrainResult step(void *state, double seconds)
     work.mixes = &mixes;
     work.seconds = (float)seconds;
     dem_law_for_step(&work.law, &mixes, seconds);
+    TRY(rigid_find_loads(dem->rigid, seconds));
     dem_find_forces(dem, &work);
+    dem_load_bodies(dem);
     move(dem, (float)seconds);
+    TRY(rigid_move(dem->rigid, seconds));
+    dem->must_list |= rigid_has_left(dem->rigid);
     dem->steps_done++;
     return dem_sleep_end_step(dem);
 }
@@ -273,6 +307,11 @@ static int save_contacts(const Dem *dem, Column *columns)
     const DemVectors *walls[] = {&dem->walls.shear, &dem->walls.roll, &dem->walls.normal, &dem->walls.sampled};
     for (int i = 0; i < 4; i++) count = add_vectors(columns, count, names[2 + i], walls[i], dem->walls.count);
     columns[count++] = (Column){"dem.wall_gap", GRAIN_F32, 1, dem->walls.count, dem->walls.gap};
+    if (!dem->has_moving) return count;
+    columns[count++] = (Column){"dem.wall_ball", GRAIN_I32, 1, dem->walls.count, dem->walls.ball};
+    columns[count++] = (Column){"dem.wall_collider", GRAIN_I32, 1, dem->walls.count, dem->walls.collider};
+    columns[count++] = (Column){"dem.wall_held", GRAIN_F32, DEM_HELD_FLOATS, dem->walls.count, dem->walls.held};
+    columns[count++] = (Column){"dem.wall_partner", GRAIN_F32, 1, dem->walls.count, dem->walls.partner};
     return count;
 }
 
@@ -294,7 +333,8 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     const Dem *dem = state;
     int count = save_balls(dem, columns);
     count += save_contacts(dem, columns + count);
-    return count + save_sleep(dem, columns + count);
+    count += save_sleep(dem, columns + count);
+    return dem->has_moving ? count + rigid_save(dem->rigid, columns + count) : count;
 }
 
 static GrainResult copy_columns(const Column *columns, int column_count, const Column *own, int own_count)
@@ -311,12 +351,15 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     Column own[SOLVER_MAX_COLUMNS];
     TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
     for (int64_t i = 0; dem->place && i < dem->count; i++) dem->place[dem->id[i]] = (int32_t)i;
+    if (dem->has_moving) TRY(rigid_load(dem->rigid, columns, column_count));
     const Column *shear = column_find(columns, column_count, "dem.shear_x");
     if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
-    TRY(dem_restore_lists(dem));
+    TRY(dem_restore_lists(dem, columns, column_count));
     TRY(copy_columns(columns, column_count, own, save_contacts(dem, own)));
     TRY(copy_columns(columns, column_count, own, save_sleep(dem, own)));
     return dem_sleep_choose(dem);
 }
 
-const Solver dem_solver = {"dem", 3, create, destroy, largest_step, step, read, save, load, dem_measure};
+static const Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
+
+const Solver dem_solver = {"dem", 4, create, destroy, largest_step, step, read, save, load, dem_measure, rigid};

@@ -21,6 +21,7 @@
 #include "sim/dem/dem_law.h"
 #include "sim/dem/dem_shape.h"
 #include "sim/dem/dem_sleep.h"
+#include "sim/rigid/rigid.h"
 #include "sim/solver.h"
 
 extern const Solver dem_solver;
@@ -83,6 +84,14 @@ typedef struct DemPairs {
     int64_t own_capacity, a_capacity, b_capacity, mix_capacity;
 } DemPairs;
 
+/// A wall of a collider that moves, as it was when the lists were made: the plane goes with the collider from there.
+typedef struct DemWallHeld {
+    float normal[3], gap;       ///< as in DemWalls
+    float sampled[3], unused_a; ///< m, offset of the ball from its anchor, seen from the collider
+    float drive[3], unused_b;   ///< m/s, of a surface that bends
+} DemWallHeld;
+#define DEM_HELD_FLOATS 12
+
 /// Places where a collider may touch a ball: a plane that stands for the collider near the ball.
 typedef struct DemWalls {
     int64_t count;
@@ -94,6 +103,11 @@ typedef struct DemWalls {
     float *friction;    ///< of the collider
     int32_t *mix;       ///< the grain's kind with itself; NULL when there is only one
     DemVectors shear, roll;
+    // Only in scenes where something moves; then dem_drive_walls writes normal, sampled and gap in every step.
+    DemVectors drive;  ///< m/s, of the collider where it touches
+    float *partner;    ///< 1/kg, what a body's mass counts for in this contact; 0 for other colliders
+    DemWallHeld *held; ///< means nothing for colliders that stand
+    int64_t partner_capacity, held_capacity;
     int64_t ball_capacity, collider_capacity, gap_capacity, friction_capacity, mix_capacity;
 } DemWalls;
 
@@ -104,6 +118,7 @@ typedef struct DemWallFound {
     int32_t ball, collider;
     Vec3 normal;
     float gap;
+    Vec3 drive;
 } DemWallFound;
 
 /// Balls of very different sizes are sorted into grids of their own, each with cells for the largest of it; the balls
@@ -123,6 +138,13 @@ typedef struct DemLevels {
 typedef struct Dem {
     SimDef def;
     SimCollider *colliders; ///< own copy
+    Rigid *rigid;           ///< the same as what can move
+    int has_moving;         ///< colliders
+    float smallest_radius;  ///< m, of all balls
+    float largest_margin;   ///< m, that a collider may move before lists are made again
+    int32_t *loaded;        ///< walls of bodies
+    int32_t *pressed;       ///< body -> how many walls it has
+    int64_t loaded_count, loaded_capacity, pressed_capacity;
     int threads;
     int64_t count;
     DemLaw law;
@@ -192,8 +214,8 @@ void dem_free_grains(Dem *dem);
 // dem_lists.c
 /// Makes the lists if somebody has left the skin. Springs of pairs that stay are kept.
 GrainResult dem_make_lists(Dem *dem, double seconds);
-/// Makes them as they were when the balls stood at their anchors; springs are 0.
-GrainResult dem_restore_lists(Dem *dem);
+/// Makes them as they were when the balls stood at their anchors; springs are 0. columns: what was saved.
+GrainResult dem_restore_lists(Dem *dem, const Column *columns, int column_count);
 void dem_free_lists(Dem *dem);
 /// GRAIN_ERROR_DIVERGED with the name of a particle that is nowhere.
 GrainResult dem_name_lost(const Dem *dem);
@@ -201,9 +223,20 @@ GrainResult dem_name_lost(const Dem *dem);
 // dem_walls.c
 /// Finds the planes that stand for the colliders near each ball, keeping the springs of those before.
 GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before);
+/// The walls as they were listed, when that does not follow from the balls alone; what they have learnt is still to
+/// come.
+GrainResult dem_restore_walls(Dem *dem, const int32_t *ball, const int32_t *collider, int64_t count);
 /// Looks at the colliders again for balls that have moved on.
 void dem_refresh_walls(Dem *dem, int64_t first, int64_t last);
 void dem_free_walls(DemWalls *walls);
+
+// dem_drive.c
+/// Puts walls [first, last) of colliders that move where they are now.
+void dem_drive_walls(Dem *dem, int64_t first, int64_t last);
+/// What of the walls belongs to bodies; called when walls have been found.
+GrainResult dem_list_loads(Dem *dem);
+/// Hands what the walls felt on to the bodies.
+void dem_load_bodies(Dem *dem);
 
 // dem_rkf45.c
 /// "symplectic", the default, and "rkf45"; NULL-ended.

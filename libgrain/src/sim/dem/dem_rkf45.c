@@ -55,6 +55,9 @@ GrainResult dem_adaptive_create(Dem *dem)
     if (!name || strcmp(name, dem_integrator_names[0]) == 0) return GRAIN_OK;
     if (strcmp(name, dem_integrator_names[1]) != 0)
         return fail(GRAIN_ERROR_ARGUMENT, "there is no integrator '%.40s'; allowed are symplectic, rkf45", name);
+    if (dem->has_moving)
+        return fail(GRAIN_ERROR_ARGUMENT,
+                    "the integrator rkf45 knows only colliders that stand; use symplectic where props or bodies move");
     if (!(dem->def.tolerance > 0.0f))
         return fail(GRAIN_ERROR_ARGUMENT, "the tolerance of rkf45 is %g; it must be above 0",
                     (double)dem->def.tolerance);

@@ -43,6 +43,14 @@ void dem_sleep_sort(Dem *dem)
 
 static int is_quiet(const DemSleep *sleep, int32_t ball) { return sleep->quiet[ball] >= DEM_SLEEP_WINDOWS; }
 
+// Whether the record is a wall of a prop that moves, or of a body: also while it stands.
+static int touches_what_moves(const Dem *dem, int32_t record)
+{
+    int64_t wall = record - dem_round_up(dem->pairs.count);
+    if (wall < 0 || wall >= dem->walls.count) return 0;
+    return dem->rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED].has_moved;
+}
+
 // Quiet, with nobody around who is not.
 static int is_undisturbed(const Dem *dem, int64_t ball)
 {
@@ -53,6 +61,7 @@ static int is_undisturbed(const Dem *dem, int64_t ball)
     for (int64_t entry = dem->shared_start[ball]; entry < dem->shared_start[ball + 1]; entry++) {
         int32_t record = dem->shared[entry];
         if (record < dem->pairs.count && !is_quiet(sleep, dem->pairs.a[record])) return 0;
+        if (dem->has_moving && touches_what_moves(dem, record)) return 0;
     }
     return 1;
 }
