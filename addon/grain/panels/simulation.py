@@ -103,6 +103,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column.prop(settings, "restitution")
     column.prop(settings, "softness")
     column.prop(settings, "seed")
+    column.prop(settings, "motion_samples")
 
 
 def draw_cache(layout: UILayout, context: Context) -> None:
