@@ -56,14 +56,20 @@ need() {
     rm -f "$log"
 }
 
+# The same for what can be done without.
+want() {
+    command -v dpkg-query >/dev/null && [ "$(id -u)" -eq 0 ] || return 0
+    (need "$@") || echo "build.sh: going on without $*" >&2
+}
+
 # --- steps --------------------------------------------------------------------------------------
 
-# compile KIND [cmake options]: configures once, then builds build/KIND.
+# compile KIND [cmake options]: configures once, then builds build/KIND; of it only $target where that is set.
 compile() {
     local kind=$1
     shift
     cmake -S . -B "build/$kind" -G Ninja "$@" >"build/$kind.log" 2>&1 || { cat "build/$kind.log" >&2; exit 1; }
-    cmake --build "build/$kind" -- --quiet
+    cmake --build "build/$kind" --target "${target:-all}" -- --quiet
 }
 
 compile_release() { compile release -DCMAKE_BUILD_TYPE=Release "$@"; }
@@ -85,6 +91,7 @@ command_test() {
 
 command_bench() {
     need $BUILD_PACKAGES
+    case "${1:-dem}" in dem) want $BENCH_PACKAGES ;; esac
     compile_release
     build/release/bin/grain_bench --json build/bench.json "$@"
 }
@@ -93,7 +100,7 @@ command_asan() {
     need $BUILD_PACKAGES
     compile asan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=address -DGRAIN_WERROR=ON
     LSAN_OPTIONS="suppressions=$PWD/tests/data/openvdb_leaks.txt:print_suppressions=0" \
-        python3 tests/run.py --build build/asan --only unit,cli -k "unit/|cli/|dem_laws|dem_walls" "$@"
+        python3 tests/run.py --build build/asan --only unit,fuzz,cli -k "unit/|fuzz/|cli/|dem_laws|dem_walls" "$@"
 }
 
 command_tsan() {
@@ -109,9 +116,9 @@ command_tsan() {
 # The targets start from the seeds of the driver in build/release and from what was found before.
 command_fuzz() {
     need $BUILD_PACKAGES $CLANG_PACKAGES
+    local target=fuzz_targets program name corpus failed=0
     compile_release
     compile fuzz -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=fuzzer -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
-    local program name corpus failed=0
     mkdir -p build/fuzz/found
     for program in build/fuzz/bin/fuzz/fuzz_${1:-*}; do
         name=${program##*/fuzz_}

@@ -44,7 +44,8 @@ static GrainResult pour(const Pack *pack, float radius, Particles *out)
     float step = pack->side / (float)along;
     for (int64_t i = 0; i < pack->grains; i++) {
         int64_t x = i % along, y = i / along % along, z = i / (along * along);
-        Rng4 random = rng_at(seed, (uint64_t)i, RNG_STREAM_TEST, 0), more = rng_at(seed, (uint64_t)i, RNG_STREAM_TEST, 1);
+        Rng4 random = rng_at(seed, (uint64_t)i, RNG_STREAM_TEST, 0),
+             more = rng_at(seed, (uint64_t)i, RNG_STREAM_TEST, 1);
         Vec3 at = {((float)x + 0.5f) * step, ((float)y + 0.5f) * step, ((float)z + 0.5f) * pitch + 0.001f};
         Vec3 shift = {rng_signed(random.word[0]), rng_signed(random.word[1]), rng_signed(random.word[2])};
         Vec3 velocity = {rng_signed(more.word[0]), rng_signed(more.word[1]), rng_signed(more.word[2])};
@@ -273,8 +274,10 @@ static GrainResult tile(const Dem *dem, float side, Particles *out)
 
 static GrainResult bench_spheres(int with_lammps, Particles *settled, double *logarithms)
 {
-    static const Case cases[] = {{"20k, dense", "20k_dense", 4.9}, {"20k, flow", "20k_flow", 4.4},
-                                 {"100k, dense", "100k_dense", 4.4}, {"100k, flow", "100k_flow", 4.0}};
+    static const Case cases[] = {{"20k, dense", "20k_dense", 4.9},
+                                 {"20k, flow", "20k_flow", 4.4},
+                                 {"100k, dense", "100k_dense", 4.4},
+                                 {"100k, flow", "100k_flow", 4.0}};
     static const Pack small = {20000, 0.27f, 0, 0}, quarter = {25000, 0.225f, 0, 0}, large = {100000, 0.45f, 0, 0};
     Dem *dem, *part;
     TRY(create(&small, NULL, &dem));
@@ -302,7 +305,8 @@ static GrainResult bench_spheres(int with_lammps, Particles *settled, double *lo
 
 static GrainResult bench_others(int with_lammps, const Particles *settled)
 {
-    static const Case viscous_case = {"20k, dense, no history", "viscous", 3.0}, clump_case = {"5k of 4 balls, dense", "clumps", 5.7};
+    static const Case viscous_case = {"20k, dense, no history", "viscous", 3.0},
+                      clump_case = {"5k of 4 balls, dense", "clumps", 5.7};
     static const Pack viscous = {20000, 0.27f, 0, 1}, clumps = {5000, 0.24f, 1, 0};
     Dem *dem;
     TRY(create(&viscous, settled, &dem));

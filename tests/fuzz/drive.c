@@ -1,9 +1,10 @@
 // Runs a fuzz target without libFuzzer: the corpus, the seeds, then mutations of both from fixed random numbers.
 //
-//     fuzz_mesh --runs 1000 --seed 1 CORPUS_FOLDER     prints `ok fuzz/mesh` or `not ok fuzz/mesh: ...`
+//     fuzz_mesh --runs 1000 --seconds 10 --seed 1 CORPUS_FOLDER     prints `ok fuzz/mesh` or `not ok fuzz/mesh: ...`
 //     fuzz_mesh INPUT_FILE                             tries one input again
 //     fuzz_mesh --write-seeds FOLDER                   for libFuzzer to start from
 #include "base/rng.h"
+#include "base/run.h"
 #include "fuzz/fuzz.h"
 #include "grain/grain.h"
 
@@ -243,8 +244,10 @@ static void mutate(Input *input, Dice *dice)
     }
 }
 
-static void run_all(uint64_t seed, int64_t runs)
+// The same inputs on every machine; a slow one, or one with sanitizers, may not come to the last of them.
+static void run_all(uint64_t seed, int64_t runs, double seconds)
 {
+    double begin = run_clock();
     int given = kept_count;
     static uint8_t data[LONGEST_INPUT];
     size_t size;
@@ -254,7 +257,7 @@ static void run_all(uint64_t seed, int64_t runs)
         try_current();
     }
     printf("# %s: %d inputs of the corpus, %d seeds\n", target_name, given, kept_count - given);
-    for (int64_t run = 0; run < runs; run++) {
+    for (int64_t run = 0; run < runs && run_clock() - begin < seconds; run++) {
         Dice dice = {seed, (uint64_t)run, 0};
         current = kept[roll(&dice, (size_t)kept_count)];
         for (uint32_t times = 1 + roll(&dice, 6); times > 0; times--) mutate(&current, &dice);
@@ -269,11 +272,14 @@ int main(int argument_count, char **arguments)
     if (strncmp(target_name, "fuzz_", 5) == 0) target_name += 5;
     uint64_t seed = 1;
     int64_t runs = 0;
+    double seconds = 3600.0;
     for (int i = 1; i < argument_count; i++) {
         int has_value = i + 1 < argument_count;
         if (strcmp(arguments[i], "--write-seeds") == 0 && has_value) return write_seeds(arguments[i + 1]);
         if (strcmp(arguments[i], "--runs") == 0 && has_value)
             runs = atoll(arguments[++i]);
+        else if (strcmp(arguments[i], "--seconds") == 0 && has_value)
+            seconds = atof(arguments[++i]);
         else if (strcmp(arguments[i], "--seed") == 0 && has_value)
             seed = strtoull(arguments[++i], NULL, 10);
         else
@@ -282,7 +288,7 @@ int main(int argument_count, char **arguments)
     GrainAllocator guarded = {guarded_allocate, guarded_release, NULL};
     grain_set_allocator(&guarded);
     watch_signals();
-    run_all(seed, runs);
+    run_all(seed, runs, seconds);
     printf("ok fuzz/%s: %lld inputs\n", target_name, (long long)run_number);
     return 0;
 }

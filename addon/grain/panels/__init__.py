@@ -6,6 +6,7 @@ from . import collider, cover, object, rigid, simulation, source
 CLASSES = (
     object.GRAIN_PT_object,
     source.GRAIN_PT_source,
+    source.GRAIN_PT_source_material,
     collider.GRAIN_PT_collider,
     rigid.GRAIN_PT_rigid,
     cover.GRAIN_PT_cover,

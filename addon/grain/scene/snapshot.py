@@ -12,7 +12,7 @@ from math import tan
 from typing import Optional
 
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene, ViewLayer
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobObject
@@ -75,6 +75,8 @@ def take(scene: Scene, view_layer: ViewLayer, last: Optional[int] = None) -> Sna
             if entry.role != "source" and motion.can_move(mesh.owner, set()):
                 tracks[mesh.key] = record.Track(mesh, entry)
         _check_empty(roles - found, view_layer)
+        if scene.grain.grain_shape == 'MESH':
+            snapshot.objects.append(_grain(scene.grain.grain_object, depsgraph, scale))
         if last is not None and tracks:
             snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, None),
                                             scene.frame_current, last, scene.grain.motion_samples, scale)
@@ -193,7 +195,8 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                 f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
                 "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
-        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity)
+        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
+                         material=_material(mesh.owner.grain.source))
     if role == 'BODY':
         return _body(mesh, positions, scale)
     settings = mesh.owner.grain.collider
@@ -217,6 +220,25 @@ def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:
                      density=tidy(settings.density),
                      pivot=tuple(tidy(component * scale) for component in mesh.matrix.translation),
                      release_frame=settings.release_frame if settings.use_animation else None)
+
+
+def _material(settings: PropertyGroup) -> Optional[dict[str, float]]:
+    if not settings.use_material:
+        return None
+    names = ("rolling_friction", "density", "restitution", "cohesion")
+    return {"friction": tidy(tan(settings.friction_angle)), **{name: tidy(getattr(settings, name)) for name in names}}
+
+
+def _grain(item: Optional[Object], depsgraph: Depsgraph, scale: float) -> JobObject:
+    if item is None:
+        raise SnapshotError("Grains are to be shaped like an object, but none is chosen: pick one in Grains > Object")
+    positions, triangles = surface_of(item, depsgraph)
+    if len(triangles) == 0 or not np.isfinite(positions).all():
+        raise SnapshotError(f"'{item.name}' has no surface that grains could be shaped like. Choose a closed mesh")
+    if count_open_edges(triangles):
+        raise SnapshotError(f"'{item.name}' is not closed, so it has no inside to fill with balls. Close it, or choose "
+                            "another object in Grains > Object")
+    return JobObject(item.name, "grain", positions * np.float32(scale), triangles)
 
 
 def _plane(item: Object, owner: Object, scale: float) -> JobObject:

@@ -12,6 +12,7 @@
 #include "sim/rigid/rigid.h"
 #include "sim/sim.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #define COLLIDER_VOXEL_RADII 1.0f
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
+#define COLLIDER_MOST_VOXELS 16.0f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
 // A body that is small against the grains has its own voxels: this many at least across its thinnest side.
@@ -41,6 +43,7 @@ typedef struct Bake {
     DemShape shape;    ///< of all grains
     uint8_t *particle_material; ///< NULL when all sources are of one kind
     int64_t material_capacity, material_noted;
+    SimStats stats;       ///< at the frame written last
     int32_t last_frame;   ///< whole in the cache
     int32_t resumed_from; ///< what last_frame was at the start
     double began, frame_began, seconds_per_frame, last_report;
@@ -65,6 +68,13 @@ static GrainResult report(Bake *bake, GrainBakeEvent event, const char *stage, d
         .seconds = run_clock() - bake->began,
         .seconds_left = -1.0,
         .seconds_per_frame = bake->seconds_per_frame,
+        .kinetic_energy = bake->stats.kinetic,
+        .potential_energy = bake->stats.potential,
+        .elastic_energy = bake->stats.elastic,
+        .deepest_overlap = bake->stats.deepest,
+        .contacts = bake->stats.contacts,
+        .substeps = bake->stats.steps,
+        .rejected_substeps = bake->stats.rejected,
         .stage = stage,
     };
     // The time left follows the frames of this run only; the latest counts most, as sand at rest bakes faster.
@@ -156,9 +166,12 @@ static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
 {
     GrainSdfDef def;
     TRY(grain_sdf_def_default(&def, sizeof def));
+    // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
+    float around = 1.1f * bake->job.particle_radius * (1.0f + bake->job.size_spread);
     def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
     if (object->role == JOB_BODY) def.voxel_size = fminf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
-    def.band_voxels = COLLIDER_BAND_VOXELS;
+    def.voxel_size = fmaxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
+    def.band_voxels = fmaxf(COLLIDER_BAND_VOXELS, around / def.voxel_size + 1.0f);
     def.thickness = object->thickness;
     GrainRun options = {sizeof options, bake->run.thread_count, report_stage, bake};
     GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
@@ -281,6 +294,8 @@ static GrainResult create_sim(Bake *bake)
                   .poisson_ratio = job->dem.poisson_ratio,
                   .normal_law = job->dem.normal_law,
                   .shear_law = job->dem.shear_law,
+                  .integrator = job->dem.integrator,
+                  .tolerance = job->dem.tolerance,
                   .more_materials = job->dem.materials,
                   .more_material_count = job->dem.material_count,
                   .particle_material = bake->particle_material,
@@ -340,6 +355,7 @@ static GrainResult write_frame(Bake *bake, int32_t frame)
     int column_count = body_columns(bake, columns);
     TRY(cache_write_frame(&bake->cache, frame, bake->sim.time, &bake->particles, columns, column_count));
     bake->last_frame = frame;
+    bake->sim.solver->measure(bake->sim.state, &bake->stats);
     return write_checkpoint(bake);
 }
 

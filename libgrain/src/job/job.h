@@ -41,6 +41,8 @@ typedef struct JobDem {
     const char *grain_shape; ///< a name of dem_shape_names, or "mesh"
     int grain_balls;         ///< at most, of a mesh
     float cohesion, young_modulus, poisson_ratio;
+    const char *integrator;
+    float tolerance;
     SimMaterial materials[JOB_MAX_MATERIALS]; ///< of sources that are not as the solver says
     int material_count;
 } JobDem;

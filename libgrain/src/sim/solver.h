@@ -35,7 +35,7 @@ typedef struct SimCollider {
 } SimCollider;
 
 /// A kind of grain. Two kinds that touch mix: geometric means of friction, rolling friction, restitution and cohesion,
-/// moduli as two springs in a row (docs/physics.md).
+/// moduli as two springs in a row (docs/dem.md).
 typedef struct SimMaterial {
     float density;          ///< kg/m3, of a grain
     float friction;         ///< tangent of the friction angle between grains

@@ -1,5 +1,5 @@
 #pragma once
-/// Discrete elements: grains as spheres that push, rub and roll (Bell, Yu, Mucha 2005; docs/physics.md has the laws).
+/// Discrete elements: grains as spheres that push, rub and roll (Bell, Yu, Mucha 2005; docs/dem.md has the laws).
 ///
 /// The balls are kept sorted by cell. Every pair that may touch before the lists are made again stands once in a list;
 /// one loop over pairs works out the force of each (SIMD over pairs, results into one record a pair), a second loop
@@ -54,8 +54,7 @@ typedef struct DemGrain {
 typedef struct DemArm {
     float listed[3], unused_a; ///< when the lists were made
     float now[3], unused_b;
-    float rounding[3]; ///< anchor of the grain + listed - anchor of the ball
-    int32_t grain;     ///< place of its grain
+    float rounding[3], unused_c; ///< anchor of the grain + listed - anchor of the ball
 } DemArm;
 
 /// Lists are as long as a multiple of this, so that no vector reaches past their end. The entries that fill them up

@@ -1,25 +1,8 @@
 #pragma once
 /// The contact laws for SIMD_LANES contacts at once; included by the kernels only.
 #include "sim/dem/dem.h"
+#include "sim/dem/dem_vec_simd.h"
 
-typedef struct Vec3V {
-    FloatV x, y, z;
-} Vec3V;
-
-SIMD_INLINE Vec3V vec3v(FloatV x, FloatV y, FloatV z) { return (Vec3V){x, y, z}; }
-SIMD_INLINE Vec3V vec3v_add(Vec3V a, Vec3V b) { return (Vec3V){a.x + b.x, a.y + b.y, a.z + b.z}; }
-SIMD_INLINE Vec3V vec3v_sub(Vec3V a, Vec3V b) { return (Vec3V){a.x - b.x, a.y - b.y, a.z - b.z}; }
-SIMD_INLINE Vec3V vec3v_scale(Vec3V a, FloatV s) { return (Vec3V){a.x * s, a.y * s, a.z * s}; }
-SIMD_INLINE FloatV vec3v_dot(Vec3V a, Vec3V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-SIMD_INLINE Vec3V vec3v_cross(Vec3V a, Vec3V b)
-{
-    return (Vec3V){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-/// What is left of a across the unit vector normal.
-SIMD_INLINE Vec3V vec3v_across(Vec3V a, Vec3V normal)
-{
-    return vec3v_sub(a, vec3v_scale(normal, vec3v_dot(a, normal)));
-}
 /// Zero where the mask is not set.
 SIMD_INLINE FloatV keep(IntV mask, FloatV v) { return (FloatV)(mask & (IntV)v); }
 SIMD_INLINE Vec3V vec3v_keep(IntV mask, Vec3V v) { return (Vec3V){keep(mask, v.x), keep(mask, v.y), keep(mask, v.z)}; }

@@ -64,9 +64,10 @@ static void measure_pairs(const Dem *dem, SimStats *out)
         const DemMix *mix = pairs->mix ? &dem->mixes.mix[pairs->mix[pair]] : &dem->law.first;
         out->contacts++;
         out->deepest = fmax(out->deepest, overlap / fmin(radius_a, radius_b));
-        out->elastic += contact_energy(&dem->law, mix, overlap, 1.0 / ((double)a->inverse_mass + (double)b->inverse_mass),
-                                       radius_a * radius_b / (radius_a + radius_b), spring_squared(&pairs->shear, pair),
-                                       dem->law.resists_rolling ? spring_squared(&pairs->roll, pair) : 0.0);
+        out->elastic +=
+            contact_energy(&dem->law, mix, overlap, 1.0 / ((double)a->inverse_mass + (double)b->inverse_mass),
+                           radius_a * radius_b / (radius_a + radius_b), spring_squared(&pairs->shear, pair),
+                           dem->law.resists_rolling ? spring_squared(&pairs->roll, pair) : 0.0);
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// What two touching balls do to each other, as slots that are filled from tables (dem_law.c): a normal law, a shear
-/// law, rolling, cohesion. Formulas, sources, ranges and tests: docs/physics.md.
+/// law, rolling, cohesion. Formulas, sources, ranges and tests: docs/dem.md.
 #include "base/simd.h"
 #include "sim/solver.h"
 

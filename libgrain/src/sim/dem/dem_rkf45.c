@@ -262,8 +262,8 @@ static double grain_error(const Dem *dem, int64_t i)
     double lightest = fmax(fmax((double)grain->inverse_inertia[0], (double)grain->inverse_inertia[1]),
                            (double)grain->inverse_inertia[2]);
     double place = fmax(length_of_error(row, GRAIN_AT(offset)), 2.0 * radius * length_of_error(row, GRAIN_AT(turned)));
-    double speed = fmax(length_of_error(row, GRAIN_AT(velocity)),
-                        lightest * radius * length_of_error(row, GRAIN_AT(momentum)));
+    double speed =
+        fmax(length_of_error(row, GRAIN_AT(velocity)), lightest * radius * length_of_error(row, GRAIN_AT(momentum)));
     return fmax(place, lasting * speed) / radius;
 }
 
