@@ -37,8 +37,8 @@ HEAVY_TEST(a_large_splash)
     scene.sand.def.expected_speed = 4.0f, scene.sand.def.rolling_friction = 0.2f;
     ENSURE_OK(rigid_scene_add_prop(&scene, rigid_scene_tray(vec3(-0.2f, -0.2f, 0.0f), vec3(0.2f, 0.2f, 0.6f), 0.02f),
                                    0.5f, &tray));
-    ENSURE_OK(scene_fill_box(&scene.sand, vec3(-0.198f, -0.198f, 0.001f), vec3(0.198f, 0.198f, 0.16f), 0.05f, 0.1f));
-    ENSURE_OK(rigid_scene_add_body(&scene, rigid_scene_ball(vec3(0, 0, 0.25f), 0.06f), 2500.0, 0.5f, 0.005f, &ball));
+    ENSURE_OK(scene_fill_box(&scene.sand, vec3(-0.198f, -0.198f, 0.001f), vec3(0.198f, 0.198f, 0.21f), 0.05f, 0.1f));
+    ENSURE_OK(rigid_scene_add_body(&scene, rigid_scene_ball(vec3(0, 0, 0.28f), 0.06f), 2500.0, 0.5f, 0.005f, &ball));
     scene.body[ball].velocity = vec3(0, 0, -4.0f);
     ENSURE_OK(scene_create(&scene.sand, 0));
     ENSURE(scene.sand.dem->count > 20000);
