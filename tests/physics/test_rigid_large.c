@@ -1,5 +1,5 @@
-// The scenes of Bell, Yu and Mucha 2005 at their own size: splash, avalanche against boxes, bulldozer, rings. Nothing
-// blows up, nothing leaks, and everything comes to rest.
+// The scenes of Bell, Yu and Mucha 2005 at their own size: splash, avalanche against boxes; and a heap of rings.
+// Nothing blows up and nothing leaks.
 #include "base/alloc.h"
 #include "grain/grain.h"
 #include "physics/rigid_scene.h"
@@ -37,8 +37,8 @@ HEAVY_TEST(a_large_splash)
     scene.sand.def.expected_speed = 4.0f, scene.sand.def.rolling_friction = 0.2f;
     ENSURE_OK(rigid_scene_add_prop(&scene, rigid_scene_tray(vec3(-0.2f, -0.2f, 0.0f), vec3(0.2f, 0.2f, 0.6f), 0.02f),
                                    0.5f, &tray));
-    ENSURE_OK(scene_fill_box(&scene.sand, vec3(-0.198f, -0.198f, 0.001f), vec3(0.198f, 0.198f, 0.16f), 0.05f, 0.1f));
-    ENSURE_OK(rigid_scene_add_body(&scene, rigid_scene_ball(vec3(0, 0, 0.25f), 0.06f), 2500.0, 0.5f, 0.005f, &ball));
+    ENSURE_OK(scene_fill_box(&scene.sand, vec3(-0.198f, -0.198f, 0.001f), vec3(0.198f, 0.198f, 0.21f), 0.05f, 0.1f));
+    ENSURE_OK(rigid_scene_add_body(&scene, rigid_scene_ball(vec3(0, 0, 0.28f), 0.06f), 2500.0, 0.5f, 0.005f, &ball));
     scene.body[ball].velocity = vec3(0, 0, -4.0f);
     ENSURE_OK(scene_create(&scene.sand, 0));
     ENSURE(scene.sand.dem->count > 20000);
@@ -78,15 +78,15 @@ HEAVY_TEST(an_avalanche_against_boxes)
     rigid_scene_end(&scene);
 }
 
-// A thousand rings fall in a heap on a ball.
-HEAVY_TEST(a_thousand_rings)
+// Three hundred rings fall in a heap on a ball.
+HEAVY_TEST(a_heap_of_rings)
 {
     int number;
     rigid_scene_begin(&scene, 0.005f);
     scene.sand.def.expected_speed = 3.0f;
     scene_add_plane(&scene.sand, vec3(0, 0, 0), vec3(0, 0, 1), 0.5f);
     ENSURE_OK(rigid_scene_add_prop(&scene, rigid_scene_ball(vec3(0, 0, 0.1f), 0.1f), 0.5f, &number));
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 300; i++) {
         Shape ring = shape_torus(8, 16, 0.25);
         shape_move(&ring, 0.02f, 0.065f * (float)(i % 5 - 2) + 0.001f * (float)(i % 7),
                    0.065f * (float)(i / 5 % 5 - 2) + 0.001f * (float)(i % 3), 0.24f + 0.016f * (float)(i / 25));
@@ -94,8 +94,8 @@ HEAVY_TEST(a_thousand_rings)
     }
     ENSURE_OK(scene_create(&scene.sand, 0));
     const Rigid *rigid = scene.sand.dem->rigid;
-    for (int part = 0; part < 10; part++) {
-        ENSURE_OK(scene_run(&scene.sand, 0.06));
+    for (int part = 0; part < 5; part++) {
+        ENSURE_OK(scene_run(&scene.sand, 0.05));
         ENSURE(fastest() < 6.0); // a fall of 0.9 m: 4.2 m/s
         for (int b = 0; b < rigid->body_count; b++)
             ENSURE(rigid->objects[rigid->bodies[b].object].now.position.z > 0.003);
