@@ -107,6 +107,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column.prop(settings, "restitution")
     column.prop(settings, "softness")
     column.prop(settings, "seed")
+    column.prop(settings, "motion_samples")
 
 
 def draw_contact(layout: UILayout, context: Context) -> None:
@@ -120,6 +121,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
     layout.prop(settings, "integrator")
     if settings.integrator == 'RKF45':
         layout.prop(settings, "tolerance")
+    layout.prop(settings, "sleep")
 
 
 def draw_upsample(layout: UILayout, context: Context) -> None:
