@@ -16,6 +16,9 @@
 #define STEEP_FRICTION 1.0f
 // Fewer particles than this are not worth another thread.
 #define PARTICLES_PER_THREAD 1000
+// Grains that flow past each other within a cell keep their differences of speed for this long, in times that a free fall
+// through a cell takes. Without, every step would smooth them out, and the shorter the step, the more viscous the sand.
+#define MIXING 0.25f
 // Particles to a cell, and room that one takes: sources are filled with the densest packing of spheres.
 #define PER_CELL 8.0
 
@@ -103,6 +106,8 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->cell = (float)cbrt(PER_CELL * (double)particle_volume(def));
     mpm->inverse_cell = 1.0f / mpm->cell;
     TRY(choose_materials(mpm, def));
+    float strength = vec3_length(def->gravity);
+    mpm->mixing = MIXING * sqrtf(mpm->cell / (strength > 0.0f ? strength : 9.81f));
     float densest = 0.0f;
     for (int i = 0; i < mpm->materials.count; i++) densest = fmaxf(densest, mpm->materials.of[i].density);
     mpm->full_mass = densest * mpm->cell * mpm->cell * mpm->cell;
@@ -134,15 +139,15 @@ static GrainResult create(const SimDef *def, const Particles *start, int threads
 
 static double largest_step(const void *state) { return (double)((const Mpm *)state)->step_limit; }
 
-static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmNode *board)
+static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
 {
     // Places 0, 1-4 and 5-7 of a board belong to the block before, the block itself and the one after.
     for (int z = 0; z < MPM_BOARD_SIDE; z++)
         for (int y = 0; y < MPM_BOARD_SIDE; y++) {
             int row = (z == 0 ? 0 : z < 5 ? 1 : 2) * 9 + (y == 0 ? 0 : y < 5 ? 1 : 2) * 3;
             int in_block = ((z + 3) % 4 * MPM_BLOCK_SIDE + (y + 3) % 4) * MPM_BLOCK_SIDE;
-            MpmNode *to = board + (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE;
-            const MpmNode *from = mpm->nodes + in_block;
+            MpmMotion *to = board + (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE;
+            const MpmMotion *from = mpm->nodes + in_block;
             memcpy(to, from + (int64_t)block->around[row] * MPM_BLOCK_NODES + 3, sizeof *to);
             memcpy(to + 1, from + (int64_t)block->around[row + 1] * MPM_BLOCK_NODES, 4 * sizeof *to);
             memcpy(to + 5, from + (int64_t)block->around[row + 2] * MPM_BLOCK_NODES, 3 * sizeof *to);
@@ -172,19 +177,20 @@ static GrainResult step(void *state, double seconds_exact)
                    mpm->cell,
                    mpm->inverse_cell,
                    mpm->full_mass,
-                   {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f}};
+                   {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f},
+                   expf(-seconds / mpm->mixing)};
     PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
     {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         SIMD_CALL(mpm_scatter)
-        (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, mpm->cell,
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
          mpm->boards + i * MPM_BOARD_NODES);
     }
     PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count) { mpm_update_nodes(mpm, b, seconds); }
     PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
     {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
-        _Alignas(64) MpmNode board[MPM_BOARD_NODES];
+        _Alignas(64) MpmMotion board[MPM_BOARD_NODES];
         fill_board(mpm, block, board);
         SIMD_CALL(mpm_gather)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, board, &now);

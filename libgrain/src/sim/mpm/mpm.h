@@ -27,28 +27,40 @@
 /// Of a filled block in checkpoints: corner, first particle.
 #define MPM_FILLED_INTS 4
 
-/// Two cache lines. Lengths count from Mpm.origin.
+/// Lengths count from Mpm.origin. In fours, as vectors hold them.
 typedef struct MpmParticle {
     float position[3]; ///< m
     float plastic;     ///< what the law remembers (mpm_law.h)
     float velocity[3]; ///< m/s
     float mass;        ///< kg
-    float affine[3][4]; ///< columns of mass * (velocity gradient) - step * volume * 4 / cell^2 * stress; [3] is 0
-    float stretch[6];   ///< left Cauchy-Green tensor of the elastic part: xx, yy, zz, xy, xz, yz
-    float volume;       ///< m3, at rest
-    float radius;       ///< m, how near its centre comes to a collider
-    float still;        ///< s since it last moved
+    struct {
+        float gradient[3]; ///< a column of the velocity gradient, 1/s
+        float stress;      ///< Kirchhoff stress, Pa: xx, yy, zz
+    } column[3];
+    float shear_stress[3]; ///< xy, xz, yz
+    float volume;          ///< m3, at rest
+    float stretch[6];      ///< left Cauchy-Green tensor of the elastic part: xx, yy, zz, xy, xz, yz
+    float radius;          ///< m, how near its centre comes to a collider
+    float still;           ///< s since it last moved
     int32_t material;
     int32_t id; ///< place in the order of birth
-    int32_t unused;
+    float flow; ///< 1 while it flows, 0 while it holds
+    float unused;
 } MpmParticle;
 #define MPM_PARTICLE_FLOATS ((int)(sizeof(MpmParticle) / sizeof(float)))
 
-typedef float MpmNode[4]; ///< momentum, then velocity (x, y, z); mass
+/// What particles bring to a node.
+typedef struct MpmNode {
+    float momentum[3], mass, force[3], unused;
+} MpmNode;
+/// Velocity of a node after the step, mass; and before it.
+typedef struct MpmMotion {
+    float after[3], mass, before[3], unused;
+} MpmMotion;
 
 /// Blocks that hold particles, and all around them, in ascending order of their keys.
 typedef struct MpmBlock {
-    int32_t corner[3];  ///< node coordinates of the first node
+    int32_t corner[4];  ///< node coordinates of the first node; [3] is 0
     int32_t begin, end; ///< particles; equal where there are none
     int32_t board;      ///< which board its particles scatter into; -1 where there are none
     int32_t around[MPM_AROUND]; ///< blocks; -1 where none is stored
@@ -70,6 +82,7 @@ typedef struct Mpm {
     double origin[3]; ///< m
     float cell, inverse_cell;
     float step_limit;   ///< s
+    float mixing;       ///< s, how long flowing particles keep a motion of their own
     float full_mass;    ///< kg, on a node deep inside
     int64_t count;
     MpmParticle *particles, *particles_before;
@@ -87,7 +100,7 @@ typedef struct Mpm {
     int64_t key_capacity;
     MpmNode *boards; ///< filled_count * MPM_BOARD_NODES
     int64_t board_capacity;
-    MpmNode *nodes; ///< block_count * MPM_BLOCK_NODES
+    MpmMotion *nodes; ///< block_count * MPM_BLOCK_NODES
     int64_t node_capacity;
     MpmSheet *sheets;
     int64_t sheet_count, sheet_capacity;
@@ -100,6 +113,7 @@ typedef struct MpmStep {
     const MpmMaterials *materials;
     float seconds, cell, inverse_cell, full_mass;
     float fall[4]; ///< gravity * seconds
+    float keep;    ///< part of its own motion, apart from that of the nodes, that a flowing particle keeps
 } MpmStep;
 
 // mpm_blocks.c
@@ -116,7 +130,7 @@ void mpm_update_nodes(Mpm *mpm, int64_t block, float seconds);
 // mpm_colliders.c
 GrainResult mpm_make_sheets(Mpm *mpm);
 /// Velocity of a node after the colliders of its block.
-void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmNode *nodes);
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes);
 /// Keeps the particles of a block out of the colliders.
 void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block);
 
@@ -125,8 +139,7 @@ extern const Solver mpm_solver;
 // --- kernels --------------------------------------------------------------------------------------
 
 SIMD_KERNEL(void, mpm_scatter,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[3], float inverse_cell, float cell,
-             MpmNode *board))
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, MpmNode *board))
 /// Velocity and position of the particles of a block from its board of node velocities, then their stress.
 SIMD_KERNEL(void, mpm_gather,
-            (MpmParticle *particles, int64_t count, const int32_t corner[3], const MpmNode *board, const MpmStep *step))
+            (MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, const MpmStep *step))

@@ -159,7 +159,7 @@ static void find_around(Mpm *mpm, const Numbering *n, int64_t first, int64_t las
 static GrainResult grow_blocks(Mpm *mpm)
 {
     TRY(alloc_grow((void **)&mpm->blocks, &mpm->block_capacity, mpm->block_count, sizeof(MpmBlock)));
-    TRY(alloc_grow((void **)&mpm->nodes, &mpm->node_capacity, mpm->block_count * MPM_BLOCK_NODES, sizeof(MpmNode)));
+    TRY(alloc_grow((void **)&mpm->nodes, &mpm->node_capacity, mpm->block_count * MPM_BLOCK_NODES, sizeof(MpmMotion)));
     TRY(alloc_grow((void **)&mpm->boards, &mpm->board_capacity, mpm->filled_count * MPM_BOARD_NODES, sizeof(MpmNode)));
     TRY(alloc_grow((void **)&mpm->filled, &mpm->filled_capacity, mpm->filled_count, sizeof(int32_t)));
     TRY(alloc_grow((void **)&mpm->saved_blocks, &mpm->saved_capacity, mpm->filled_count,
@@ -187,7 +187,7 @@ static GrainResult make_blocks(Mpm *mpm, const Numbering *n, const uint64_t *fil
         block->end = next + 1 < filled_count ? starts[next + 1] : (int32_t)mpm->count;
         block->board = (int32_t)next;
         int32_t *saved = mpm->saved_blocks + MPM_FILLED_INTS * next;
-        memcpy(saved, block->corner, sizeof block->corner);
+        memcpy(saved, block->corner, 3 * sizeof *saved);
         saved[3] = block->begin;
         mpm->filled[next++] = (int32_t)b;
     }

@@ -87,17 +87,17 @@ static inline Vec3 slide(Vec3 velocity, Vec3 normal, float friction)
     return speed > held ? vec3_scale(along, 1.0f - held / speed) : vec3(0, 0, 0);
 }
 
-void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmNode *nodes)
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes)
 {
     for (int32_t s = block->first_sheet; s < block->sheet_end; s++) {
         const MpmSheet *sheet = &mpm->sheets[s];
         if (sheet->nearest > 0.0f) continue;
         float friction = mpm->colliders[sheet->collider].friction;
         for (int i = 0; i < MPM_BLOCK_NODES; i++) {
-            if (sheet->distance[i] > 0.0f || nodes[i][3] == 0.0f) continue;
+            if (sheet->distance[i] > 0.0f || nodes[i].mass == 0.0f) continue;
             Vec3 normal = {sheet->normal[i][0], sheet->normal[i][1], sheet->normal[i][2]};
-            Vec3 v = slide(vec3(nodes[i][0], nodes[i][1], nodes[i][2]), normal, friction);
-            nodes[i][0] = v.x, nodes[i][1] = v.y, nodes[i][2] = v.z;
+            Vec3 v = slide(vec3(nodes[i].after[0], nodes[i].after[1], nodes[i].after[2]), normal, friction);
+            nodes[i].after[0] = v.x, nodes[i].after[1] = v.y, nodes[i].after[2] = v.z;
         }
     }
 }

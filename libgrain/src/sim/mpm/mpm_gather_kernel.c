@@ -14,53 +14,61 @@
 // Numbers of a batch, one lane for each particle.
 typedef struct Batch {
     float gradient[9][BATCH]; // of velocity, 1/s: [3 * column + row]
-    float stretch[6][BATCH], plastic[BATCH], stress[6][BATCH];
+    float stretch[6][BATCH], plastic[BATCH], stress[6][BATCH], flow[BATCH];
     float shear[BATCH], lame[BATCH], damping[BATCH], number[MPM_LAW_NUMBERS][BATCH];
     float kind[MPM_LAW_COUNT][BATCH]; // 1 where the particle is of that law
     int has_kind[MPM_LAW_COUNT];
 } Batch;
 
 // Velocity of the particle from the nodes, and its gradient; moves it.
-SIMD_INLINE void gather_motion(MpmParticle *particle, const Spline *s, const Float4 *nodes, const MpmStep *step,
-                               const MpmMaterial *material, Batch *batch, int lane)
+SIMD_INLINE void gather_motion(MpmParticle *particle, const Spline *s, const Float8 *nodes, const MpmStep *step,
+                               int is_loose, Batch *batch, int lane)
 {
-    Float4 sum = set4(0.0f), column[3] = {sum, sum, sum};
+    // Sums over nodes 0, 1, 2 of the value, and of the value times the node's number: about the first node. About the
+    // particle they follow in one go.
+    Float8 sum = set8(0.0f), column[3] = {sum, sum, sum};
     for (int k = 0; k < 3; k++) {
+        Float8 row[3];
         for (int j = 0; j < 3; j++) {
-            const Float4 *node = nodes + s->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
-            Float4 a = node[0] * set4(s->weight[0][0]), b = node[1] * set4(s->weight[0][1]),
-                   c = node[2] * set4(s->weight[0][2]);
-            float weight = s->weight[2][k] * s->weight[1][j];
-            Float4 row = (a + b + c) * set4(weight);
-            sum += row;
-            column[0] += (a * set4(-s->from[0]) + b * set4(1.0f - s->from[0]) + c * set4(2.0f - s->from[0])) *
-                         set4(weight);
-            column[1] += row * set4((float)j - s->from[1]);
-            column[2] += row * set4((float)k - s->from[2]);
+            const Float8 *node = nodes + s->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
+            Float8 a = node[0] * set8(s->weight[0][0]), b = node[1] * set8(s->weight[1][0]),
+                   c = node[2] * set8(s->weight[2][0]), ahead = b + c, weight = set8(s->weight[k][2] * s->weight[j][1]);
+            row[j] = (a + ahead) * weight;
+            column[0] += (ahead + c) * weight;
         }
+        Float8 ahead = row[1] + row[2], layer = row[0] + ahead;
+        column[1] += ahead + row[2];
+        sum += layer;
+        if (k > 0) column[2] += layer;
+        if (k > 1) column[2] += layer;
     }
-    float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways above are in cells
-    Float4 *velocity = (Float4 *)particle->velocity, *position = (Float4 *)particle->position;
-    float mass = particle->mass, plastic = particle->plastic;
-    if (material->is_loose && sum[3] < NOT_ALONE * step->full_mass) {
+    float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways are in cells
+    float own = particle->flow * step->keep, shared = 1.0f;
+    if (is_loose && sum[3] < NOT_ALONE * step->full_mass) {
         float t = sum[3] / step->full_mass * (1.0f / (NOT_ALONE - ALONE)) - ALONE / (NOT_ALONE - ALONE);
         t = t > 0.0f ? t : 0.0f;
-        float shared = t * t * (3.0f - 2.0f * t);
-        sum = (*velocity + *(const Float4 *)step->fall) * set4(1.0f - shared) + sum * set4(shared);
-        scale *= shared;
+        shared = t * t * (3.0f - 2.0f * t);
     }
-    *velocity = sum;
-    *position += sum * set4(step->seconds);
-    particle->mass = mass;
-    particle->plastic = plastic;
-    for (int c = 0; c < 3; c++)
-        for (int r = 0; r < 3; r++) batch->gradient[3 * c + r][lane] = column[c][r] * scale;
+    for (int axis = 0; axis < 3; axis++) {
+        float before = particle->velocity[axis], of_nodes = sum[axis], alone = before + step->fall[axis];
+        particle->position[axis] += step->seconds * (shared * of_nodes + (1.0f - shared) * alone);
+        of_nodes += own * (before - sum[axis + 4]);
+        particle->velocity[axis] = shared * of_nodes + (1.0f - shared) * alone;
+    }
+    for (int c = 0; c < 3; c++) {
+        Float8 about = (column[c] - sum * set8(s->from[c])) * set8(scale * shared);
+        for (int r = 0; r < 3; r++) batch->gradient[3 * c + r][lane] = about[r];
+    }
 }
 
-SIMD_INLINE void load_state(const MpmParticle *particle, const MpmMaterial *material, Batch *batch, int lane)
+SIMD_INLINE void load_state(const MpmParticle *particle, Batch *batch, int lane)
 {
     for (int i = 0; i < 6; i++) batch->stretch[i][lane] = particle->stretch[i];
     batch->plastic[lane] = particle->plastic;
+}
+
+SIMD_INLINE void load_material(const MpmMaterial *material, Batch *batch, int lane)
+{
     batch->shear[lane] = material->shear;
     batch->lame[lane] = material->lame;
     batch->damping[lane] = material->damping;
@@ -133,10 +141,10 @@ SIMD_INLINE void add_damping(const Batch *batch, int lane, FloatV viscosity, Flo
     stress[5] += viscosity * (g[7] + g[5]);
 }
 
-static void find_stress(Batch *batch, float step_seconds)
+static void find_stress(Batch *batch, float step_seconds, int lanes)
 {
     FloatV seconds = simd_set1(step_seconds);
-    for (int lane = 0; lane < BATCH; lane += SIMD_LANES) {
+    for (int lane = 0; lane < lanes; lane += SIMD_LANES) {
         FloatV b[6], out[6];
         stretch_on(batch, lane, seconds, b);
         Eigen eigen = eigen_of(b[0], b[1], b[2], b[3], b[4], b[5]);
@@ -149,6 +157,7 @@ static void find_stress(Batch *batch, float step_seconds)
             trial.squared[i] = simd_min(simd_max(eigen.value[i], simd_set1(1e-4f)), simd_set1(1e4f));
         MpmStretch result = apply_laws(batch, lane, &m, &trial, seconds);
         simd_store(batch->plastic + lane, result.plastic);
+        simd_store(batch->flow + lane, simd_select(result.flows, simd_set1(1.0f), simd_set1(0.0f)));
         eigen_compose(&eigen, result.squared, out);
         for (int i = 0; i < 6; i++) simd_store(batch->stretch[i] + lane, out[i]);
         eigen_compose(&eigen, result.stress, out);
@@ -157,35 +166,38 @@ static void find_stress(Batch *batch, float step_seconds)
     }
 }
 
-SIMD_INLINE void store_state(MpmParticle *particle, const Batch *batch, int lane, const MpmStep *step)
+SIMD_INLINE void store_state(MpmParticle *particle, const Batch *batch, int lane)
 {
-    static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
-    float push = -step->seconds * particle->volume * 4.0f * step->inverse_cell * step->inverse_cell;
     for (int i = 0; i < 6; i++) particle->stretch[i] = batch->stretch[i][lane];
     particle->plastic = batch->plastic[lane];
-    for (int c = 0; c < 3; c++)
-        for (int r = 0; r < 3; r++)
-            particle->affine[c][r] =
-                particle->mass * batch->gradient[3 * c + r][lane] + push * batch->stress[place[r][c]][lane];
+    particle->flow = batch->flow[lane];
+    for (int c = 0; c < 3; c++) {
+        for (int r = 0; r < 3; r++) particle->column[c].gradient[r] = batch->gradient[3 * c + r][lane];
+        particle->column[c].stress = batch->stress[c][lane];
+        particle->shear_stress[c] = batch->stress[3 + c][lane];
+    }
 }
 
-void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t corner[3], const MpmNode *board,
+void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board,
                            const MpmStep *step)
 {
-    const Float4 *nodes = (const Float4 *)board;
+    const Float8 *nodes = (const Float8 *)board;
+    const MpmMaterials *materials = step->materials;
     Batch batch;
     memset(&batch, 0, sizeof batch);
+    for (int lane = 0; lane < BATCH; lane++) load_material(&materials->of[0], &batch, lane);
     for (int64_t begin = 0; begin < count; begin += BATCH) {
         int lanes = count - begin < BATCH ? (int)(count - begin) : BATCH;
-        memset(batch.has_kind, 0, sizeof batch.has_kind);
+        if (materials->count > 1) memset(batch.has_kind, 0, sizeof batch.has_kind);
         for (int lane = 0; lane < lanes; lane++) {
             MpmParticle *particle = &particles[begin + lane];
-            const MpmMaterial *material = &step->materials->of[particle->material];
-            Spline s = spline_at(particle->position, corner, step->inverse_cell);
-            gather_motion(particle, &s, nodes, step, material, &batch, lane);
-            load_state(particle, material, &batch, lane);
+            const MpmMaterial *material = &materials->of[particle->material];
+            Spline s = spline_at(particle, corner, step->inverse_cell);
+            gather_motion(particle, &s, nodes, step, material->is_loose, &batch, lane);
+            load_state(particle, &batch, lane);
+            if (materials->count > 1) load_material(material, &batch, lane);
         }
-        find_stress(&batch, step->seconds);
-        for (int lane = 0; lane < lanes; lane++) store_state(&particles[begin + lane], &batch, lane, step);
+        find_stress(&batch, step->seconds, (lanes + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES);
+        for (int lane = 0; lane < lanes; lane++) store_state(&particles[begin + lane], &batch, lane);
     }
 }

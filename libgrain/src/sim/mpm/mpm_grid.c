@@ -26,34 +26,38 @@ static void add_board(MpmNode *nodes, const MpmNode *board, Overlap x, Overlap y
         for (int j = 0; j < y.count; j++) {
             MpmNode *to = nodes + ((z.node + k) * MPM_BLOCK_SIDE + y.node + j) * MPM_BLOCK_SIDE + x.node;
             const MpmNode *from = board + ((z.place + k) * MPM_BOARD_SIDE + y.place + j) * MPM_BOARD_SIDE + x.place;
-            for (int i = 0; i < x.count; i++)
-                for (int c = 0; c < 4; c++) to[i][c] += from[i][c];
+            for (int i = 0; i < x.count; i++) {
+                for (int c = 0; c < 3; c++) to[i].momentum[c] += from[i].momentum[c], to[i].force[c] += from[i].force[c];
+                to[i].mass += from[i].mass;
+            }
         }
 }
 
 void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
 {
     const MpmBlock *block = &mpm->blocks[number];
-    MpmNode *nodes = mpm->nodes + number * MPM_BLOCK_NODES;
-    memset(nodes, 0, MPM_BLOCK_NODES * sizeof *nodes);
+    MpmNode sums[MPM_BLOCK_NODES];
+    memset(sums, 0, sizeof sums);
     for (int k = 0; k < MPM_AROUND; k++) {
         if (block->around[k] < 0) continue;
         int32_t board = mpm->blocks[block->around[k]].board;
         if (board < 0) continue;
-        add_board(nodes, mpm->boards + (int64_t)board * MPM_BOARD_NODES, overlap_of(k % 3 - 1),
+        add_board(sums, mpm->boards + (int64_t)board * MPM_BOARD_NODES, overlap_of(k % 3 - 1),
                   overlap_of(k / 3 % 3 - 1), overlap_of(k / 9 - 1));
     }
-    Vec3 g = mpm->def.gravity;
+    MpmMotion *nodes = mpm->nodes + number * MPM_BLOCK_NODES;
+    Vec3 g = vec3_scale(mpm->def.gravity, seconds);
     float least = LEAST_MASS * mpm->full_mass;
     for (int i = 0; i < MPM_BLOCK_NODES; i++) {
-        float mass = nodes[i][3];
-        if (mass <= least) {
-            memset(nodes[i], 0, sizeof nodes[i]);
-            continue;
+        float mass = sums[i].mass;
+        nodes[i] = (MpmMotion){{0}};
+        if (mass <= least) continue;
+        nodes[i].mass = mass;
+        for (int c = 0; c < 3; c++) {
+            nodes[i].before[c] = sums[i].momentum[c] / mass;
+            nodes[i].after[c] = nodes[i].before[c] + seconds * sums[i].force[c] / mass;
         }
-        nodes[i][0] = nodes[i][0] / mass + g.x * seconds;
-        nodes[i][1] = nodes[i][1] / mass + g.y * seconds;
-        nodes[i][2] = nodes[i][2] / mass + g.z * seconds;
+        nodes[i].after[0] += g.x, nodes[i].after[1] += g.y, nodes[i].after[2] += g.z;
     }
     mpm_collide_nodes(mpm, block, nodes);
 }
