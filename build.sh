@@ -13,6 +13,8 @@ usage: ./build.sh [command]
   test [--heavy] [-k TEXT]  build and run every test; -k runs those whose name holds TEXT
   bench [NAME]        benchmarks, with rivals in the same run; writes build/bench.json
   asan | tsan         C tests under address + undefined, or thread sanitizer
+  fuzz [NAME] [SECONDS]  feeds broken meshes and files to the library, led by coverage, under sanitizers; by default
+                      every target of tests/fuzz for 60 s. What it finds is kept in build/fuzz/found
   package             the add-on as zip: legacy (Blender 3.4 to 4.1) and extension (4.2 and later)
   format              clang-format over all C and C++ sources
 
@@ -25,7 +27,7 @@ TEXT
 BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libxxhash-dev libopenvdb-dev libtbb-dev libimath-dev"
 BLENDER_PACKAGES="blender python3-numpy"
 TEST_PACKAGES="xvfb xauth libgl1-mesa-dri libopenvdb-tools clang-format-14"
-TSAN_PACKAGES="clang-14 libomp-14-dev libclang-rt-14-dev"
+CLANG_PACKAGES="clang-14 libomp-14-dev libclang-rt-14-dev"
 
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]; }
 
@@ -54,14 +56,20 @@ need() {
     rm -f "$log"
 }
 
+# The same for what can be done without.
+want() {
+    command -v dpkg-query >/dev/null && [ "$(id -u)" -eq 0 ] || return 0
+    (need "$@") || echo "build.sh: going on without $*" >&2
+}
+
 # --- steps --------------------------------------------------------------------------------------
 
-# compile KIND [cmake options]: configures once, then builds build/KIND.
+# compile KIND [cmake options]: configures once, then builds build/KIND; of it only $target where that is set.
 compile() {
     local kind=$1
     shift
     cmake -S . -B "build/$kind" -G Ninja "$@" >"build/$kind.log" 2>&1 || { cat "build/$kind.log" >&2; exit 1; }
-    cmake --build "build/$kind" -- --quiet
+    cmake --build "build/$kind" --target "${target:-all}" -- --quiet
 }
 
 compile_release() { compile release -DCMAKE_BUILD_TYPE=Release "$@"; }
@@ -83,6 +91,7 @@ command_test() {
 
 command_bench() {
     need $BUILD_PACKAGES
+    case "${1:-dem}" in dem) want $BENCH_PACKAGES ;; esac
     compile_release
     build/release/bin/grain_bench --json build/bench.json "$@"
 }
@@ -91,17 +100,37 @@ command_asan() {
     need $BUILD_PACKAGES
     compile asan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=address -DGRAIN_WERROR=ON
     LSAN_OPTIONS="suppressions=$PWD/tests/data/openvdb_leaks.txt:print_suppressions=0" \
-        python3 tests/run.py --build build/asan --only unit,cli -k "unit/|cli/|dem_laws|dem_walls" "$@"
+        python3 tests/run.py --build build/asan --only unit,fuzz,cli -k "unit/|fuzz/|cli/|dem_laws|dem_walls" "$@"
 }
 
 command_tsan() {
     # clang, because its OpenMP runtime tells the sanitizer about barriers (through Archer); gcc's does not.
-    need $BUILD_PACKAGES $TSAN_PACKAGES
+    need $BUILD_PACKAGES $CLANG_PACKAGES
     compile tsan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=thread -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
     local llvm
     llvm=$(dirname "$(dirname "$(readlink -f "$(command -v clang-14)")")")
     OMP_TOOL_LIBRARIES=$llvm/lib/libarcher.so TSAN_OPTIONS="ignore_noninstrumented_modules=1:suppressions=$PWD/tests/data/openvdb_races.txt" \
         python3 tests/run.py --build build/tsan --only unit -k "unit/|any_number_of_threads" "$@"
+}
+
+# The targets start from the seeds of the driver in build/release and from what was found before.
+command_fuzz() {
+    need $BUILD_PACKAGES $CLANG_PACKAGES
+    local target=fuzz_targets program name corpus failed=0
+    compile_release
+    compile fuzz -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=fuzzer -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
+    mkdir -p build/fuzz/found
+    for program in build/fuzz/bin/fuzz/fuzz_${1:-*}; do
+        name=${program##*/fuzz_}
+        corpus=build/fuzz/corpus/$name
+        mkdir -p "$corpus" "tests/fuzz/corpus/$name"
+        "build/release/bin/fuzz/fuzz_$name" --write-seeds "$corpus"
+        echo "== fuzz_$name"
+        OMP_WAIT_POLICY=passive "$program" -seed=1 -max_total_time="${2:-60}" -max_len=16384 -timeout=30 \
+            -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 -verbosity=0 \
+            -artifact_prefix="build/fuzz/found/$name-" "$corpus" "tests/fuzz/corpus/$name" || failed=1
+    done
+    return $failed
 }
 
 command_package() {
@@ -119,7 +148,7 @@ mkdir -p build
 command=${1:-default}
 [ $# -eq 0 ] || shift
 case "$command" in
-    default | test | bench | asan | tsan | package | format) "command_$command" "$@" ;;
+    default | test | bench | asan | tsan | fuzz | package | format) "command_$command" "$@" ;;
     help | -h | --help) usage ;;
     *) usage >&2; exit 2 ;;
 esac

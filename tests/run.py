@@ -27,6 +27,7 @@ def suites(build: Path, keyword: str) -> dict[str, list[str]]:
     return {
         "layers": [sys.executable, str(ROOT / "tests/check_layers.py")],
         "unit": [str(build / "bin/grain_tests"), keyword],
+        "fuzz": [sys.executable, str(ROOT / "tests/fuzz/run.py"), *tail[1:]],
         "cli": [sys.executable, str(ROOT / "tests/cli/run.py"), *tail[1:]],
         "blender": [*BLENDER, "-b", "--python", str(ROOT / "tests/blender/run_in_blender.py"), *tail],
         "ui": [*window, sys.executable, str(ROOT / "tests/ui/run.py"), *tail[1:]],

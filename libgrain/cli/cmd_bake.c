@@ -40,6 +40,14 @@ static void print_line(json_t *object)
     json_decref(object);
 }
 
+static json_t *statistics_of(const GrainBakeStatus *s)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "kinetic_energy", s->kinetic_energy, "potential_energy",
+                     s->potential_energy, "elastic_energy", s->elastic_energy, "deepest_overlap", s->deepest_overlap,
+                     "contacts", (json_int_t)s->contacts, "substeps", (json_int_t)s->substeps, "rejected_substeps",
+                     (json_int_t)s->rejected_substeps);
+}
+
 static int32_t on_status(void *user, const GrainBakeStatus *s)
 {
     GrainBakeStatus *last = user;
@@ -60,6 +68,7 @@ static int32_t on_status(void *user, const GrainBakeStatus *s)
                          s->event == GRAIN_BAKE_FRAME ? "frame" : "progress", "frame", s->frame, "fraction", s->fraction,
                          "particles", (json_int_t)s->particles, "seconds", s->seconds, "seconds_left", s->seconds_left,
                          "seconds_per_frame", s->seconds_per_frame, "bytes_written", (json_int_t)s->bytes_written);
+        if (line && s->event == GRAIN_BAKE_FRAME) json_object_set_new(line, "statistics", statistics_of(s));
         break;
     case GRAIN_BAKE_WARNING: line = json_pack("{s:s, s:s}", "event", "warning", "message", s->stage); break;
     default: break;

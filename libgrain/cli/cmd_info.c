@@ -5,6 +5,7 @@
 #include <float.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char help[] = "usage: grain info CACHE\n"
                            "\n"
@@ -58,6 +59,14 @@ static int print_info(const char *folder, const CacheManifest *manifest)
     printf("frames       %lld of %d (%d to %d) at %g a second\n", (long long)manifest->frame_count, wanted,
            manifest->frame_start, manifest->frame_end, manifest->fps);
     printf("particles    %lld\n", (long long)most);
+    if (manifest->bodies[0]) {
+        printf("bodies      ");
+        for (const char *name = manifest->bodies; *name;) {
+            int length = (int)strcspn(name, "\n");
+            printf(" %.*s%s", length, name, name[length] ? "," : "\n");
+            name += length + (name[length] != 0);
+        }
+    }
     printf("size         %.1f MB, %.1f bytes a particle and frame\n", (double)bytes / 1e6,
            particles ? (double)bytes / (double)particles : 0.0);
     if (most > 0 && extent.low.x <= extent.high.x)

@@ -1,5 +1,5 @@
 // Covers of props, distance field included: time, particles a second, and how even they are, against the best
-// blue-noise sampler on two cores of the same machine (anchors.md, section 6).
+// blue-noise sampler on two cores of the same machine.
 #include "bench/bench.h"
 #include "shared/evenness.h"
 #include "shared/meshes.h"

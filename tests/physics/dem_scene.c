@@ -5,6 +5,7 @@
 #include "base/rng.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void scene_begin(DemScene *scene, float radius)
@@ -58,6 +59,26 @@ GrainResult scene_add_tray(DemScene *scene, Vec3 low, Vec3 high, float turn, flo
         for (int k = 0; k < 3; k++)
             triangles[6 * q + k] = quads[q][k], triangles[6 * q + 3 + k] = quads[q][k == 0 ? 0 : k + 1];
     return scene_add_mesh(scene, &(GrainMesh){positions, triangles, 16, 28}, friction);
+}
+
+GrainResult scene_add_revolved(DemScene *scene, const float (*outline)[2], int count, float friction)
+{
+    enum { SEGMENTS = 48, MOST = 16 };
+    float positions[3 * SEGMENTS * MOST];
+    int32_t triangles[6 * SEGMENTS * MOST];
+    if (count > MOST) return GRAIN_ERROR_ARGUMENT;
+    for (int s = 0; s < SEGMENTS; s++) {
+        double angle = 2.0 * M_PI * s / SEGMENTS;
+        for (int i = 0; i < count; i++) {
+            float *to = positions + 3 * (s * count + i);
+            to[0] = outline[i][0] * (float)cos(angle), to[1] = outline[i][0] * (float)sin(angle), to[2] = outline[i][1];
+            int32_t here = s * count, next = (s + 1) % SEGMENTS * count, j = (i + 1) % count;
+            int32_t *quad = triangles + 6 * (s * count + i);
+            quad[0] = here + i, quad[1] = next + i, quad[2] = next + j;
+            quad[3] = here + i, quad[4] = next + j, quad[5] = here + j;
+        }
+    }
+    return scene_add_mesh(scene, &(GrainMesh){positions, triangles, SEGMENTS * count, 2 * SEGMENTS * count}, friction);
 }
 
 GrainResult scene_set_shape(DemScene *scene, const char *name)
@@ -162,6 +183,19 @@ double scene_kinetic_energy(const DemScene *scene)
     return sum;
 }
 
+double scene_load(const DemScene *scene, int collider, Vec3 direction, float above)
+{
+    const Dem *dem = scene->dem;
+    const float *records = dem->force + 4 * dem_round_up(dem->pairs.count);
+    double sum = 0.0;
+    for (int64_t wall = 0; wall < dem->walls.count; wall++) {
+        if ((dem->walls.collider[wall] & ~DEM_WALL_FIXED) != collider) continue;
+        if (scene_position(scene, dem->walls.ball[wall]).z < above) continue;
+        sum += (double)vec3_dot(vec3(records[4 * wall], records[4 * wall + 1], records[4 * wall + 2]), direction);
+    }
+    return sum;
+}
+
 static void add_total(SceneTotals *t, double mass, const float anchor[3], const float offset[3],
                       const float velocity[3], const double own[3])
 {
@@ -236,4 +270,26 @@ double scene_heap_angle(const DemScene *scene, double *height)
     }
     if (n < 2) return 0.0;
     return atan(-(n * rz - r1 * z1) / (n * rr - r1 * r1)) * 180.0 / M_PI;
+}
+
+static int compare_distances(const void *a, const void *b)
+{
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+double scene_cone_angle(const DemScene *scene)
+{
+    int64_t count = scene->dem->count;
+    double *distance = ALLOC(double, count), height = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        Vec3 at = scene_position(scene, i);
+        distance[i] = hypot((double)at.x, (double)at.y);
+        height += (double)at.z / (double)count;
+    }
+    qsort(distance, (size_t)count, sizeof *distance, compare_distances);
+    double median = distance[count / 2];
+    alloc_free(distance);
+    // A cone's mean height is a quarter of its own; half of it lies within half of its radius (3/4 - 2/8 = 1/2).
+    return atan(4.0 * height / (2.0 * median)) * 180.0 / M_PI;
 }

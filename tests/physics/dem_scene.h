@@ -2,12 +2,14 @@
 /// Small scenes for the physics of discrete elements, built without a job, and what is measured on them.
 #include "sim/dem/dem.h"
 
+#define SCENE_MAX_COLLIDERS 64
+
 typedef struct DemScene {
     SimDef def;
     Particles start;
-    SimCollider colliders[8];
-    GrainSdf *sdf[8]; ///< of the colliders; NULL for planes
-    DemShape shape;   ///< of all grains, when scene_set_shape was called
+    SimCollider colliders[SCENE_MAX_COLLIDERS];
+    GrainSdf *sdf[SCENE_MAX_COLLIDERS]; ///< of the colliders; NULL for planes
+    DemShape shape;                     ///< of all grains, when scene_set_shape was called
     Dem *dem;
 } DemScene;
 
@@ -17,6 +19,9 @@ void scene_add_plane(DemScene *scene, Vec3 point, Vec3 normal, float friction);
 /// A box open at the top, as a mesh: the inside spans low to high, walls are two grains thick. Turned about z by
 /// `turn`.
 GrainResult scene_add_tray(DemScene *scene, Vec3 low, Vec3 high, float turn, float friction);
+/// A closed outline of (distance from the z axis, height) pairs, counter-clockwise as seen with the axis on the left,
+/// turned around the axis; none of it may touch the axis.
+GrainResult scene_add_revolved(DemScene *scene, const float (*outline)[2], int count, float friction);
 /// Any closed mesh.
 GrainResult scene_add_mesh(DemScene *scene, const GrainMesh *mesh, float friction);
 /// Grains of this shape instead of spheres; radius is that of the ball around one.
@@ -38,8 +43,13 @@ typedef struct SceneTotals {
 SceneTotals scene_totals(const DemScene *scene);
 /// m/s, mean over the grains of the speed of their centres.
 double scene_mean_speed(const DemScene *scene);
+/// N, what grains do to a collider, along a direction, where they touch it above this height.
+double scene_load(const DemScene *scene, int collider, Vec3 direction, float above);
 /// J: of motion and spin.
 double scene_kinetic_energy(const DemScene *scene);
 /// Slope of a heap around the z axis (degrees): a line through the mean heights of the surface in rings, from 20 to 80
 /// % of the heap's height.
 double scene_heap_angle(const DemScene *scene, double *height);
+/// Slope (degrees) of the cone whose grains have this mean height and median distance from the axis. Unlike the line
+/// above it needs no surface, which is rough by the size of a grain, and so can be compared between few and many.
+double scene_cone_angle(const DemScene *scene);

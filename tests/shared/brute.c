@@ -68,3 +68,26 @@ double brute_winding(const GrainMesh *mesh, const double place[3])
     }
     return sum / (4.0 * M_PI);
 }
+
+// Twice the area of (a, b, origin) seen along x.
+static double turn(const double *a, const double *b) { return a[1] * b[2] - a[2] * b[1]; }
+
+int brute_winding_row(const GrainMesh *mesh, const double first[3], double step, int64_t count, int32_t *winding)
+{
+    const double place[3] = {first[0], first[1] + 1.234e-6 * step, first[2] + 0.777e-6 * step};
+    int sum = 0;
+    for (int64_t i = 0; i < count; i++) winding[i] = 0;
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        double c[3][3];
+        load(mesh, i, place, c);
+        double a = turn(c[1], c[2]), b = turn(c[2], c[0]), d = turn(c[0], c[1]);
+        int side = a > 0.0 && b > 0.0 && d > 0.0 ? 1 : a < 0.0 && b < 0.0 && d < 0.0 ? -1 : 0;
+        if (side == 0) continue;
+        sum += side;
+        // Everything before the crossing has it ahead.
+        double crossing = (a * c[0][0] + b * c[1][0] + d * c[2][0]) / (a + b + d) / step;
+        int64_t end = crossing <= 0.0 ? 0 : crossing >= (double)count ? count : (int64_t)ceil(crossing);
+        for (int64_t k = 0; k < end; k++) winding[k] += side;
+    }
+    return sum == 0;
+}

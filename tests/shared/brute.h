@@ -5,3 +5,7 @@
 /// m, not signed.
 double brute_distance(const GrainMesh *mesh, const double place[3]);
 double brute_winding(const GrainMesh *mesh, const double place[3]);
+/// Winding numbers of a closed mesh at count places in a row along x, from first on, counted by the crossings of the
+/// line through them. The line is moved sideways by a millionth of a step, so that it meets no edge. 0: it was not
+/// closed there.
+int brute_winding_row(const GrainMesh *mesh, const double first[3], double step, int64_t count, int32_t *winding);

@@ -179,7 +179,7 @@ def stop_and_resume() -> drive.Scenario:
 
 
 def killed_child() -> drive.Scenario:
-    yield from open_scene("killed", 8, 0.005)
+    yield from open_scene("killed", 24, 0.005)  # long enough that a slow window sees it before it is done
     yield from drive.click_button("grain.bake(")
     yield from wait_for_frames(2)
     os.kill(runtime.state.bake.process.pid, signal.SIGKILL)
@@ -190,7 +190,7 @@ def killed_child() -> drive.Scenario:
     drive.press('ESC', 300, 300)  # closes the report's pop-up, if there is one
     yield 0.2
     yield from drive.click_button("grain.bake(")
-    yield from drive.wait_until(is_idle, 60.0, "the end of the resumed bake")
+    yield from drive.wait_until(is_idle, 120.0, "the end of the resumed bake")
     drive.ensure(condition.of_scene(scene()).kind == 'COMPLETE', condition.of_scene(scene()).text)
 
 

@@ -84,7 +84,7 @@ int main(int argument_count, char **arguments)
     for (const Test *test = tests; test; test = test->next) {
         char name[256];
         name_test(test, name, sizeof name);
-        if (!is_wanted(name, wanted)) continue;
+        if (!is_wanted(name, wanted) || (test->is_heavy && !getenv("GRAIN_HEAVY"))) continue;
         failed_here = 0;
         folder[0] = 0;
         int64_t bytes_before = grain_allocated_bytes();

@@ -11,6 +11,7 @@ typedef void TestFn(void);
 typedef struct Test {
     const char *file, *name;
     TestFn *run;
+    int is_heavy; ///< runs only with `./build.sh test --heavy`
     struct Test *next;
 } Test;
 
@@ -20,14 +21,17 @@ void test_fail(const char *file, int line, const char *format, ...) __attribute_
 /// A fresh folder for this test, removed when the test passes.
 const char *test_folder(void);
 
-#define TEST(name)                                                                                                     \
+#define TEST_OF_WEIGHT(name, is_heavy)                                                                                 \
     static void test_##name(void);                                                                                     \
     __attribute__((constructor)) static void register_##name(void)                                                     \
     {                                                                                                                  \
-        static Test test = {__FILE__, #name, test_##name, 0};                                                          \
+        static Test test = {__FILE__, #name, test_##name, is_heavy, 0};                                                \
         test_register(&test);                                                                                          \
     }                                                                                                                  \
     static void test_##name(void)
+#define TEST(name) TEST_OF_WEIGHT(name, 0)
+/// One that takes minutes.
+#define HEAVY_TEST(name) TEST_OF_WEIGHT(name, 1)
 
 #define ENSURE(condition)                                                                                              \
     do {                                                                                                               \

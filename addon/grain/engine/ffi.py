@@ -55,13 +55,20 @@ class GrainBakeStatus(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("event", c_int32), ("frame_start", c_int32), ("frame_end", c_int32),
                 ("frame", c_int32), ("resumed_from", c_int32), ("particles", c_int64), ("bytes_written", c_int64),
                 ("fraction", c_double), ("seconds", c_double), ("seconds_left", c_double),
-                ("seconds_per_frame", c_double), ("stage", c_char_p)]
+                ("seconds_per_frame", c_double), ("kinetic_energy", c_double), ("potential_energy", c_double),
+                ("elastic_energy", c_double), ("deepest_overlap", c_double), ("contacts", c_int64),
+                ("substeps", c_int64), ("rejected_substeps", c_int64), ("stage", c_char_p)]
 
 
 class GrainBakeDef(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
                 ("cache_folder", c_char_p), ("restart", c_int32), ("last_frame", c_int32), ("limit_frames", c_int32),
                 ("reserved", c_uint32), ("status", c_void_p), ("user", c_void_p)]
+
+
+class GrainShape(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("ball_count", c_int32), ("centre", c_float * 3), ("scale", c_float),
+                ("balls", c_float * 4 * 64)]
 
 
 class GrainMeshReport(ctypes.Structure):
@@ -87,7 +94,7 @@ class GrainCoverQuality(ctypes.Structure):
 
 
 STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef, GrainMeshReport,
-           GrainCoverDef, GrainCoverQuality)
+           GrainCoverDef, GrainCoverQuality, GrainShape)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
@@ -102,6 +109,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grain_frame_column": (c_int32, [c_void_p, c_char_p, POINTER(GrainView)]),
     "grain_mesh_check": (c_int32, [POINTER(GrainMesh), POINTER(GrainRun), POINTER(GrainMeshReport)]),
     "grain_mesh_report_text": (c_int32, [POINTER(GrainMeshReport), c_char_p, c_int64]),
+    "grain_shape_make": (c_int32, [c_char_p, POINTER(GrainMesh), c_int32, POINTER(GrainShape)]),
     "grain_cover_def_default": (c_int32, [POINTER(GrainCoverDef), c_uint32]),
     "grain_cover_mesh": (c_int32, [POINTER(GrainMesh), POINTER(GrainCoverDef), POINTER(GrainRun), POINTER(c_void_p)]),
     "grain_cover_destroy": (None, [c_void_p]),
@@ -258,6 +266,14 @@ def mesh_report(of: GrainMesh) -> str:
     text = ctypes.create_string_buffer(4096)
     check(library().grain_mesh_report_text(ctypes.byref(report), text, len(text)))
     return text.value.decode("utf-8", "replace")
+
+
+def shape(name: str, of: Optional[GrainMesh], most_balls: int) -> GrainShape:
+    """The balls of a grain: of a shape by name, or, for "mesh", of a closed mesh."""
+    made = GrainShape(struct_size=ctypes.sizeof(GrainShape))
+    given = ctypes.byref(of) if of is not None else None
+    check(library().grain_shape_make(name.encode(), given, most_balls, ctypes.byref(made)))
+    return made
 
 
 def cover_mesh(of: GrainMesh, settings: dict[str, Any]) -> c_void_p:

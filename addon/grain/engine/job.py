@@ -21,6 +21,9 @@ _LABELS = {
     "fps": "frame rate", "frame_start": "start frame", "gravity": "gravity", "seed": "seed", "type": "solver",
     "particle_radius": "particle radius", "size_spread": "size spread", "density": "density",
     "friction": "friction", "rolling_friction": "rolling friction", "restitution": "bounciness", "softness": "softness",
+    "grain_shape": "grain shape", "grain_balls": "balls of a grain", "cohesion": "cohesion",
+    "normal_law": "normal law", "shear_law": "friction law", "young_modulus": "stiffness",
+    "poisson_ratio": "Poisson's ratio", "integrator": "integrator", "tolerance": "tolerance",
 }
 
 Vector = tuple[float, float, float]
@@ -37,13 +40,23 @@ class Solver:
     restitution: float = 0.3
     softness: float = 0.1
     type: str = "dem"
+    # Written where they are not as here.
+    grain_shape: str = "sphere"
+    grain_balls: int = 12
+    cohesion: float = 0.0
+    normal_law: str = "linear"
+    shear_law: str = "spring"
+    young_modulus: float = 0.0  # Pa; 0: follows from softness
+    poisson_ratio: float = 0.3
+    integrator: str = "symplectic"
+    tolerance: float = 1e-5  # of rkf45, in radii
 
 
 @dataclass
 class JobObject:
-    """One source or collider: a mesh, or (colliders only) an endless plane."""
+    """One source or collider, or what grains are shaped like: a mesh, or (colliders only) an endless plane."""
     name: str
-    role: str  # source, collider
+    role: str  # source, collider, grain
     positions: Optional[np.ndarray] = None  # float32 (vertices, 3), m
     triangles: Optional[np.ndarray] = None  # int32 (triangles, 3), outward winding
     plane_point: Optional[Vector] = None
@@ -51,6 +64,7 @@ class JobObject:
     velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
     friction: float = 0.6  # colliders
     thickness: float = 0.0  # m, colliders
+    material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
 
 
 @dataclass
@@ -93,11 +107,21 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
         entry["triangles"] = geometry.add(item.triangles, "i32")
     if item.role == "source":
         entry["velocity"] = list(item.velocity)
-    else:
+        if item.material is not None:
+            entry["material"] = item.material
+    elif item.role == "collider":
         entry["friction"] = item.friction
         if item.plane_point is None:
             entry["thickness"] = item.thickness
     return entry
+
+
+def _unusual(solver: Solver) -> dict[str, Any]:
+    """Settings that most bakes leave as they are."""
+    names = ("grain_shape", "grain_balls", "cohesion", "normal_law", "shear_law", "young_modulus", "poisson_ratio",
+             "integrator", "tolerance")
+    defaults = Solver.__dataclass_fields__
+    return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
 
 
 def describe(job: Job) -> tuple[dict[str, Any], bytes]:
@@ -110,7 +134,7 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
             "type": job.solver.type, "particle_radius": job.solver.particle_radius,
             "size_spread": job.solver.size_spread, "density": job.solver.density, "friction": job.solver.friction,
             "rolling_friction": job.solver.rolling_friction, "restitution": job.solver.restitution,
-            "softness": job.solver.softness,
+            "softness": job.solver.softness, **_unusual(job.solver),
         },
     }
     objects = [_describe_object(item, geometry) for item in job.objects]

@@ -36,6 +36,13 @@ class CacheFrame:
         self.time: float = info.time
         self.particles: int = info.particles
 
+    def has_column(self, name: str) -> bool:
+        try:
+            ffi.frame_column(self._handle, name)
+        except ffi.GrainError:
+            return False
+        return True
+
     def column(self, name: str) -> np.ndarray:
         """A read-only window, without a copy; (particles,) or (particles, components)."""
         return _window(*ffi.frame_column(self._handle, name))

@@ -6,6 +6,7 @@ from . import collider, cover, object, simulation, source
 CLASSES = (
     object.GRAIN_PT_object,
     source.GRAIN_PT_source,
+    source.GRAIN_PT_source_material,
     collider.GRAIN_PT_collider,
     cover.GRAIN_PT_cover,
     *simulation.CLASSES,

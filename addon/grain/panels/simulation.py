@@ -96,6 +96,10 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     row.prop(settings, "particle_radius")
     row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
     column = layout.column()
+    column.prop(settings, "grain_shape")
+    if settings.grain_shape == 'MESH':
+        column.prop(settings, "grain_object")
+        column.prop(settings, "grain_balls")
     column.prop(settings, "size_spread")
     column.prop(settings, "friction_angle")
     column.prop(settings, "rolling_friction")
@@ -103,6 +107,19 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column.prop(settings, "restitution")
     column.prop(settings, "softness")
     column.prop(settings, "seed")
+
+
+def draw_contact(layout: UILayout, context: Context) -> None:
+    settings = context.scene.grain
+    layout.prop(settings, "cohesion")
+    layout.prop(settings, "normal_law")
+    if settings.normal_law != 'LINEAR':
+        layout.prop(settings, "young_modulus")
+        layout.prop(settings, "poisson_ratio")
+    layout.prop(settings, "shear_law")
+    layout.prop(settings, "integrator")
+    if settings.integrator == 'RKF45':
+        layout.prop(settings, "tolerance")
 
 
 def draw_cache(layout: UILayout, context: Context) -> None:
@@ -167,6 +184,7 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
         "bl_options": {'DEFAULT_CLOSED'} if suffix == "scene" else set()})]
     for name, label, content, options in (
             ("grains", "Grains", draw_grains, set()),
+            ("contact", "Contacts", draw_contact, {'DEFAULT_CLOSED'}),
             ("cache", "Cache", draw_cache, {'DEFAULT_CLOSED'}),
             ("display", "Display", draw_display, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {

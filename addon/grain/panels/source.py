@@ -31,3 +31,24 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
             return
         count = estimate.particles_in(body, scene.grain.particle_radius, scene.grain.size_spread)
         draw_wrapped(layout, context, f"About {text.about(count)} particles at the present radius")
+
+
+class GRAIN_PT_source_material(PhysicsPanel, Panel):
+    bl_label = "Own Material"
+    bl_parent_id = "GRAIN_PT_source"
+    bl_options = {'DEFAULT_CLOSED'}
+
+    def draw_header(self, context: Context) -> None:
+        row = self.layout.row()
+        row.enabled = not runtime.is_baking()
+        row.prop(context.object.grain.source, "use_material", text="")
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        settings = context.object.grain.source
+        column = layout.column()
+        column.enabled = settings.use_material and not runtime.is_baking()
+        for name in ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"):
+            column.prop(settings, name)

@@ -2,11 +2,11 @@
 from math import radians
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
-from bpy.types import Context, PropertyGroup
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.types import Context, Object, PropertyGroup
 
 from .. import compat, runtime
-from ..scene import playback
+from ..scene import playback, snapshot
 from .display import GRAIN_PG_display
 
 FRAME_LIMIT = 1048574
@@ -28,6 +28,10 @@ def _on_frame_end(group: "GRAIN_PG_simulation", context: Context) -> None:
 
 def _on_folder(group: "GRAIN_PG_simulation", context: Context) -> None:
     playback.show(group.id_data)
+
+
+def _can_be_grain(group: "GRAIN_PG_simulation", item: Object) -> bool:
+    return item.type in snapshot.MESH_TYPES and item.grain.type == 'NONE'
 
 
 class GRAIN_PG_simulation(PropertyGroup):
@@ -54,6 +58,57 @@ class GRAIN_PG_simulation(PropertyGroup):
         name="Rolling Friction", subtype='FACTOR', default=0.3, min=0.0, max=2.0, soft_max=1.0, precision=2,
         description="How much grains resist rolling, as angular ones do. 0 lets them roll away like marbles, "
                     "0.3 heaps up like sand, 0.6 like gravel")
+    grain_shape: EnumProperty(
+        name="Grain Shape", default='SPHERE',
+        description="What a single grain looks like. Grains that are not round catch in each other and heap up "
+                    "steeper; they bake slower, by the number of balls they are made of",
+        items=(('SPHERE', "Sphere", "Round grains: the quickest"),
+               ('TETRAHEDRON', "Tetrahedron", "Four balls: crushed stone"),
+               ('CUBE', "Cube", "Eight balls: dice, salt, rubble"),
+               ('ROD', "Rod", "Four balls in a row: rice, pins, twigs"),
+               ('BEAN', "Bean", "Three balls: beans, nuts, pebbles"),
+               ('MESH', "Object", "Any small closed object, filled with balls")))
+    grain_object: PointerProperty(
+        name="Object", type=Object, poll=_can_be_grain,
+        description="The object grains are shaped like. It needs a closed surface; its size does not matter, the "
+                    "particle radius is that of the ball around a grain")
+    grain_balls: IntProperty(
+        name="Balls", default=12, min=1, max=64,
+        description="Balls that stand for the object in collisions, at most. More follow its surface closer and bake "
+                    "slower")
+    cohesion: FloatProperty(
+        name="Cohesion", default=0.0, min=0.0, max=1000.0, soft_max=20.0, precision=2,
+        description="How strongly grains stick to each other: the pull, over the weight of one grain. "
+                    "0 is dry, 2 to 10 damp sand")
+    normal_law: EnumProperty(
+        name="Push", default='LINEAR', description="How hard grains push each other apart",
+        items=(('LINEAR', "Linear", "A damped spring: the quickest. Bounciness does not depend on speed"),
+               ('HERTZ', "Hertz", "Elastic spheres: fast impacts bounce less, as real ones do"),
+               ('HERTZ_TSUJI', "Hertz, Constant Bounce", "Elastic spheres whose bounciness does not depend on speed"),
+               ('HERTZ_DASHPOT', "Hertz, Dashpot", "Elastic spheres, plainly damped: fast impacts bounce more, unlike "
+                                                   "anything real. For comparisons")))
+    shear_law: EnumProperty(
+        name="Rub", default='SPRING', description="How grains rub against each other",
+        items=(('SPRING', "Spring", "Grains remember where they touched: heaps truly rest"),
+               ('SLIDING', "Sliding", "Friction only while they slide: spheres slowly flow apart"),
+               ('VISCOUS', "Viscous", "As in a thick liquid, without limit"),
+               ('COULOMB', "Coulomb", "Full friction at any speed, which jitters at rest"),
+               ('NONE', "None", "No friction between grains")))
+    young_modulus: FloatProperty(
+        name="Stiffness", default=0.0, min=0.0, max=1e12, soft_max=1e9, precision=0,
+        description="Young's modulus of a grain in pascals; 0 lets it follow from Softness. Real quartz (7e10) would "
+                    "need steps a thousand times smaller, and look the same")
+    poisson_ratio: FloatProperty(
+        name="Poisson's Ratio", default=0.3, min=0.0, max=0.49, precision=2,
+        description="How much a squeezed grain bulges. Most solids 0.2 to 0.35")
+    integrator: EnumProperty(
+        name="Integrator", default='SYMPLECTIC', description="How the grains are moved through time",
+        items=(('SYMPLECTIC', "Fixed Step", "Quick and steady: the step follows from how long a collision lasts"),
+               ('RKF45', "Adaptive (RKF45)", "Steps as long as an error allows, repeated where it was too large. "
+                                             "Much slower; for comparisons")))
+    tolerance: FloatProperty(
+        name="Tolerance", default=1e-5, min=1e-8, max=0.01, precision=7, step=0.001,
+        description="Error a step may make, in radii")
     density: FloatProperty(
         name="Density", default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000,
         precision=0,
@@ -89,6 +144,7 @@ class GRAIN_PG_simulation(PropertyGroup):
 
     display: PointerProperty(type=GRAIN_PG_display)
     sand_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})
+    shape_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})  # what grains are drawn as; none: points
 
 
 def _progress(group: "GRAIN_PG_status") -> float:

@@ -17,6 +17,7 @@ OBJECT_NAME = "Grain Sand"
 MODIFIER_NAME = "Grain Points"
 
 _ATTRIBUTES = (("radius", 'FLOAT'), ("velocity", 'FLOAT_VECTOR'), ("id", 'INT'))
+_ROTATION = ("rotation", 'FLOAT_VECTOR')  # XYZ Euler angles, as Instance on Points takes them; of grains that have one
 
 
 def sand_object(scene: Scene) -> Optional[Object]:
@@ -52,10 +53,22 @@ def update_display(scene: Scene) -> None:
     modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
     if modifier is None:
         return
+    shape = scene.grain.shape_object
+    group = look.instances_group() if shape is not None else look.points_group()
+    if modifier.node_group != group and modifier.node_group in (None, *_own_groups()):
+        modifier.node_group = group
+        compat.set_modifier_input(modifier, look.INPUT_MATERIAL, item.data.materials[0] if item.data.materials else None)
+    compat.set_modifier_input(modifier, look.INPUT_SHAPE, shape)
     display = scene.grain.display
     compat.set_modifier_input(modifier, look.INPUT_AMOUNT, display.viewport_amount / 100.0)
     compat.set_modifier_input(modifier, look.INPUT_SCALE, display.radius_scale)
     item.update_tag()
+
+
+def _own_groups() -> list[bpy.types.NodeTree]:
+    """Not those an artist made: they stay."""
+    groups = (bpy.data.node_groups.get(name) for name in (look.GROUP_NAME, look.INSTANCES_GROUP_NAME))
+    return [group for group in groups if group is not None]
 
 
 def set_frame(item: Object, frame: CacheFrame, scale: float, seconds: float = 0.0) -> None:
@@ -68,12 +81,15 @@ def set_frame(item: Object, frame: CacheFrame, scale: float, seconds: float = 0.
     if scale != 1.0:
         inverse = np.float32(1.0 / scale)
         position, velocity, radius = position * inverse, velocity * inverse, radius * inverse
-    if len(mesh.vertices) != frame.particles or not _has_attributes(mesh):
-        _resize(mesh, frame.particles)
+    attributes = (*_ATTRIBUTES, _ROTATION) if frame.has_column("orientation") else _ATTRIBUTES
+    if len(mesh.vertices) != frame.particles or not _has_attributes(mesh, attributes):
+        _resize(mesh, frame.particles, attributes)
     if frame.particles:
         mesh.vertices.foreach_set("co", position.reshape(-1))
         mesh.attributes["radius"].data.foreach_set("value", radius)
         mesh.attributes["velocity"].data.foreach_set("vector", velocity.reshape(-1))
+        if _ROTATION in attributes:
+            mesh.attributes["rotation"].data.foreach_set("vector", euler_angles(frame.column("orientation")).reshape(-1))
     mesh.update()
 
 
@@ -84,15 +100,23 @@ def clear(item: Object) -> None:
         item.data.update()
 
 
-def _has_attributes(mesh: Mesh) -> bool:
+def euler_angles(orientation: np.ndarray) -> np.ndarray:
+    """Unit quaternions w, x, y, z as XYZ Euler angles; both (grains, n), float32."""
+    w, x, y, z = orientation.T
+    return np.stack((np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
+                     np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0)),
+                     np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))), axis=1).astype(np.float32)
+
+
+def _has_attributes(mesh: Mesh, attributes: tuple[tuple[str, str], ...]) -> bool:
     return all(name in mesh.attributes and mesh.attributes[name].data_type == kind
-               and mesh.attributes[name].domain == 'POINT' for name, kind in _ATTRIBUTES)
+               and mesh.attributes[name].domain == 'POINT' for name, kind in attributes)
 
 
-def _resize(mesh: Mesh, particles: int) -> None:
+def _resize(mesh: Mesh, particles: int, attributes: tuple[tuple[str, str], ...]) -> None:
     mesh.clear_geometry()
     mesh.vertices.add(particles)
-    for name, kind in _ATTRIBUTES:
+    for name, kind in attributes:
         if name in mesh.attributes:
             mesh.attributes.remove(mesh.attributes[name])
         mesh.attributes.new(name, kind, 'POINT')

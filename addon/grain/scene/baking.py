@@ -8,7 +8,7 @@ from bpy.types import Scene, ViewLayer
 from .. import runtime
 from ..engine import cache, ffi, job as job_files, text
 from ..engine.process import BakeProcess, Outcome, Status
-from . import apply, estimate, job, paths, playback, snapshot
+from . import apply, estimate, job, paths, playback, shapes, snapshot
 
 # Loading frames may take this share of the time while baking; the rest is the artist's.
 SHOW_SHARE = 0.1
@@ -34,6 +34,11 @@ def start(scene: Scene, view_layer: ViewLayer, restart: bool) -> runtime.Bake:
         raise BakeRefused(str(error)) from error
     if not restart:
         _check_same(made, folder)
+    try:
+        shapes.update(scene, view_layer.depsgraph)
+    except ffi.GrainError as error:
+        raise BakeRefused(f"'{scene.grain.grain_object.name}' cannot be a grain: {error}") from error
+    apply.update_display(scene)
     try:
         job_files.write(made, cache.job_folder(folder))
         process = BakeProcess(ffi.program(), cache.job_folder(folder), folder, restart, scene.grain.thread_count)

@@ -9,11 +9,14 @@ from bpy.types import GeometryNodeTree, Material, Node, NodeTree
 from .. import compat
 
 GROUP_NAME = "Grain Points"
+INSTANCES_GROUP_NAME = "Grain Instances"
 MATERIAL_NAME = "Grain Sand"
+GRAIN_MATERIAL_NAME = "Grain Shape"
 
 INPUT_AMOUNT = "Viewport Amount"
 INPUT_SCALE = "Grain Size"
 INPUT_MATERIAL = "Material"
+INPUT_SHAPE = "Grain Shape"
 
 # Share of the grains (position on the ramp up to which it holds) and linear colour. Quartz stained by iron makes the
 # bulk of a beach or a dune; felspar, clear quartz and dark heavy minerals give it its sparkle.
@@ -35,8 +38,19 @@ def points_group() -> GeometryNodeTree:
     return group if group is not None and group.bl_idname == 'GeometryNodeTree' else _make_group()
 
 
+def instances_group() -> GeometryNodeTree:
+    """The same for grains that are no spheres: an object in the place of each."""
+    group = bpy.data.node_groups.get(INSTANCES_GROUP_NAME)
+    return group if group is not None and group.bl_idname == 'GeometryNodeTree' else _make_instances_group()
+
+
 def sand_material() -> Material:
     return bpy.data.materials.get(MATERIAL_NAME) or _make_material()
+
+
+def grain_material() -> Material:
+    """Of instances, which carry their id as an attribute of the instance."""
+    return bpy.data.materials.get(GRAIN_MATERIAL_NAME) or _make_grain_material()
 
 
 def _add(tree: NodeTree, kind: str, x: float, y: float, **settings: object) -> Node:
@@ -52,19 +66,23 @@ def _enabled(sockets: object, name: str) -> object:
     return next(socket for socket in sockets if socket.name == name and socket.enabled)
 
 
-def _make_group() -> GeometryNodeTree:
-    tree = bpy.data.node_groups.new(GROUP_NAME, 'GeometryNodeTree')
+def _begin_group(name: str) -> tuple[GeometryNodeTree, Node, Node, Node]:
+    """What both groups begin with: the grains that are to be seen as points, and their size. Returns the group, its
+    input, the points and the size."""
+    tree = bpy.data.node_groups.new(name, 'GeometryNodeTree')
     compat.new_socket(tree, "Geometry", False, 'NodeSocketGeometry')
     compat.new_socket(tree, "Geometry", True, 'NodeSocketGeometry')
     amount = compat.new_socket(tree, INPUT_AMOUNT, False, 'NodeSocketFloat')
     amount.default_value, amount.min_value, amount.max_value = 1.0, 0.0, 1.0
     scale = compat.new_socket(tree, INPUT_SCALE, False, 'NodeSocketFloat')
     scale.default_value, scale.min_value, scale.max_value = 1.0, 0.0, 10.0
-    compat.new_socket(tree, INPUT_MATERIAL, False, 'NodeSocketMaterial')
+    if name == GROUP_NAME:
+        compat.new_socket(tree, INPUT_MATERIAL, False, 'NodeSocketMaterial')
+    else:
+        compat.new_socket(tree, INPUT_SHAPE, False, 'NodeSocketObject')
 
     link = tree.links.new
     start = _add(tree, 'NodeGroupInput', -800, 0)
-    end = _add(tree, 'NodeGroupOutput', 620, 0)
     # In the viewport a grain is shown when its own random number is below the amount: the same grains in each frame.
     viewport = _add(tree, 'GeometryNodeIsViewport', -600, 320)
     dice = _add(tree, 'FunctionNodeRandomValue', -600, 200, data_type='FLOAT')
@@ -84,12 +102,19 @@ def _make_group() -> GeometryNodeTree:
     link(start.outputs["Geometry"], points.inputs["Mesh"])
     link(shown.outputs[0], points.inputs["Selection"])
 
-    # After that node, not in it: an attribute called "radius" goes through it and overrules its own Radius.
     radius = _add(tree, 'GeometryNodeInputNamedAttribute', -170, -250, data_type='FLOAT')
     radius.inputs["Name"].default_value = "radius"
     size = _add(tree, 'ShaderNodeMath', 60, -200, operation='MULTIPLY')
     link(_enabled(radius.outputs, "Attribute"), size.inputs[0])
     link(start.outputs[INPUT_SCALE], size.inputs[1])
+    return tree, start, points, size
+
+
+def _make_group() -> GeometryNodeTree:
+    tree, start, points, size = _begin_group(GROUP_NAME)
+    link = tree.links.new
+    end = _add(tree, 'NodeGroupOutput', 620, 0)
+    # After the points, not with them: an attribute called "radius" goes through that node and overrules its Radius.
     sized = _add(tree, 'GeometryNodeSetPointRadius', 250, 0)
     link(points.outputs[0], sized.inputs[0])
     link(size.outputs[0], sized.inputs["Radius"])
@@ -98,6 +123,44 @@ def _make_group() -> GeometryNodeTree:
     link(start.outputs[INPUT_MATERIAL], material.inputs["Material"])
     link(material.outputs[0], end.inputs[0])
     return tree
+
+
+def _make_instances_group() -> GeometryNodeTree:
+    tree, start, points, size = _begin_group(INSTANCES_GROUP_NAME)
+    link = tree.links.new
+    end = _add(tree, 'NodeGroupOutput', 620, 0)
+    shape = _add(tree, 'GeometryNodeObjectInfo', 60, -400)
+    link(start.outputs[INPUT_SHAPE], shape.inputs["Object"])
+    turned = _add(tree, 'GeometryNodeInputNamedAttribute', 60, -600, data_type='FLOAT_VECTOR')
+    turned.inputs["Name"].default_value = "rotation"
+    instances = _add(tree, 'GeometryNodeInstanceOnPoints', 400, 0)
+    link(points.outputs[0], instances.inputs["Points"])
+    link(shape.outputs["Geometry"], instances.inputs["Instance"])
+    link(_enabled(turned.outputs, "Attribute"), instances.inputs["Rotation"])
+    link(size.outputs[0], instances.inputs["Scale"])
+    link(instances.outputs[0], end.inputs[0])
+    return tree
+
+
+def _make_grain_material() -> Material:
+    material = bpy.data.materials.new(GRAIN_MATERIAL_NAME)
+    compat.use_nodes(material)
+    material.diffuse_color = (0.62, 0.46, 0.29, 1.0)  # the solid viewport
+    tree = material.node_tree
+    tree.nodes.clear()
+    link = tree.links.new
+    surface = _add(tree, 'ShaderNodeBsdfPrincipled', 200, 200)
+    output = _add(tree, 'ShaderNodeOutputMaterial', 520, 200)
+    link(surface.outputs[0], output.inputs["Surface"])
+    grain_id = _add(tree, 'ShaderNodeAttribute', -700, 200, attribute_name="id", attribute_type='INSTANCER')
+    dice = _add(tree, 'ShaderNodeTexWhiteNoise', -500, 200, noise_dimensions='1D')
+    link(grain_id.outputs["Fac"], dice.inputs["W"])
+    ramp = _add(tree, 'ShaderNodeValToRGB', -250, 200)
+    _fill_ramp(ramp)
+    link(dice.outputs["Value"], ramp.inputs["Fac"])
+    link(ramp.outputs["Color"], surface.inputs["Base Color"])
+    surface.inputs["Roughness"].default_value = 0.65
+    return material
 
 
 def _make_material() -> Material:

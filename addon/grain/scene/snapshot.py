@@ -12,7 +12,7 @@ from math import tan
 from typing import Optional
 
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene, ViewLayer
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobObject
@@ -64,6 +64,8 @@ def take(scene: Scene, view_layer: ViewLayer) -> Snapshot:
             if entry is not None:
                 snapshot.objects.append(entry)
         _check_empty(roles - found, view_layer)
+        if scene.grain.grain_shape == 'MESH':
+            snapshot.objects.append(_grain(scene.grain.grain_object, depsgraph, scale))
     _name_apart(snapshot.objects)
     # Sources first, then by name: the order of particles must not depend on how Blender lists its objects.
     snapshot.objects.sort(key=lambda entry: (entry.role != "source", entry.name))
@@ -177,10 +179,30 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                 f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
                 "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
-        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity)
+        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
+                         material=_material(mesh.owner.grain.source))
     settings = mesh.owner.grain.collider
     return JobObject(mesh.name, "collider", positions, mesh.triangles,
                      friction=tidy(tan(settings.friction_angle)), thickness=tidy(settings.thickness * scale))
+
+
+def _material(settings: PropertyGroup) -> Optional[dict[str, float]]:
+    if not settings.use_material:
+        return None
+    names = ("rolling_friction", "density", "restitution", "cohesion")
+    return {"friction": tidy(tan(settings.friction_angle)), **{name: tidy(getattr(settings, name)) for name in names}}
+
+
+def _grain(item: Optional[Object], depsgraph: Depsgraph, scale: float) -> JobObject:
+    if item is None:
+        raise SnapshotError("Grains are to be shaped like an object, but none is chosen: pick one in Grains > Object")
+    positions, triangles = surface_of(item, depsgraph)
+    if len(triangles) == 0 or not np.isfinite(positions).all():
+        raise SnapshotError(f"'{item.name}' has no surface that grains could be shaped like. Choose a closed mesh")
+    if count_open_edges(triangles):
+        raise SnapshotError(f"'{item.name}' is not closed, so it has no inside to fill with balls. Close it, or choose "
+                            "another object in Grains > Object")
+    return JobObject(item.name, "grain", positions * np.float32(scale), triangles)
 
 
 def _plane(item: Object, owner: Object, scale: float) -> JobObject:

@@ -7,3 +7,4 @@
 #include "grain/output.h"
 #include "grain/run.h"
 #include "grain/sdf.h"
+#include "grain/shape.h"

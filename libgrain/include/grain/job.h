@@ -26,6 +26,14 @@ typedef struct GrainBakeStatus {
     double seconds;           ///< since this bake began
     double seconds_left;      ///< estimate; negative while unknown
     double seconds_per_frame; ///< of the last whole frame; 0 before it
+    // The simulation's books at the frame just written; all 0 before the first.
+    double kinetic_energy;    ///< J, of motion and spin
+    double potential_energy;  ///< J, in gravity, against the origin
+    double elastic_energy;    ///< J, stored in contacts
+    double deepest_overlap;   ///< of two grains, over the smaller one's radius
+    int64_t contacts;         ///< that touch
+    int64_t substeps;         ///< done by this bake
+    int64_t rejected_substeps; ///< of these, such that an adaptive integrator did again shorter
     const char *stage;        ///< "colliders", "fill", "simulate"; or a warning's text. Valid during the call.
 } GrainBakeStatus;
 

@@ -5,35 +5,48 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 // In front of every block: its size, for the byte count, the allocator's release and alloc_grow's copy.
 typedef struct AllocHeader {
     uint64_t bytes;
 } AllocHeader;
 
-// Large blocks on pages of 2 MB where the system has them to give: a distance field of 180 MB then costs 90 page faults
-// instead of 45,000, a tenth of the time it takes to make.
+// Large blocks straight from the system and straight back: malloc keeps what it was given back, and stages that follow
+// each other would then hold all their arrays at once. On pages of 2 MB where the system has them to give: a distance
+// field of 180 MB costs 90 page faults then instead of 45,000, a tenth of the time it takes to make.
 #define HUGE_PAGE ((uint64_t)2 << 20)
+#define LARGE (2 * HUGE_PAGE)
+
+static void *map_large(uint64_t bytes)
+{
+    uint64_t room = bytes + HUGE_PAGE;
+    char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    // Cut down to what starts at a large page.
+    uint64_t front = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = (front + bytes + page - 1) / page * page;
+    if (front > 0) munmap(memory, front);
+    if (room > end) munmap(memory + end, room - end);
+#ifdef MADV_HUGEPAGE
+    madvise(memory + front, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); // a wish; without it the memory is as good
+#endif
+    return memory + front;
+}
 
 static void *system_allocate(void *user, uint64_t bytes, uint64_t alignment)
 {
     (void)user;
-#ifdef MADV_HUGEPAGE
-    if (bytes >= 4 * HUGE_PAGE) {
-        void *memory = NULL;
-        if (posix_memalign(&memory, HUGE_PAGE, bytes) != 0) return NULL;
-        madvise(memory, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); // a wish; without it the memory is as good
-        return memory;
-    }
-#endif
-    return aligned_alloc(alignment, bytes);
+    return bytes >= LARGE ? map_large(bytes) : aligned_alloc(alignment, bytes);
 }
 
 static void system_release(void *user, void *memory, uint64_t bytes)
 {
     (void)user;
-    (void)bytes;
-    free(memory);
+    if (bytes >= LARGE)
+        munmap(memory, bytes);
+    else
+        free(memory);
 }
 
 static GrainAllocator allocator = {system_allocate, system_release, NULL};

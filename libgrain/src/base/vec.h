@@ -90,3 +90,43 @@ static inline Quat quat_from_rotation(Vec3 rotation)
     float s = angle > 1e-3f ? sinf(0.5f * angle) / angle : 0.5f - angle * angle * (1.0f / 48.0f);
     return quat_normalize((Quat){cosf(0.5f * angle), rotation.x * s, rotation.y * s, rotation.z * s});
 }
+
+typedef struct Quatd {
+    double w, x, y, z;
+} Quatd;
+
+static inline Quatd quatd_identity(void) { return (Quatd){1.0, 0.0, 0.0, 0.0}; }
+/// First b, then a.
+static inline Quatd quatd_multiply(Quatd a, Quatd b)
+{
+    return (Quatd){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                   a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+}
+static inline Quatd quatd_conjugate(Quatd q) { return (Quatd){q.w, -q.x, -q.y, -q.z}; }
+static inline Quatd quatd_normalize(Quatd q)
+{
+    double length = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+    if (!(length > 0.0)) return quatd_identity();
+    double s = 1.0 / length;
+    return (Quatd){q.w * s, q.x * s, q.y * s, q.z * s};
+}
+static inline Vec3d quatd_rotate(Quatd q, Vec3d v)
+{
+    Vec3d axis = {q.x, q.y, q.z};
+    Vec3d t = vec3d_scale(vec3d_cross(axis, v), 2.0);
+    return vec3d_add(vec3d_add(v, vec3d_scale(t, q.w)), vec3d_cross(axis, t));
+}
+/// By |rotation| radians about rotation's direction.
+static inline Quatd quatd_from_rotation(Vec3d rotation)
+{
+    double angle = vec3d_length(rotation);
+    double s = angle > 1e-4 ? sin(0.5 * angle) / angle : 0.5 - angle * angle * (1.0 / 48.0);
+    return quatd_normalize((Quatd){cos(0.5 * angle), rotation.x * s, rotation.y * s, rotation.z * s});
+}
+/// The other way round, by at most half a turn.
+static inline Vec3d quatd_to_rotation(Quatd q)
+{
+    double sign = q.w < 0.0 ? -1.0 : 1.0, sine = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
+    double factor = sine > 1e-9 ? 2.0 * atan2(sine, sign * q.w) / sine : 2.0;
+    return vec3d_scale((Vec3d){q.x, q.y, q.z}, sign * factor);
+}

@@ -4,6 +4,7 @@
 #include "cover/cover.h"
 #include "cover/cover_holes.h"
 
+#include <float.h>
 #include <string.h>
 
 // Stretched so far apart that a hole of this size (in spacings) opens, the cover gets another particle. A fresh one has
@@ -228,6 +229,13 @@ GrainResult grain_cover_bind(GrainCover *cover, const GrainMesh *mesh, const Gra
 
 // --- following ------------------------------------------------------------------------------------
 
+// Along one axis (m/s), held within the range of floats.
+static float speed(float from, float to, double seconds)
+{
+    double exact = ((double)to - (double)from) / seconds;
+    return (float)fmin(fmax(exact, -(double)FLT_MAX), (double)FLT_MAX);
+}
+
 static void move_particles(GrainCover *cover, double seconds, int threads)
 {
     CoverBinding *b = cover->binding;
@@ -236,7 +244,7 @@ static void move_particles(GrainCover *cover, double seconds, int threads)
         float *p = cover->position + 3 * i, position[3];
         place_tied(b, b->next_positions, b->next_normals, &b->ties[i], position, cover->normal + 3 * i);
         for (int axis = 0; axis < 3; axis++) {
-            cover->velocity[3 * i + axis] = (float)(((double)position[axis] - (double)p[axis]) / seconds);
+            cover->velocity[3 * i + axis] = speed(p[axis], position[axis], seconds);
             p[axis] = position[axis];
         }
     }
@@ -310,8 +318,7 @@ static void add_particle(GrainCover *cover, const CoverHole *hole, double second
     place_tied(b, b->positions, b->normals, &b->ties[i], before, normal_before);
     place_tied(b, b->next_positions, b->next_normals, &b->ties[i], cover->position + 3 * i, cover->normal + 3 * i);
     for (int axis = 0; axis < 3; axis++)
-        cover->velocity[3 * i + axis] =
-            (float)(((double)cover->position[3 * i + axis] - (double)before[axis]) / seconds);
+        cover->velocity[3 * i + axis] = speed(before[axis], cover->position[3 * i + axis], seconds);
     cover->id[i] = cover->next_id++;
 }
 
@@ -424,7 +431,7 @@ GrainResult grain_cover_move(GrainCover *cover, const double pose[16], double se
             const double *m = pose + 4 * row;
             float *p = &cover->position[3 * i + row];
             float to = (float)(m[0] * (double)from[0] + m[1] * (double)from[1] + m[2] * (double)from[2] + m[3]);
-            cover->velocity[3 * i + row] = (float)(((double)to - (double)*p) / seconds);
+            cover->velocity[3 * i + row] = speed(*p, to, seconds);
             *p = to;
             *axis[row] = m[0] * (double)normal[0] + m[1] * (double)normal[1] + m[2] * (double)normal[2];
         }

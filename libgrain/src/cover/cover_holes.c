@@ -18,27 +18,30 @@ typedef struct Polygon {
 static float farthest_squared(const Polygon *p)
 {
     float most = 0.0f;
-    for (int i = 0; i < p->count; i++) most = fmaxf(most, p->u[i] * p->u[i] + p->v[i] * p->v[i]);
+    for (int i = 0; i < p->count; i++) {
+        float squared = p->u[i] * p->u[i] + p->v[i] * p->v[i];
+        most = squared > most ? squared : most;
+    }
     return most;
 }
 
-// Keeps what is nearer to the middle than to (u, v).
-static void cut(Polygon *p, float u, float v)
+// To kept, what of p is nearer to the middle than to (u, v).
+static void cut(const Polygon *p, Polygon *kept, float u, float v)
 {
-    float half = 0.5f * (u * u + v * v);
-    Polygon kept = {.count = 0};
+    float half = 0.5f * (u * u + v * v), there = p->u[0] * u + p->v[0] * v - half;
+    kept->count = 0;
     for (int i = 0; i < p->count; i++) {
         int next = i + 1 < p->count ? i + 1 : 0;
-        float here = p->u[i] * u + p->v[i] * v - half, there = p->u[next] * u + p->v[next] * v - half;
-        if (here <= 0.0f) kept.u[kept.count] = p->u[i], kept.v[kept.count++] = p->v[i];
+        float here = there;
+        there = p->u[next] * u + p->v[next] * v - half;
+        if (here <= 0.0f) kept->u[kept->count] = p->u[i], kept->v[kept->count++] = p->v[i];
         if ((here < 0.0f && there > 0.0f) || (here > 0.0f && there < 0.0f)) {
             float t = here / (here - there);
-            kept.u[kept.count] = p->u[i] + t * (p->u[next] - p->u[i]);
-            kept.v[kept.count++] = p->v[i] + t * (p->v[next] - p->v[i]);
+            kept->u[kept->count] = p->u[i] + t * (p->u[next] - p->u[i]);
+            kept->v[kept->count++] = p->v[i] + t * (p->v[next] - p->v[i]);
         }
-        if (kept.count > MAX_CORNERS - 2) break;
+        if (kept->count > MAX_CORNERS - 2) return;
     }
-    *p = kept;
 }
 
 // Two directions along the surface.
@@ -49,25 +52,48 @@ static void tangents(Vec3 normal, Vec3 *along_u, Vec3 *along_v)
     *along_v = vec3_cross(normal, *along_u);
 }
 
-// A floater's Voronoi cell in its tangent plane.
-static Polygon cell_of(const CoverFloaters *f, int64_t floater, Vec3 along_u, Vec3 along_v)
+// A neighbour in the tangent plane, as far away there as it is in space: so a cell may bend around an edge.
+typedef struct Unfolded {
+    float u, v, squared;
+} Unfolded;
+
+// Those of a floater, the nearest first; returns how many.
+static int unfold_neighbours(const CoverFloaters *f, int64_t floater, Vec3 along_u, Vec3 along_v,
+                             Unfolded found[COVER_LIST_LENGTH])
 {
-    Polygon cell = {{-CELL_SIDE, CELL_SIDE, CELL_SIDE, -CELL_SIDE}, {-CELL_SIDE, -CELL_SIDE, CELL_SIDE, CELL_SIDE}, 4};
     Vec3 middle = cover_get(f->places.position, floater);
-    float most = farthest_squared(&cell);
+    int count = 0;
     for (int32_t k = 0;; k++) {
         int32_t other = cover_neighbour(f, floater, k);
-        if (other == floater) return cell;
+        if (other == floater) return count;
         Vec3 way = vec3_sub(cover_get(f->places.position, other), middle);
-        float squared = vec3_dot(way, way);
-        if (squared >= 4.0f * most) continue; // too far away to cut anything off
         float u = vec3_dot(way, along_u), v = vec3_dot(way, along_v), flat = u * u + v * v;
         if (flat < 1e-8f) continue;
-        // As far away in the plane as it is in space: so a cell may bend around an edge.
-        float unfold = sqrtf(squared / flat);
-        cut(&cell, u * unfold, v * unfold);
-        most = farthest_squared(&cell);
+        float squared = vec3_dot(way, way), stretch = sqrtf(squared / flat);
+        int place = count++;
+        for (; place > 0 && found[place - 1].squared > squared; place--) found[place] = found[place - 1];
+        found[place] = (Unfolded){u * stretch, v * stretch, squared};
     }
+}
+
+// A floater's Voronoi cell in its tangent plane, in one of the two polygons.
+static const Polygon *cell_of(const CoverFloaters *f, int64_t floater, Vec3 along_u, Vec3 along_v, Polygon cells[2])
+{
+    static const float square[2][4] = {{-CELL_SIDE, CELL_SIDE, CELL_SIDE, -CELL_SIDE},
+                                       {-CELL_SIDE, -CELL_SIDE, CELL_SIDE, CELL_SIDE}};
+    Unfolded neighbours[COVER_LIST_LENGTH];
+    int count = unfold_neighbours(f, floater, along_u, along_v, neighbours);
+    Polygon *cell = &cells[0], *other = &cells[1];
+    memcpy(cell->u, square[0], sizeof square[0]), memcpy(cell->v, square[1], sizeof square[1]);
+    cell->count = 4;
+    // Beyond twice the farthest corner nobody cuts anything off.
+    for (int i = 0; i < count && neighbours[i].squared < 4.0f * farthest_squared(cell); i++) {
+        cut(cell, other, neighbours[i].u, neighbours[i].v);
+        Polygon *swap = cell;
+        cell = other;
+        other = swap;
+    }
+    return cell;
 }
 
 // The corners of a floater's cell that are farther away than size, brought to the surface; returns how many.
@@ -77,12 +103,13 @@ static int find_corners(const CoverFloaters *f, const CoverSurface *surface, int
     Vec3 middle = cover_get(f->places.position, floater), normal = cover_get(f->places.normal, floater), along_u,
          along_v;
     tangents(normal, &along_u, &along_v);
-    Polygon cell = cell_of(f, floater, along_u, along_v);
+    Polygon cells[2];
+    const Polygon *cell = cell_of(f, floater, along_u, along_v, cells);
     int count = 0;
-    for (int i = 0; i < cell.count; i++) {
-        if (cell.u[i] * cell.u[i] + cell.v[i] * cell.v[i] < size * size) continue;
+    for (int i = 0; i < cell->count; i++) {
+        if (cell->u[i] * cell->u[i] + cell->v[i] * cell->v[i] < size * size) continue;
         CoverHole *hole = &found[count];
-        hole->place = vec3_add_scaled(vec3_add_scaled(middle, along_u, cell.u[i]), along_v, cell.v[i]);
+        hole->place = vec3_add_scaled(vec3_add_scaled(middle, along_u, cell->u[i]), along_v, cell->v[i]);
         hole->normal = normal;
         hole->point = f->places.point[floater];
         float distance;

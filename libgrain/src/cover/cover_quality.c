@@ -4,6 +4,8 @@
 #include "cover/cover.h"
 #include "cover/cover_holes.h"
 
+#include <float.h>
+
 static void measure_nearest(const CoverFloaters *f, const float *nearest, GrainCoverQuality *q, double spacing)
 {
     double sum = 0.0, squares = 0.0, smallest = 1e300, distance = 0.0;
@@ -105,7 +107,8 @@ GrainResult cover_weigh(const CoverFloaters *f, float support, double spacing, i
             for (int32_t place = grid.cell_start[cell]; place < grid.cell_start[cell + 1]; place++) {
                 int32_t i = grid.order[place];
                 float sum = sum_spline(f, &grid, &grid.rows[cell], cover_get(p, i), support);
-                weights[i] = (float)(1.0 / (factor * (double)sum));
+                // Held where the cube of an absurd radius leaves the range of floats.
+                weights[i] = (float)fmin(1.0 / (factor * (double)sum), (double)FLT_MAX);
             }
         }
     }

@@ -131,6 +131,10 @@ static GrainResult start_on_mesh(Start *s, int64_t max_count, int threads, doubl
     share[count] = sum;
     *area = sum / COVER_PER_AREA;
     GrainResult result = begin(s, sum, max_count);
+    if (result == GRAIN_OK && s->floaters->count == 0)
+        result =
+            fail(GRAIN_ERROR_MESH, "the mesh is so thin that not one particle finds room: use a smaller radius, or "
+                                   "look for a vertex that is far away from the others");
     if (result == GRAIN_OK) {
         PARALLEL_FOR(threads, slot, count)
         {

@@ -7,9 +7,12 @@
 #include "fill/fill.h"
 #include "grain/job.h"
 #include "job/job.h"
+#include "mesh/mesh.h"
 #include "sim/dem/dem_shape.h"
+#include "sim/rigid/rigid.h"
 #include "sim/sim.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +20,13 @@
 #define COLLIDER_VOXEL_RADII 1.0f
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
+#define COLLIDER_MOST_VOXELS 16.0f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
+// A body that is small against the grains has its own voxels: this many at least across its thinnest side.
+#define BODY_VOXELS 8.0f
+#define BODY_COLUMNS 4
+#define BODY_FLOATS 13
 // s; a floor far below must not make the steps of the whole bake tiny.
 #define LONGEST_FALL 2.0f
 
@@ -30,11 +38,12 @@ typedef struct Bake {
     Sim sim;
     Particles particles; ///< as filled, then as read for each frame
     GrainSdf **sdf;      ///< of each object; NULL for planes
-    SimCollider *colliders;
-    int collider_count;
-    DemShape shape;             ///< of all grains
+    JobSolids solids;
+    float *body_state; ///< as written to frames: position, orientation, velocity, spin of all bodies, one after another
+    DemShape shape;    ///< of all grains
     uint8_t *particle_material; ///< NULL when all sources are of one kind
     int64_t material_capacity, material_noted;
+    SimStats stats;       ///< at the frame written last
     int32_t last_frame;   ///< whole in the cache
     int32_t resumed_from; ///< what last_frame was at the start
     double began, frame_began, seconds_per_frame, last_report;
@@ -59,6 +68,13 @@ static GrainResult report(Bake *bake, GrainBakeEvent event, const char *stage, d
         .seconds = run_clock() - bake->began,
         .seconds_left = -1.0,
         .seconds_per_frame = bake->seconds_per_frame,
+        .kinetic_energy = bake->stats.kinetic,
+        .potential_energy = bake->stats.potential,
+        .elastic_energy = bake->stats.elastic,
+        .deepest_overlap = bake->stats.deepest,
+        .contacts = bake->stats.contacts,
+        .substeps = bake->stats.steps,
+        .rejected_substeps = bake->stats.rejected,
         .stage = stage,
     };
     // The time left follows the frames of this run only; the latest counts most, as sand at rest bakes faster.
@@ -106,6 +122,22 @@ static GrainResult choose_shape(Bake *bake)
     return fail(GRAIN_ERROR_JOB, "job.json: solver.grain_shape is \"mesh\", but no object has the role \"grain\"");
 }
 
+// One a line, in the order of the columns in frames.
+static GrainResult join_body_names(const Job *job, char **out)
+{
+    size_t bytes = 1;
+    for (int i = 0; i < job->object_count; i++)
+        if (job->objects[i].role == JOB_BODY) bytes += strlen(job->objects[i].name) + 1;
+    *out = ALLOC_ZEROED(char, (int64_t)bytes);
+    if (!*out) return GRAIN_ERROR_MEMORY;
+    for (int i = 0; i < job->object_count; i++) {
+        if (job->objects[i].role != JOB_BODY) continue;
+        if ((*out)[0]) strcat(*out, "\n");
+        strcat(*out, job->objects[i].name);
+    }
+    return GRAIN_OK;
+}
+
 static GrainResult open_cache(Bake *bake)
 {
     const Job *job = &bake->job;
@@ -113,19 +145,33 @@ static GrainResult open_cache(Bake *bake)
         .job_name = (char *)job->name, .fps = job->fps, .frame_start = job->frame_start, .frame_end = job->frame_end};
     memcpy(wanted.fingerprint, job->fingerprint, sizeof wanted.fingerprint);
     char *folder = NULL;
-    if (!bake->def->cache_folder) TRY(file_join(bake->def->job_folder, "cache", &folder));
-    GrainResult result =
-        cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted, bake->def->restart);
+    TRY(join_body_names(job, &wanted.bodies));
+    GrainResult result = bake->def->cache_folder ? GRAIN_OK : file_join(bake->def->job_folder, "cache", &folder);
+    if (result == GRAIN_OK)
+        result = cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted, bake->def->restart);
     alloc_free(folder);
+    alloc_free(wanted.bodies);
     return result;
+}
+
+static float smallest_extent(const GrainMesh *mesh)
+{
+    Vec3 low, high;
+    mesh_bounds(mesh, 1, &low, &high);
+    Vec3 size = vec3_sub(high, low);
+    return fmaxf(fminf(fminf(size.x, size.y), size.z), 0.05f * vec3_length(size));
 }
 
 static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
 {
     GrainSdfDef def;
     TRY(grain_sdf_def_default(&def, sizeof def));
+    // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
+    float around = 1.1f * bake->job.particle_radius * (1.0f + bake->job.size_spread);
     def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
-    def.band_voxels = COLLIDER_BAND_VOXELS;
+    if (object->role == JOB_BODY) def.voxel_size = fminf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
+    def.voxel_size = fmaxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
+    def.band_voxels = fmaxf(COLLIDER_BAND_VOXELS, around / def.voxel_size + 1.0f);
     def.thickness = object->thickness;
     GrainRun options = {sizeof options, bake->run.thread_count, report_stage, bake};
     GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
@@ -137,17 +183,15 @@ static GrainResult make_colliders(Bake *bake)
 {
     const Job *job = &bake->job;
     bake->sdf = ALLOC_ZEROED(GrainSdf *, job->object_count);
-    bake->colliders = ALLOC_ZEROED(SimCollider, job->object_count);
-    if (!bake->sdf || !bake->colliders) return GRAIN_ERROR_MEMORY;
+    if (!bake->sdf) return GRAIN_ERROR_MEMORY;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         TRY(report(bake, GRAIN_BAKE_PREPARING, "colliders", (double)i / job->object_count));
         if (!object->is_plane && object->role != JOB_GRAIN) TRY(make_sdf(bake, object, &bake->sdf[i]));
-        if (object->role != JOB_COLLIDER) continue;
-        bake->colliders[bake->collider_count++] =
-            (SimCollider){bake->sdf[i], object->plane_point, object->plane_normal, object->friction};
     }
-    return GRAIN_OK;
+    TRY(job_make_solids(job, bake->sdf, bake->run.thread_count, &bake->solids));
+    bake->body_state = ALLOC_ZEROED(float, BODY_FLOATS * bake->solids.body_count);
+    return bake->body_state ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
 // Refuses what cannot fit before anything large is made. The volume of an open mesh means little, so the box around it
@@ -187,7 +231,7 @@ static GrainResult fill_sources(Bake *bake)
     if (!avoid) return GRAIN_ERROR_MEMORY;
     int avoid_count = 0;
     for (int i = 0; i < job->object_count; i++)
-        if (job->objects[i].role == JOB_COLLIDER && bake->sdf[i]) avoid[avoid_count++] = bake->sdf[i];
+        if (job->objects[i].role != JOB_SOURCE && bake->sdf[i]) avoid[avoid_count++] = bake->sdf[i];
     GrainResult result = GRAIN_OK;
     for (int i = 0; i < job->object_count && result == GRAIN_OK; i++) {
         const JobObject *object = &job->objects[i];
@@ -218,13 +262,19 @@ static float expected_speed(const Bake *bake)
     }
     for (int i = 0; i < bake->job.object_count; i++) {
         const JobObject *object = &bake->job.objects[i];
-        if (object->role != JOB_COLLIDER) continue;
+        if (object->role == JOB_BODY) fastest = fmaxf(fastest, vec3_length(object->body.velocity));
+        if (object->role != JOB_COLLIDER && object->role != JOB_BODY) continue;
         if (object->is_plane) lowest = fminf(lowest, vec3_dot(object->plane_point, up));
         for (int64_t v = 0; v < object->mesh.vertex_count; v++) {
             const float *p = object->mesh.positions + 3 * v;
-            lowest = fminf(lowest, vec3_dot(vec3(p[0], p[1], p[2]), up));
+            float height = vec3_dot(vec3(p[0], p[1], p[2]), up);
+            lowest = fminf(lowest, height);
+            if (object->role == JOB_BODY) highest = fmaxf(highest, height);
         }
     }
+    // What a prop throws flies as fast as the prop.
+    for (int i = 0; i < bake->solids.collider_count; i++)
+        fastest = fmaxf(fastest, (float)rigid_fastest(&bake->solids.colliders[i]));
     float fall = sqrtf(2.0f * strength * fmaxf(highest - lowest, bake->job.particle_radius));
     return fastest + fminf(fall, strength * LONGEST_FALL);
 }
@@ -244,6 +294,8 @@ static GrainResult create_sim(Bake *bake)
                   .poisson_ratio = job->dem.poisson_ratio,
                   .normal_law = job->dem.normal_law,
                   .shear_law = job->dem.shear_law,
+                  .integrator = job->dem.integrator,
+                  .tolerance = job->dem.tolerance,
                   .more_materials = job->dem.materials,
                   .more_material_count = job->dem.material_count,
                   .particle_material = bake->particle_material,
@@ -252,8 +304,8 @@ static GrainResult create_sim(Bake *bake)
                   .seed = job->seed,
                   .softness = job->softness,
                   .expected_speed = expected_speed(bake),
-                  .colliders = bake->colliders,
-                  .collider_count = bake->collider_count};
+                  .colliders = bake->solids.colliders,
+                  .collider_count = bake->solids.collider_count};
     return sim_create(&bake->sim, &def, &bake->particles, 1.0 / job->fps, bake->run.thread_count);
 }
 
@@ -268,11 +320,42 @@ static GrainResult write_checkpoint(Bake *bake)
     return cache_write_checkpoint(&bake->cache, &header, columns, count);
 }
 
+// Where the bodies are, in the order the cache's manifest names them.
+static int body_columns(Bake *bake, Column columns[BODY_COLUMNS])
+{
+    const Rigid *rigid = bake->sim.solver->rigid(bake->sim.state);
+    int64_t count = bake->solids.body_count;
+    if (count == 0) return 0;
+    float *position = bake->body_state, *orientation = position + 3 * count, *velocity = orientation + 4 * count,
+          *spin = velocity + 3 * count;
+    for (int b = 0; b < rigid->body_count; b++) {
+        const RigidObject *object = &rigid->objects[rigid->bodies[b].object];
+        Vec3d at = rigid_body_pivot(rigid, b), arm = vec3d_sub(at, object->now.position);
+        Vec3d speed = vec3d_add(object->velocity, vec3d_cross(object->spin, arm));
+        Quatd q = object->now.facing;
+        const double numbers[BODY_FLOATS] = {
+            at.x,    at.y,           at.z,           q.w,           q.x, q.y, q.z, speed.x, speed.y,
+            speed.z, object->spin.x, object->spin.y, object->spin.z};
+        for (int i = 0; i < 3; i++) position[3 * b + i] = (float)numbers[i];
+        for (int i = 0; i < 4; i++) orientation[4 * b + i] = (float)numbers[3 + i];
+        for (int i = 0; i < 3; i++) velocity[3 * b + i] = (float)numbers[7 + i];
+        for (int i = 0; i < 3; i++) spin[3 * b + i] = (float)numbers[10 + i];
+    }
+    columns[0] = (Column){"body.position", GRAIN_F32, 3, count, position};
+    columns[1] = (Column){"body.orientation", GRAIN_F32, 4, count, orientation};
+    columns[2] = (Column){"body.velocity", GRAIN_F32, 3, count, velocity};
+    columns[3] = (Column){"body.spin", GRAIN_F32, 3, count, spin};
+    return BODY_COLUMNS;
+}
+
 static GrainResult write_frame(Bake *bake, int32_t frame)
 {
     TRY(bake->sim.solver->read(bake->sim.state, &bake->particles));
-    TRY(cache_write_frame(&bake->cache, frame, bake->sim.time, &bake->particles));
+    Column columns[BODY_COLUMNS];
+    int column_count = body_columns(bake, columns);
+    TRY(cache_write_frame(&bake->cache, frame, bake->sim.time, &bake->particles, columns, column_count));
     bake->last_frame = frame;
+    bake->sim.solver->measure(bake->sim.state, &bake->stats);
     return write_checkpoint(bake);
 }
 
@@ -345,7 +428,8 @@ GrainResult grain_bake(const GrainBakeDef *def)
     particles_free(&bake.particles);
     for (int i = 0; bake.sdf && i < bake.job.object_count; i++) grain_sdf_destroy(bake.sdf[i]);
     alloc_free(bake.sdf);
-    alloc_free(bake.colliders);
+    job_free_solids(&bake.solids);
+    alloc_free(bake.body_state);
     alloc_free(bake.particle_material);
     cache_close(&bake.cache);
     job_free(&bake.job);

@@ -8,17 +8,31 @@
 
 #define JOB_MAX_MATERIALS 7
 
-typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN } JobRole;
+typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN, JOB_BODY } JobRole;
+
+/// What is said of a body apart from its mesh and its motion (job_motion.c).
+typedef struct JobBody {
+    double density, mass; ///< kg/m3, kg; mass 0: follows from the density
+    Vec3 velocity, spin;  ///< m/s, rad/s, at the first frame
+    Vec3 pivot;           ///< m, the point whose way is written to the cache
+    int has_pivot;        ///< else it is the centre of mass
+    int32_t release_frame;
+} JobBody;
 
 typedef struct JobObject {
     const char *name; ///< borrowed from the job's JSON, as is all text here
     JobRole role;
     int is_plane;
-    GrainMesh mesh;                 ///< borrowed from geometry; world space
+    GrainMesh mesh;                 ///< borrowed from geometry; world space, at the first frame
     Vec3 plane_point, plane_normal; ///< unit normal
     Vec3 velocity;                  ///< sources, m/s
-    float friction, thickness;      ///< colliders
-    int material;                   ///< sources: 0, or which of Job.dem.materials, counted from 1
+    float friction, thickness;      ///< colliders; friction of bodies too
+    const float *poses;             ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
+    const float *shapes;            ///< of props that bend: the mesh's positions a sample; NULL: it does not
+    int64_t sample_count;
+    int samples_per_frame;
+    JobBody body;
+    int material; ///< sources: 0, or which of Job.dem.materials, counted from 1
 } JobObject;
 
 /// What only dem asks for (job_dem.c).
@@ -27,6 +41,8 @@ typedef struct JobDem {
     const char *grain_shape; ///< a name of dem_shape_names, or "mesh"
     int grain_balls;         ///< at most, of a mesh
     float cohesion, young_modulus, poisson_ratio;
+    const char *integrator;
+    float tolerance;
     SimMaterial materials[JOB_MAX_MATERIALS]; ///< of sources that are not as the solver says
     int material_count;
 } JobDem;
@@ -58,5 +74,36 @@ void job_free(Job *job);
 GrainResult job_read_dem(const JobNode *solver, Job *job);
 /// A source's "material": what of it differs from the solver's settings.
 GrainResult job_read_material(const JobNode *source, Job *job, int *material);
+
+// job_motion.c
+/// An array of geometry.bin.
+typedef struct JobArray {
+    int is_float, components;
+    int64_t count, offset;
+} JobArray;
+typedef struct JobArrays {
+    JobArray *array;
+    int64_t count;
+} JobArrays;
+/// The array a key names; GRAIN_ERROR_JOB unless it is of this type.
+GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays *arrays, int is_float, int components,
+                           const JobArray **out);
+/// How a prop or body moves over the frames.
+GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
+GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object);
+
+// job_solids.c
+/// Makes the colliders and bodies of the simulation out of the job's objects; sdf: of each object, where it has one.
+/// What is made belongs to *out.
+typedef struct JobSolids {
+    SimCollider *colliders;
+    int collider_count;
+    SimBody *bodies;            ///< of each collider; those of no body are empty
+    struct GrainCover **covers; ///< likewise
+    int *object;                ///< collider -> the job's object
+    int body_count;
+} JobSolids;
+GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, JobSolids *out);
+void job_free_solids(JobSolids *solids);
 
 // bake.c runs a job; the public call is grain_bake.

@@ -1,7 +1,7 @@
 // What a job says about grains, materials and contact laws of the solver dem.
 #include "base/error.h"
 #include "job/job.h"
-#include "sim/dem/dem_law.h"
+#include "sim/dem/dem.h"
 #include "sim/dem/dem_shape.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static GrainResult check_shape(const JobNode *solver, const char *name)
 GrainResult job_read_dem(const JobNode *solver, Job *job)
 {
     JobDem *dem = &job->dem;
-    int normal, shear;
+    int normal, shear, integrator;
     int64_t balls;
     TRY(job_choice(solver, "normal_law", dem_normal_names, "linear", &normal));
     TRY(job_choice(solver, "shear_law", dem_shear_names, "spring", &shear));
@@ -32,7 +32,10 @@ GrainResult job_read_dem(const JobNode *solver, Job *job)
     dem->grain_balls = (int)balls;
     TRY(job_float(solver, "cohesion", 0, 1000, 0, &dem->cohesion));
     TRY(job_float(solver, "young_modulus", 0, 1e12, 0, &dem->young_modulus));
-    return job_float(solver, "poisson_ratio", 0, 0.49, 0.3, &dem->poisson_ratio);
+    TRY(job_float(solver, "poisson_ratio", 0, 0.49, 0.3, &dem->poisson_ratio));
+    TRY(job_choice(solver, "integrator", dem_integrator_names, dem_integrator_names[0], &integrator));
+    dem->integrator = dem_integrator_names[integrator];
+    return job_float(solver, "tolerance", 1e-8, 0.01, 1e-5, &dem->tolerance);
 }
 
 GrainResult job_read_material(const JobNode *source, Job *job, int *material)

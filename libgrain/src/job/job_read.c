@@ -18,11 +18,6 @@
 #define MAX_SPEED 1000.0
 #define MAX_COORDINATE 1e9
 
-typedef struct JobArray {
-    int is_float, components;
-    int64_t count, offset;
-} JobArray;
-
 // --- geometry -----------------------------------------------------------------------------------
 
 static GrainResult read_geometry(const JobNode *root, const char *folder, Job *job)
@@ -36,13 +31,15 @@ static GrainResult read_geometry(const JobNode *root, const char *folder, Job *j
     TRY(job_text(&node, "file", NULL, &name));
     TRY(job_integer(&node, "bytes", 0, INT64_MAX / 2, JOB_REQUIRED, &bytes));
     if (name[0] == 0 || strchr(name, '/') || strchr(name, '\\') || strcmp(name, "..") == 0)
-        return fail(GRAIN_ERROR_JOB, "job.json: geometry.file is '%.60s'; it must be a file name without folders", name);
+        return fail(GRAIN_ERROR_JOB, "job.json: geometry.file is '%.60s'; it must be a file name without folders",
+                    name);
     char *path;
     TRY(file_join(folder, name, &path));
     GrainResult result = file_read(path, (void **)&job->geometry, &job->geometry_bytes);
     if (result == GRAIN_OK && job->geometry_bytes != bytes)
-        result = fail(GRAIN_ERROR_JOB, "'%s' has %lld bytes where job.json says %lld: the job was not written or copied whole",
-                      path, (long long)job->geometry_bytes, (long long)bytes);
+        result = fail(GRAIN_ERROR_JOB,
+                      "'%s' has %lld bytes where job.json says %lld: the job was not written or copied whole", path,
+                      (long long)job->geometry_bytes, (long long)bytes);
     alloc_free(path);
     return result;
 }
@@ -69,47 +66,37 @@ static GrainResult read_array(const JobNode *node, const Job *job, JobArray *out
     return GRAIN_OK;
 }
 
-static GrainResult read_arrays(const JobNode *root, const char *folder, Job *job, JobArray **arrays, int64_t *count)
+static GrainResult read_arrays(const JobNode *root, const char *folder, Job *job, JobArrays *arrays)
 {
     const json_t *list;
     TRY(job_list(root, "arrays", &list));
-    *count = (int64_t)json_array_size(list);
-    if (*count == 0) return GRAIN_OK;
-    if (*count > MAX_ARRAYS) return fail(GRAIN_ERROR_JOB, "job.json: arrays has more than %d entries", MAX_ARRAYS);
+    int64_t count = (int64_t)json_array_size(list);
+    if (count == 0) return GRAIN_OK;
+    if (count > MAX_ARRAYS) return fail(GRAIN_ERROR_JOB, "job.json: arrays has more than %d entries", MAX_ARRAYS);
     TRY(read_geometry(root, folder, job));
-    *arrays = ALLOC(JobArray, *count);
-    if (!*arrays) return GRAIN_ERROR_MEMORY;
-    for (int64_t i = 0; i < *count; i++) {
+    arrays->array = ALLOC(JobArray, count);
+    if (!arrays->array) return GRAIN_ERROR_MEMORY;
+    arrays->count = count;
+    for (int64_t i = 0; i < count; i++) {
         JobNode node = {json_array_get(list, (size_t)i), ""};
         snprintf(node.path, sizeof node.path, "arrays[%lld]", (long long)i);
-        if (!json_is_object(node.object)) return fail(GRAIN_ERROR_JOB, "job.json: %s must be an object {...}", node.path);
-        TRY(read_array(&node, job, &(*arrays)[i]));
+        if (!json_is_object(node.object))
+            return fail(GRAIN_ERROR_JOB, "job.json: %s must be an object {...}", node.path);
+        TRY(read_array(&node, job, &arrays->array[i]));
     }
     return GRAIN_OK;
 }
 
-static GrainResult find_array(const JobNode *node, const char *key, const JobArray *arrays, int64_t array_count,
-                              int is_float, const JobArray **out)
-{
-    int64_t number;
-    if (array_count == 0) return fail(GRAIN_ERROR_JOB, "job.json: %s has a mesh, but the list 'arrays' is empty", node->path);
-    TRY(job_integer(node, key, 0, array_count - 1, JOB_REQUIRED, &number));
-    *out = &arrays[number];
-    if ((*out)->is_float == is_float && (*out)->components == 3) return GRAIN_OK;
-    return fail(GRAIN_ERROR_JOB, "job.json: %s.%s is %lld; that array must be of type %s with 3 components", node->path, key,
-                (long long)number, is_float ? "f32" : "i32");
-}
-
 // --- objects ------------------------------------------------------------------------------------
 
-static GrainResult read_mesh(const JobNode *node, const Job *job, const JobArray *arrays, int64_t array_count,
-                             JobObject *object)
+static GrainResult read_mesh(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
 {
     const JobArray *positions = NULL, *triangles = NULL;
-    TRY(find_array(node, "positions", arrays, array_count, 1, &positions));
-    TRY(find_array(node, "triangles", arrays, array_count, 0, &triangles));
-    object->mesh = (GrainMesh){(const float *)(job->geometry + positions->offset),
-                               (const int32_t *)(job->geometry + triangles->offset), positions->count, triangles->count};
+    TRY(job_find_array(node, "positions", arrays, 1, 3, &positions));
+    TRY(job_find_array(node, "triangles", arrays, 0, 3, &triangles));
+    object->mesh =
+        (GrainMesh){(const float *)(job->geometry + positions->offset),
+                    (const int32_t *)(job->geometry + triangles->offset), positions->count, triangles->count};
     GrainResult result = mesh_validate(&object->mesh);
     return result == GRAIN_OK ? result : fail_within(result, "object '%s'", object->name);
 }
@@ -129,38 +116,48 @@ static GrainResult read_plane(const JobNode *node, JobObject *object)
     return GRAIN_OK;
 }
 
-static GrainResult read_object(JobNode *node, Job *job, const JobArray *arrays, int64_t array_count, JobObject *object)
+static GrainResult check_object_keys(const JobNode *node, JobRole role)
 {
-    static const char *const source_keys[] = {"name", "role", "motion", "positions", "triangles", "velocity", "material",
-                                              NULL};
+    static const char *const source_keys[] = {"name",      "role",     "motion",   "positions",
+                                              "triangles", "velocity", "material", NULL};
     static const char *const grain_keys[] = {"name", "role", "motion", "positions", "triangles", NULL};
-    static const char *const collider_keys[] = {"name",     "role",     "motion", "positions", "triangles",
-                                                "friction", "thickness", "plane",  NULL};
-    static const char *const roles[] = {"source", "collider", "grain", NULL}, *const motions[] = {"static", NULL};
-    int role, motion;
+    static const char *const collider_keys[] = {
+        "name",      "role",  "motion", "positions", "triangles",         "friction",
+        "thickness", "plane", "poses",  "shapes",    "samples_per_frame", NULL};
+    static const char *const body_keys[] = {"name",     "role",     "motion",  "positions",     "triangles",
+                                            "poses",    "friction", "density", "mass",          "samples_per_frame",
+                                            "velocity", "spin",     "pivot",   "release_frame", NULL};
+    const char *const *const keys[] = {source_keys, collider_keys, grain_keys, body_keys};
+    return job_check_keys(node, keys[role]);
+}
+
+static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays, JobObject *object)
+{
+    static const char *const roles[] = {"source", "collider", "grain", "body", NULL};
+    int role;
     TRY(job_text(node, "name", NULL, &object->name));
     size_t used = strlen(node->path);
     snprintf(node->path + used, sizeof node->path - used, " '%.60s'", object->name);
     TRY(job_choice(node, "role", roles, NULL, &role));
-    TRY(job_choice(node, "motion", motions, "static", &motion));
     object->role = (JobRole)role;
-    TRY(job_check_keys(node, role == JOB_SOURCE ? source_keys : role == JOB_GRAIN ? grain_keys : collider_keys));
+    TRY(check_object_keys(node, object->role));
     if (role == JOB_SOURCE) {
         TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
         TRY(job_read_material(node, job, &object->material));
-    } else if (role == JOB_COLLIDER) {
+    } else if (role == JOB_COLLIDER || role == JOB_BODY) {
         TRY(job_float(node, "friction", 0, 2, 0.6, &object->friction));
-        TRY(job_float(node, "thickness", 0, 1000, 0, &object->thickness));
+        if (role == JOB_COLLIDER) TRY(job_float(node, "thickness", 0, 1000, 0, &object->thickness));
         if (json_object_get(node->object, "plane")) return read_plane(node, object);
     }
-    return read_mesh(node, job, arrays, array_count, object);
+    TRY(read_mesh(node, job, arrays, object));
+    TRY(job_read_motion(node, job, arrays, object));
+    return role == JOB_BODY ? job_read_body(node, job, object) : GRAIN_OK;
 }
 
-static GrainResult read_objects(const JobNode *root, const char *folder, Job *job, JobArray **arrays)
+static GrainResult read_objects(const JobNode *root, const char *folder, Job *job, JobArrays *arrays)
 {
     const json_t *list;
-    int64_t array_count;
-    TRY(read_arrays(root, folder, job, arrays, &array_count));
+    TRY(read_arrays(root, folder, job, arrays));
     TRY(job_list(root, "objects", &list));
     int object_count = (int)json_array_size(list), source_count = 0;
     job->objects = ALLOC_ZEROED(JobObject, object_count);
@@ -168,30 +165,33 @@ static GrainResult read_objects(const JobNode *root, const char *folder, Job *jo
     for (int i = 0; i < object_count; i++) {
         JobNode node = {json_array_get(list, (size_t)i), ""};
         snprintf(node.path, sizeof node.path, "objects[%d]", i);
-        if (!json_is_object(node.object)) return fail(GRAIN_ERROR_JOB, "job.json: %s must be an object {...}", node.path);
-        TRY(read_object(&node, job, *arrays, array_count, &job->objects[i]));
-        source_count += job->objects[i].role == JOB_SOURCE;
+        if (!json_is_object(node.object))
+            return fail(GRAIN_ERROR_JOB, "job.json: %s must be an object {...}", node.path);
+        TRY(read_object(&node, job, arrays, &job->objects[i]));
+        source_count += job->objects[i].role == JOB_SOURCE || job->objects[i].role == JOB_BODY;
     }
     job->object_count = object_count;
     if (source_count > 0) return GRAIN_OK;
-    return fail(GRAIN_ERROR_JOB, "job.json: objects has no source, so there is no sand; give one object the role \"source\"");
+    return fail(GRAIN_ERROR_JOB,
+                "job.json: objects has no source, so there is no sand; give one object the role \"source\"");
 }
 
 // --- settings -----------------------------------------------------------------------------------
 
 static GrainResult read_solver(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {"type",     "particle_radius",  "size_spread", "density",
-                                       "friction", "rolling_friction", "restitution", "softness",
-                                       // job_dem.c
-                                       "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion",
-                                       "young_modulus", "poisson_ratio", NULL};
+    static const char *const keys[] = {
+        "type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution", "softness",
+        // job_dem.c
+        "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion", "young_modulus", "poisson_ratio",
+        "integrator", "tolerance", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
     TRY(job_text(&node, "type", NULL, &job->solver));
     if (!solver_find(job->solver))
-        return fail(GRAIN_ERROR_JOB, "job.json: solver.type is \"%.60s\"; it must be one of %s", job->solver, solver_names());
+        return fail(GRAIN_ERROR_JOB, "job.json: solver.type is \"%.60s\"; it must be one of %s", job->solver,
+                    solver_names());
     TRY(job_float(&node, "particle_radius", 1e-6, 100, JOB_REQUIRED, &job->particle_radius));
     TRY(job_float(&node, "size_spread", 0, 0.5, 0.2, &job->size_spread));
     TRY(job_float(&node, "density", 1, 30000, 2600, &job->density));
@@ -204,15 +204,15 @@ static GrainResult read_solver(const JobNode *root, Job *job)
 
 static GrainResult read_settings(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {"schema",    "name",    "writer", "fps",      "frame_start", "frame_end",
-                                       "gravity",   "seed",    "solver", "geometry", "arrays",      "objects",
-                                       NULL};
+    static const char *const keys[] = {"schema", "name",   "writer",   "fps",    "frame_start", "frame_end", "gravity",
+                                       "seed",   "solver", "geometry", "arrays", "objects",     NULL};
     int64_t schema, frame_start, frame_end, seed;
     const char *writer;
     TRY(job_integer(root, "schema", 1, INT32_MAX, JOB_REQUIRED, &schema));
     if (schema > JOB_SCHEMA)
         return fail(GRAIN_ERROR_JOB,
-                    "job.json: schema is %lld, this Grain (%s) reads up to %d: the job was made by a newer Grain; update it here",
+                    "job.json: schema is %lld, this Grain (%s) reads up to %d: the job was made by a newer Grain; "
+                    "update it here",
                     (long long)schema, grain_version(), JOB_SCHEMA);
     TRY(job_check_keys(root, keys));
     TRY(job_text(root, "name", "grain", &job->name));
@@ -279,11 +279,11 @@ GrainResult job_read(const char *folder, Job *out)
     alloc_free(path);
 
     JobNode root = {out->json, ""};
-    JobArray *arrays = NULL;
+    JobArrays arrays = {0};
     if (result == GRAIN_OK) result = read_settings(&root, out);
     if (result == GRAIN_OK) result = read_objects(&root, folder, out, &arrays);
     if (result == GRAIN_OK) result = make_fingerprint(out);
-    alloc_free(arrays);
+    alloc_free(arrays.array);
     if (result != GRAIN_OK) job_free(out);
     return result;
 }

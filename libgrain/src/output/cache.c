@@ -152,16 +152,19 @@ void cache_close(Cache *cache)
 
 // --- writing ------------------------------------------------------------------------------------
 
-GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles)
+GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
+                              int more_count)
 {
-    const Column columns[] = {{"position", GRAIN_F32, 3, particles->count, particles->position},
-                              {"velocity", GRAIN_F32, 3, particles->count, particles->velocity},
-                              {"radius", GRAIN_F32, 1, particles->count, particles->radius},
-                              {"orientation", GRAIN_F32, 4, particles->count, particles->orientation}};
+    Column columns[GRAIN_FILE_MAX_COLUMNS] = {{"position", GRAIN_F32, 3, particles->count, particles->position},
+                                              {"velocity", GRAIN_F32, 3, particles->count, particles->velocity},
+                                              {"radius", GRAIN_F32, 1, particles->count, particles->radius},
+                                              {"orientation", GRAIN_F32, 4, particles->count, particles->orientation}};
+    int column_count = particles->orientation ? 4 : 3;
+    for (int i = 0; i < more_count && column_count < GRAIN_FILE_MAX_COLUMNS; i++) columns[column_count++] = more[i];
     GrainFileHeader header = {.frame = frame, .time = time, .particles = particles->count};
     char *path;
     TRY(cache_frame_path(cache->folder, frame, &path));
-    GrainResult result = grain_file_write(path, &header, columns, particles->orientation ? 4 : 3);
+    GrainResult result = grain_file_write(path, &header, columns, column_count);
     alloc_free(path);
     if (result != GRAIN_OK) return result;
     cache->bytes_written += header.bytes;

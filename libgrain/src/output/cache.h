@@ -16,6 +16,7 @@ typedef struct CacheManifest {
     char *job_name, *library; ///< from alloc_array
     double fps;
     int32_t frame_start, frame_end;
+    char *bodies; ///< their names, one a line, in the order of the columns; "" where there are none; from alloc_array
     int has_orientation; ///< grains that are not spheres: frames have a column more
     CacheFrame *frames;
     int64_t frame_count, frame_capacity;
@@ -39,7 +40,9 @@ GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wa
 void cache_close(Cache *cache);
 
 /// Writes the frame, then the manifest that lists it.
-GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles);
+/// more: columns beside the particles' own.
+GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
+                              int more_count);
 /// The latest state; as the one of frame `frame` when it stands at that frame's end and the frame is a multiple of ten.
 GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns,
                                    int column_count);

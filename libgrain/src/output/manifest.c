@@ -1,9 +1,9 @@
 // cache.json: what a cache holds. Written last, so whatever it lists is whole on disk.
+#include "output/manifest.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "output/cache.h"
-#include "output/manifest.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -24,6 +24,7 @@ void cache_manifest_free(CacheManifest *manifest)
 {
     alloc_free(manifest->job_name);
     alloc_free(manifest->library);
+    alloc_free(manifest->bodies);
     alloc_free(manifest->frames);
     *manifest = (CacheManifest){0};
 }
@@ -38,15 +39,18 @@ GrainResult manifest_add_frame(CacheManifest *manifest, const CacheFrame *frame)
 GrainResult manifest_set_job(CacheManifest *manifest, const CacheManifest *wanted)
 {
     char *name = copy_text(wanted->job_name), *library = copy_text(grain_version());
+    char *bodies = copy_text(wanted->bodies ? wanted->bodies : "");
     alloc_free(manifest->job_name);
     alloc_free(manifest->library);
+    alloc_free(manifest->bodies);
+    manifest->bodies = bodies;
     manifest->job_name = name;
     manifest->library = library;
     memcpy(manifest->fingerprint, wanted->fingerprint, sizeof manifest->fingerprint);
     manifest->fps = wanted->fps;
     manifest->frame_start = wanted->frame_start;
     manifest->frame_end = wanted->frame_end;
-    return name && library ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    return name && library && bodies ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -65,12 +69,44 @@ static GrainResult read_frame(const json_t *entry, const CacheManifest *manifest
     return GRAIN_OK;
 }
 
+// A list of names as lines. Caches from before there were bodies have none.
+static GrainResult read_bodies(const json_t *root, char **out)
+{
+    const json_t *list = json_object_get(root, "bodies"), *name;
+    size_t number, bytes = 1;
+    json_array_foreach(list, number, name)
+    {
+        if (!json_is_string(name)) return fail(GRAIN_ERROR_DAMAGED, "the list of bodies makes no sense");
+        bytes += json_string_length(name) + 1;
+    }
+    *out = ALLOC_ZEROED(char, (int64_t)bytes);
+    if (!*out) return GRAIN_ERROR_MEMORY;
+    json_array_foreach(list, number, name)
+    {
+        if (number > 0) strcat(*out, "\n");
+        strcat(*out, json_string_value(name));
+    }
+    return GRAIN_OK;
+}
+
+static json_t *pack_bodies(const char *bodies)
+{
+    json_t *list = json_array();
+    while (*bodies) {
+        size_t length = strcspn(bodies, "\n");
+        json_array_append_new(list, json_stringn(bodies, length));
+        bodies += length + (bodies[length] == '\n');
+    }
+    return list;
+}
+
 static GrainResult read_manifest(const json_t *root, CacheManifest *out)
 {
     int format, frame_start, frame_end;
     const char *library, *job, *fingerprint;
     const json_t *frames;
-    if (json_unpack((json_t *)root, "{s:i}", "format", &format) != 0) return fail(GRAIN_ERROR_DAMAGED, "it has no format");
+    if (json_unpack((json_t *)root, "{s:i}", "format", &format) != 0)
+        return fail(GRAIN_ERROR_DAMAGED, "it has no format");
     if (format > MANIFEST_FORMAT)
         return fail(GRAIN_ERROR_DAMAGED, "it was written by a newer Grain (format %d); update Grain", format);
     if (json_unpack((json_t *)root, "{s:s, s:s, s:s, s:F, s:i, s:i, s:o}", "library", &library, "job", &job,
@@ -84,6 +120,7 @@ static GrainResult read_manifest(const json_t *root, CacheManifest *out)
     out->library = copy_text(library);
     out->job_name = copy_text(job);
     if (!out->library || !out->job_name) return GRAIN_ERROR_MEMORY;
+    TRY(read_bodies(root, &out->bodies));
     for (size_t i = 0; i < json_array_size(frames); i++) {
         CacheFrame frame;
         TRY(read_frame(json_array_get(frames, i), out, &frame));
@@ -103,8 +140,10 @@ GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
     if (result == GRAIN_OK) {
         json_error_t error;
         json_t *root = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES, &error);
-        if (root) result = read_manifest(root, out);
-        else result = fail(GRAIN_ERROR_DAMAGED, "line %d: %s", error.line, error.text);
+        if (root)
+            result = read_manifest(root, out);
+        else
+            result = fail(GRAIN_ERROR_DAMAGED, "line %d: %s", error.line, error.text);
         json_decref(root);
         alloc_free(text);
         if (result != GRAIN_OK) {
@@ -131,11 +170,11 @@ static json_t *pack_manifest(const CacheManifest *manifest)
     }
     json_t *columns = json_pack("[s, s, s]", "position", "velocity", "radius");
     if (manifest->has_orientation) json_array_append_new(columns, json_string("orientation"));
-    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:i, s:i, s:{s:{s:o, s:i}}, s:o}", "format", MANIFEST_FORMAT,
-                     "library", manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint, "fps",
-                     manifest->fps, "frame_start", manifest->frame_start, "frame_end", manifest->frame_end, "streams",
-                     "coarse", "columns", columns, "bytes_per_particle", manifest->has_orientation ? 44 : 28, "frames",
-                     frames);
+    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:i, s:i, s:{s:{s:o, s:i}}, s:o, s:o}", "format", MANIFEST_FORMAT,
+                     "library", manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint,
+                     "fps", manifest->fps, "frame_start", manifest->frame_start, "frame_end", manifest->frame_end,
+                     "streams", "coarse", "columns", columns, "bytes_per_particle", manifest->has_orientation ? 44 : 28,
+                     "bodies", pack_bodies(manifest->bodies ? manifest->bodies : ""), "frames", frames);
 }
 
 GrainResult manifest_write(const char *folder, const CacheManifest *manifest, int64_t *bytes_written)
@@ -151,8 +190,10 @@ GrainResult manifest_write(const char *folder, const CacheManifest *manifest, in
     if (result == GRAIN_OK) {
         result = file_write(&file, text, strlen(text));
         *bytes_written += file.bytes;
-        if (result == GRAIN_OK) result = file_commit(&file);
-        else file_abandon(&file);
+        if (result == GRAIN_OK)
+            result = file_commit(&file);
+        else
+            file_abandon(&file);
     }
     alloc_free(path);
     free(text);

@@ -33,14 +33,12 @@ typedef struct Shape {
     double least, most[4]; // the shape lies below most[i] along axis[i], and above least along its normal
 } Shape;
 
-// What a segment of the order gives: its clusters, and the blocks each is near to. Listings count clusters from the
-// segment's first.
+// What a segment of the order gives: its clusters, and the blocks each is near to. It is walked over twice, first to
+// count and then to write: walking is a twentieth of all the work, and arrays that grow would take twice the memory.
 typedef struct Segment {
-    SortItem *listings;
-    int64_t listing_count, listing_capacity;
-    int32_t *cluster_start;
-    float *cluster_box;
-    int64_t cluster_count, start_capacity, box_capacity;
+    int64_t cluster_count, listing_count;
+    int64_t first_cluster; // of all segments' clusters
+    SortItem *listings;    // where the segment's begin; NULL while counting
     GrainResult result;
 } Segment;
 
@@ -54,8 +52,8 @@ typedef struct Binner {
     Segment *segments;
     int64_t segment_count;
     SortItem *listings;
-    int64_t most_listings;     // that fit into memory
-    _Atomic int64_t *capacity; // all segments' room for listings
+    int64_t most_listings;    // that fit into memory
+    _Atomic int64_t *counted; // listings of all segments up to now
 } Binner;
 
 static inline Vec3d voxel_place(const Binner *b, Vec3 p)
@@ -148,23 +146,13 @@ typedef struct Listing {
     uint32_t cluster;
 } Listing;
 
-// Whether all segments together may have this much more.
-static GrainResult grow_listings(const Binner *b, Segment *s)
-{
-    int64_t before = s->listing_capacity;
-    if (atomic_load(b->capacity) > b->most_listings) return GRAIN_ERROR_MEMORY;
-    TRY(alloc_grow((void **)&s->listings, &s->listing_capacity, s->listing_count + 1, sizeof(SortItem)));
-    atomic_fetch_add(b->capacity, s->listing_capacity - before);
-    return GRAIN_OK;
-}
-
 static void list_block(const Binner *b, int32_t x, int32_t y, int32_t z, Listing *listing)
 {
     Segment *s = listing->segment;
-    if (s->result == GRAIN_OK && s->listing_count == s->listing_capacity) s->result = grow_listings(b, s);
-    if (s->result != GRAIN_OK) return;
-    s->listings[s->listing_count++] =
-        (SortItem){sdf_block_key(8 * x, 8 * y, 8 * z, b->sdf->depth), listing->cluster, 0};
+    if (s->listings)
+        s->listings[s->listing_count] =
+            (SortItem){sdf_block_key(8 * x, 8 * y, 8 * z, b->sdf->depth), listing->cluster, 0};
+    if (++s->listing_count > b->most_listings) s->result = GRAIN_ERROR_MEMORY;
 }
 
 static void list_blocks(const Binner *b, const Shape *shape, const Range *range, Listing *listing)
@@ -211,25 +199,23 @@ static void list_shape(const Binner *b, const Shape *shape, Listing *listing)
     }
     int64_t before = listing->segment->listing_count;
     list_blocks(b, shape, &range, listing);
+    int64_t added = listing->segment->listing_count - before;
     // All of these blocks are different ones.
-    if (listing->segment->listing_count - before > MAX_BLOCKS) listing->segment->result = GRAIN_ERROR_MEMORY;
+    if (added > MAX_BLOCKS) listing->segment->result = GRAIN_ERROR_MEMORY;
+    if (!listing->segment->listings && atomic_fetch_add(b->counted, added) + added > b->most_listings)
+        listing->segment->result = GRAIN_ERROR_MEMORY;
 }
 
 static void add_cluster(const Binner *b, Segment *segment, const Shape *cluster, int64_t place)
 {
-    int64_t count = segment->cluster_count;
-    segment->result =
-        alloc_grow((void **)&segment->cluster_start, &segment->start_capacity, count + 1, sizeof(int32_t));
-    if (segment->result == GRAIN_OK)
-        segment->result =
-            alloc_grow((void **)&segment->cluster_box, &segment->box_capacity, 6 * (count + 1), sizeof(float));
-    if (segment->result != GRAIN_OK) return;
-    segment->cluster_start[count] = (int32_t)place;
-    float *box = segment->cluster_box + 6 * count, loose = b->looseness;
-    box[0] = (float)cluster->low.x - loose, box[1] = (float)cluster->low.y - loose;
-    box[2] = (float)cluster->low.z - loose, box[3] = (float)cluster->high.x + loose;
-    box[4] = (float)cluster->high.y + loose, box[5] = (float)cluster->high.z + loose;
-    segment->cluster_count++;
+    int64_t count = segment->first_cluster + segment->cluster_count++;
+    if (segment->listings) {
+        b->bins->cluster_start[count] = (int32_t)place;
+        float *box = b->bins->cluster_box + 6 * count, loose = b->looseness;
+        box[0] = (float)cluster->low.x - loose, box[1] = (float)cluster->low.y - loose;
+        box[2] = (float)cluster->low.z - loose, box[3] = (float)cluster->high.x + loose;
+        box[4] = (float)cluster->high.y + loose, box[5] = (float)cluster->high.z + loose;
+    }
     Listing listing = {segment, (uint32_t)count};
     list_shape(b, cluster, &listing);
 }
@@ -284,55 +270,45 @@ static GrainResult refuse(const Binner *b, double bytes)
                 bytes / 1e9, voxel, available / 1e9, voxel * sqrt(fmax(bytes, room) / fmax(room, 1.0)));
 }
 
-static GrainResult find_clusters(Binner *b, int threads)
+static GrainResult count_clusters(Binner *b, int threads)
 {
-    _Atomic int64_t capacity = 0;
+    _Atomic int64_t counted = 0;
     double bytes = estimate_bytes(b), available = (double)memory_available();
     if (bytes > HOPELESS * fmin(available, (double)MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float)))
         return refuse(b, bytes);
     // Listings are sorted with as much again for scratch.
     int64_t most = (int64_t)(available / (4.0 * sizeof(SortItem)));
     b->most_listings = most < MAX_LISTINGS ? most : MAX_LISTINGS;
-    b->capacity = &capacity;
+    b->counted = &counted;
     PARALLEL_BLOCKS(threads, segment, b->segment_count) { walk_segment(b, segment); }
-    int64_t listings = 0, clusters = 0;
-    for (int64_t i = 0; i < b->segment_count; i++) {
+    for (int64_t i = 0; i < b->segment_count; i++)
         if (b->segments[i].result != GRAIN_OK) return refuse(b, bytes);
-        listings += b->segments[i].listing_count;
+    return GRAIN_OK;
+}
+
+// Writes each segment's findings where they belong, in the order of the segments. *listings gets their number.
+static GrainResult write_clusters(Binner *b, int threads, int64_t *listings)
+{
+    int64_t clusters = 0, total = 0;
+    for (int64_t i = 0; i < b->segment_count; i++) {
+        total += b->segments[i].listing_count;
         clusters += b->segments[i].cluster_count;
     }
     b->bins->cluster_count = clusters;
     b->bins->cluster_start = ALLOC(int32_t, clusters + 1);
     b->bins->cluster_box = ALLOC(float, 6 * clusters);
-    b->listings = ALLOC(SortItem, listings);
-    return b->bins->cluster_start && b->bins->cluster_box && b->listings ? GRAIN_OK : GRAIN_ERROR_MEMORY;
-}
-
-static void segment_free(Segment *segment)
-{
-    alloc_free(segment->listings);
-    alloc_free(segment->cluster_start);
-    alloc_free(segment->cluster_box);
-    *segment = (Segment){0};
-}
-
-// The segments' findings in one piece, in the order of the segments. Returns the number of listings.
-static int64_t join_segments(Binner *b)
-{
-    int64_t cluster = 0, listing = 0;
+    b->listings = ALLOC(SortItem, total);
+    if (!b->bins->cluster_start || !b->bins->cluster_box || !b->listings) return GRAIN_ERROR_MEMORY;
+    clusters = 0, *listings = 0;
     for (int64_t i = 0; i < b->segment_count; i++) {
         Segment *s = &b->segments[i];
-        memcpy(b->bins->cluster_start + cluster, s->cluster_start, (size_t)s->cluster_count * sizeof(int32_t));
-        memcpy(b->bins->cluster_box + 6 * cluster, s->cluster_box, 6 * (size_t)s->cluster_count * sizeof(float));
-        for (int64_t k = 0; k < s->listing_count; k++) {
-            b->listings[listing] = s->listings[k];
-            b->listings[listing++].value += (uint32_t)cluster;
-        }
-        cluster += s->cluster_count;
-        segment_free(s);
+        int64_t own_clusters = s->cluster_count, own_listings = s->listing_count;
+        *s = (Segment){.first_cluster = clusters, .listings = b->listings + *listings};
+        clusters += own_clusters, *listings += own_listings;
     }
-    b->bins->cluster_start[cluster] = (int32_t)b->mesh->triangle_count;
-    return listing;
+    PARALLEL_BLOCKS(threads, segment, b->segment_count) { walk_segment(b, segment); }
+    b->bins->cluster_start[clusters] = (int32_t)b->mesh->triangle_count;
+    return GRAIN_OK;
 }
 
 static GrainResult gather_blocks(Binner *b, int64_t total)
@@ -360,14 +336,14 @@ static GrainResult gather_blocks(Binner *b, int64_t total)
 
 static GrainResult build(Binner *b, Run *run)
 {
-    int64_t count;
+    int64_t count, total;
     TRY(mesh_order(b->mesh, NULL, run->thread_count, &b->bins->triangle, &count));
     TRY(run_progress(run, "distance field: sorting", 0.1));
     b->segment_count = parallel_block_count(count, SEGMENT);
     b->segments = ALLOC_ZEROED(Segment, b->segment_count);
     if (!b->segments) return GRAIN_ERROR_MEMORY;
-    TRY(find_clusters(b, run->thread_count));
-    int64_t total = join_segments(b);
+    TRY(count_clusters(b, run->thread_count));
+    TRY(write_clusters(b, run->thread_count, &total));
     SortScratch scratch = {0};
     GrainResult result = sort_by_key(b->listings, total, 9 * b->sdf->depth, &scratch, run->thread_count);
     sort_scratch_free(&scratch);
@@ -385,7 +361,6 @@ GrainResult sdf_bins_build(SdfBins *bins, GrainSdf *sdf, const GrainMesh *mesh, 
                      .reach = reach,
                      .looseness = 1e-4f + 2e-7f * (float)(1 << (3 * (sdf->depth + 1)))};
     GrainResult result = build(&binner, run);
-    for (int64_t i = 0; binner.segments && i < binner.segment_count; i++) segment_free(&binner.segments[i]);
     alloc_free(binner.segments);
     alloc_free(binner.listings);
     if (result != GRAIN_OK) sdf_bins_free(bins);

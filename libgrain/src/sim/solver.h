@@ -1,18 +1,41 @@
 #pragma once
-/// What a solver is: a row of functions. solver_list.c holds the one table of them; a new solver is a folder beside dem/
-/// and a line there.
+/// What a solver is: a row of functions. solver_list.c holds the one table of them; a new solver is a folder beside
+/// dem/ and a line there.
 #include "particles/particles.h"
 #include "sdf/sdf.h"
 
-/// What the sand may not pass. A mesh as its signed distance field, or an endless plane (sdf is NULL).
+/// A collider that the sand moves.
+typedef struct SimBody {
+    double mass;         ///< kg
+    Vec3d centre;        ///< of mass, at time 0
+    double inertia[9];   ///< kg m2, about the centre, along the world's axes at time 0
+    Vec3d pivot;         ///< m, at time 0: the point whose way is written down
+    Vec3 velocity, spin; ///< m/s, rad/s; at time 0, unless poses say how it moves
+    double release;      ///< s: until then it goes where its poses say; 0: free from the start
+    const float *points; ///< m, xyz, at time 0: its cover, where it touches others
+    int64_t point_count;
+    float point_radius; ///< m, of the cover
+} SimBody;
+
+/// What the sand may not pass. A mesh as its signed distance field, or an endless plane (sdf and mesh are NULL). All
+/// coordinates are the world's at time 0, where props that move start from.
 typedef struct SimCollider {
-    const GrainSdf *sdf;
+    const GrainSdf *sdf;            ///< NULL for planes and for meshes that bend
     Vec3 plane_point, plane_normal; ///< unit normal, pointing to where the sand is
     float friction;                 ///< tangent of the friction angle against grains
+    const GrainMesh *mesh;          ///< NULL for planes; needed only where it bends or where there are bodies
+    const float *poses; ///< 7 a sample: where the pivot is (x, y, z) and what the prop has turned about it since time
+                        ///< 0 (w, x, y, z); NULL: it stands
+    int64_t pose_count;
+    const float *shapes; ///< mesh->vertex_count positions a sample, for meshes that bend; NULL: it does not
+    int64_t shape_count;
+    double sample_seconds; ///< from one sample to the next; what was last is held
+    const SimBody *body;   ///< NULL: nothing moves it but its poses
+    const char *name;      ///< for messages; NULL: it has none
 } SimCollider;
 
 /// A kind of grain. Two kinds that touch mix: geometric means of friction, rolling friction, restitution and cohesion,
-/// moduli as two springs in a row (docs/physics.md).
+/// moduli as two springs in a row (docs/dem.md).
 typedef struct SimMaterial {
     float density;          ///< kg/m3, of a grain
     float friction;         ///< tangent of the friction angle between grains
@@ -25,13 +48,13 @@ typedef struct SimMaterial {
 
 /// Everything a solver is told at the start; the pointers stay valid as long as the solver lives.
 typedef struct SimDef {
-    const char *solver;       ///< name in the table
-    Vec3 gravity;             ///< m/s2
-    float largest_radius;     ///< m, over all particles
-    float density;            ///< kg/m3, of a grain
-    float friction;           ///< tangent of the friction angle between grains
-    float rolling_friction;   ///< largest rolling moment over normal force and effective radius; 0: balls roll freely
-    float restitution;        ///< of the normal speed, (0, 1]
+    const char *solver;     ///< name in the table
+    Vec3 gravity;           ///< m/s2
+    float largest_radius;   ///< m, over all particles
+    float density;          ///< kg/m3, of a grain
+    float friction;         ///< tangent of the friction angle between grains
+    float rolling_friction; ///< largest rolling moment over normal force and effective radius; 0: balls roll freely
+    float restitution;      ///< of the normal speed, (0, 1]
     float cohesion, young_modulus, poisson_ratio; ///< as in SimMaterial
     const char *normal_law, *shear_law;           ///< of dem; NULL: its own choice
     const char *law;                              ///< of mpm: a name of mpm_law_names; NULL: sand
@@ -42,13 +65,25 @@ typedef struct SimDef {
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
-    float softness;           ///< how deep, in radii, an impact at expected_speed sinks in
-    float expected_speed;     ///< m/s, the fastest impact the scene's height and sources suggest
+    const char *integrator;        ///< of dem, a name of dem_integrator_names; NULL: its own choice
+    float tolerance;               ///< of an adaptive integrator: error of a step, in radii
+    float softness;                ///< how deep, in radii, an impact at expected_speed sinks in
+    float expected_speed;          ///< m/s, the fastest impact the scene's height and sources suggest
     const SimCollider *colliders;
     int collider_count;
 } SimDef;
 
-#define SOLVER_MAX_COLUMNS 32
+/// The state in a few numbers. What a solver does not know stays 0.
+typedef struct SimStats {
+    double kinetic;          ///< J, of motion and spin
+    double potential;        ///< J, in gravity, against the origin
+    double elastic;          ///< J, stored in contacts
+    int64_t contacts;        ///< that touch, of grains with each other and with colliders
+    double deepest;          ///< largest overlap of two balls, over the smaller one's radius
+    int64_t steps, rejected; ///< since this run began; rejected: adaptive steps that were done again shorter
+} SimStats;
+
+#define SOLVER_MAX_COLUMNS 48
 
 typedef struct Solver {
     const char *name;
@@ -64,6 +99,9 @@ typedef struct Solver {
     /// Everything needed to go on bit for bit, as columns that point into the state. Returns how many.
     int (*save)(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
     GrainResult (*load)(void *state, const Column *columns, int column_count);
+    void (*measure)(const void *state, SimStats *out);
+    /// What is solid in the scene, bodies among it.
+    const struct Rigid *(*rigid)(const void *state);
 } Solver;
 
 /// NULL for an unknown name.

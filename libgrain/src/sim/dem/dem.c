@@ -15,6 +15,11 @@
 // Grains of one piece of work: they have two balls at least, so there are no more pieces than of balls.
 #define GRAIN_BLOCK (PARALLEL_BLOCK / 2)
 
+// Of the smallest radius: how far a collider may move before lists are made again (the distance field has to reach that
+// much farther), and how far its fastest point may go in one substep.
+#define COLLIDER_MARGIN 0.4f
+#define COLLIDER_WAY 0.25
+
 // --- life ---------------------------------------------------------------------------------------
 
 static GrainResult allocate(Dem *dem)
@@ -45,11 +50,32 @@ static void destroy(void *state)
     if (!dem) return;
     dem_free_lists(dem);
     dem_free_grains(dem);
+    dem_adaptive_destroy(dem->adaptive);
+    rigid_destroy(dem->rigid);
     void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left,
                       dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,
                       dem->reach,       dem->material};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(dem);
+}
+
+// Bodies touch each other by the linear law, whatever grains do: as long a contact, the same restitution.
+static GrainResult create_rigid(Dem *dem, float smallest)
+{
+    double frequency = M_PI / (double)dem->law.contact_seconds;
+    double damping = dem_law_damping(DEM_NORMAL_LINEAR, (double)dem->def.restitution);
+    RigidDef def = {.colliders = dem->colliders,
+                    .collider_count = dem->def.collider_count,
+                    .gravity = dem->def.gravity,
+                    .stiffness = frequency * frequency,
+                    .damping = damping * frequency,
+                    .point_reach = dem->def.largest_radius,
+                    .threads = dem->threads};
+    for (int i = 0; i < dem->def.collider_count; i++)
+        dem->has_moving |= dem->colliders[i].poses || dem->colliders[i].shapes || dem->colliders[i].body;
+    dem->smallest_radius = smallest;
+    dem->largest_margin = COLLIDER_MARGIN * smallest;
+    return rigid_create(&def, &dem->rigid);
 }
 
 static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *start, int threads)
@@ -66,15 +92,16 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     dem->def.colliders = dem->colliders;
     dem_start_grains(dem, def, start);
     dem->def.shapes = dem->shapes;
-    float smallest = def->largest_radius, largest = 0.0f;
+    float smallest = def->largest_radius, largest = dem->count > 0 ? 0.0f : smallest; // bodies may be alone
     for (int64_t i = 0; i < dem->count; i++) {
         dem->id[i] = (int32_t)i;
         smallest = fminf(smallest, dem->balls[i].radius);
         largest = fmaxf(largest, dem->balls[i].radius);
     }
     TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
+    TRY(create_rigid(dem, smallest));
     dem->must_list = 1;
-    return GRAIN_OK;
+    return dem_adaptive_create(dem);
 }
 
 static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
@@ -94,32 +121,41 @@ static GrainResult create(const SimDef *def, const Particles *start, int threads
 
 static double largest_step(const void *state)
 {
-    return (double)((const Dem *)state)->law.contact_seconds / STEPS_PER_CONTACT;
+    const Dem *dem = state;
+    // The adaptive integrator cuts its steps itself; this is how often it can be stopped.
+    if (dem->adaptive) return (double)dem->law.contact_seconds;
+    double longest = (double)dem->law.contact_seconds / STEPS_PER_CONTACT, speed = rigid_speed(dem->rigid);
+    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)dem->smallest_radius / speed) : longest;
 }
 
-static void find_forces(Dem *dem, float seconds)
+DemWork dem_work(const Dem *dem)
 {
-    DemMixes mixes = dem->mixes;
-    DemWork work = {.balls = dem->balls,
-                    .pairs = dem->pairs,
-                    .walls = dem->walls,
-                    .force = dem->force,
-                    .moment = dem->moment,
-                    .torque = dem->torque,
-                    .law = dem->law,
-                    .mixes = &mixes,
-                    .seconds = seconds};
-    dem_law_for_step(&work.law, &mixes, (double)seconds);
+    return (DemWork){.balls = dem->balls,
+                     .pairs = dem->pairs,
+                     .walls = dem->walls,
+                     .force = dem->force,
+                     .moment = dem->moment,
+                     .torque = dem->torque,
+                     .law = dem->law,
+                     .mixes = &dem->mixes};
+}
+
+void dem_find_forces(Dem *dem, const DemWork *work)
+{
     int64_t pair_count = dem_round_up(dem->pairs.count), wall_count = dem_round_up(dem->walls.count);
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(pair_count, CONTACT_BLOCK))
     {
-        SIMD_CALL(dem_pairs)(&work, block * CONTACT_BLOCK, parallel_block_end(block, CONTACT_BLOCK, pair_count));
+        SIMD_CALL(dem_pairs)(work, block * CONTACT_BLOCK, parallel_block_end(block, CONTACT_BLOCK, pair_count));
     }
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(wall_count, CONTACT_BLOCK))
     {
         int64_t first = block * CONTACT_BLOCK;
-        dem_refresh_walls(dem, first, parallel_block_end(block, CONTACT_BLOCK, dem->walls.count));
-        SIMD_CALL(dem_walls)(&work, first, parallel_block_end(block, CONTACT_BLOCK, wall_count), pair_count);
+        if (!work->gives_rates) {
+            int64_t last = parallel_block_end(block, CONTACT_BLOCK, dem->walls.count);
+            dem_refresh_walls(dem, first, last);
+            if (dem->has_moving) dem_drive_walls(dem, first, last);
+        }
+        SIMD_CALL(dem_walls)(work, first, parallel_block_end(block, CONTACT_BLOCK, wall_count), pair_count);
     }
 }
 
@@ -143,9 +179,20 @@ static void move(Dem *dem, float seconds)
 static GrainResult step(void *state, double seconds)
 {
     Dem *dem = state;
+    if (dem->adaptive) return dem_adaptive_advance(dem, seconds);
     TRY(dem_make_lists(dem, seconds));
-    find_forces(dem, (float)seconds);
+    DemMixes mixes = dem->mixes;
+    DemWork work = dem_work(dem);
+    work.mixes = &mixes;
+    work.seconds = (float)seconds;
+    dem_law_for_step(&work.law, &mixes, seconds);
+    TRY(rigid_find_loads(dem->rigid, seconds));
+    dem_find_forces(dem, &work);
+    dem_load_bodies(dem);
     move(dem, (float)seconds);
+    TRY(rigid_move(dem->rigid, seconds));
+    dem->must_list |= rigid_has_left(dem->rigid);
+    dem->steps_done++;
     return GRAIN_OK;
 }
 
@@ -201,10 +248,13 @@ static int save_balls(const Dem *dem, Column *columns)
     columns[0] = (Column){"dem.must_list", GRAIN_I32, 1, 1, &dem->must_list};
     columns[1] = (Column){"dem.id", GRAIN_I32, 1, dem->count, dem->id};
     columns[2] = (Column){"dem.balls", GRAIN_F32, DEM_BALL_FLOATS, dem->count, dem->balls};
-    if (dem->grain_count == 0) return 3;
-    columns[3] = (Column){"dem.grain_id", GRAIN_I32, 1, dem->grain_count, dem->grain_id};
-    columns[4] = (Column){"dem.grains", GRAIN_F32, DEM_GRAIN_FLOATS, dem->grain_count, dem->grains};
-    return 5;
+    int count = 3;
+    if (dem->adaptive)
+        columns[count++] = (Column){"dem.adaptive_step", GRAIN_F64, 1, 1, dem_adaptive_step(dem->adaptive)};
+    if (dem->grain_count == 0) return count;
+    columns[count++] = (Column){"dem.grain_id", GRAIN_I32, 1, dem->grain_count, dem->grain_id};
+    columns[count++] = (Column){"dem.grains", GRAIN_F32, DEM_GRAIN_FLOATS, dem->grain_count, dem->grains};
+    return count;
 }
 
 // What a pair or wall has learnt; who is in the lists follows from the balls' anchors.
@@ -221,6 +271,11 @@ static int save_contacts(const Dem *dem, Column *columns)
     const DemVectors *walls[] = {&dem->walls.shear, &dem->walls.roll, &dem->walls.normal, &dem->walls.sampled};
     for (int i = 0; i < 4; i++) count = add_vectors(columns, count, names[2 + i], walls[i], dem->walls.count);
     columns[count++] = (Column){"dem.wall_gap", GRAIN_F32, 1, dem->walls.count, dem->walls.gap};
+    if (!dem->has_moving) return count;
+    columns[count++] = (Column){"dem.wall_ball", GRAIN_I32, 1, dem->walls.count, dem->walls.ball};
+    columns[count++] = (Column){"dem.wall_collider", GRAIN_I32, 1, dem->walls.count, dem->walls.collider};
+    columns[count++] = (Column){"dem.wall_held", GRAIN_F32, DEM_HELD_FLOATS, dem->walls.count, dem->walls.held};
+    columns[count++] = (Column){"dem.wall_partner", GRAIN_F32, 1, dem->walls.count, dem->walls.partner};
     return count;
 }
 
@@ -228,7 +283,8 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Dem *dem = state;
     int count = save_balls(dem, columns);
-    return count + save_contacts(dem, columns + count);
+    count += save_contacts(dem, columns + count);
+    return dem->has_moving ? count + rigid_save(dem->rigid, columns + count) : count;
 }
 
 static GrainResult copy_columns(const Column *columns, int column_count, const Column *own, int own_count)
@@ -245,10 +301,13 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     Column own[SOLVER_MAX_COLUMNS];
     TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
     for (int64_t i = 0; dem->place && i < dem->count; i++) dem->place[dem->id[i]] = (int32_t)i;
+    if (dem->has_moving) TRY(rigid_load(dem->rigid, columns, column_count));
     const Column *shear = column_find(columns, column_count, "dem.shear_x");
     if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
-    TRY(dem_restore_lists(dem));
+    TRY(dem_restore_lists(dem, columns, column_count));
     return copy_columns(columns, column_count, own, save_contacts(dem, own));
 }
 
-const Solver dem_solver = {"dem", 2, create, destroy, largest_step, step, read, save, load};
+static const Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
+
+const Solver dem_solver = {"dem", 4, create, destroy, largest_step, step, read, save, load, dem_measure, rigid};

@@ -1,5 +1,5 @@
 #pragma once
-/// Discrete elements: grains as spheres that push, rub and roll (Bell, Yu, Mucha 2005; docs/physics.md has the laws).
+/// Discrete elements: grains as spheres that push, rub and roll (Bell, Yu, Mucha 2005; docs/dem.md has the laws).
 ///
 /// The balls are kept sorted by cell. Every pair that may touch before the lists are made again stands once in a list;
 /// one loop over pairs works out the force of each (SIMD over pairs, results into one record a pair), a second loop
@@ -20,6 +20,7 @@
 #include "base/simd.h"
 #include "sim/dem/dem_law.h"
 #include "sim/dem/dem_shape.h"
+#include "sim/rigid/rigid.h"
 #include "sim/solver.h"
 
 extern const Solver dem_solver;
@@ -53,8 +54,7 @@ typedef struct DemGrain {
 typedef struct DemArm {
     float listed[3], unused_a; ///< when the lists were made
     float now[3], unused_b;
-    float rounding[3]; ///< anchor of the grain + listed - anchor of the ball
-    int32_t grain;     ///< place of its grain
+    float rounding[3], unused_c; ///< anchor of the grain + listed - anchor of the ball
 } DemArm;
 
 /// Lists are as long as a multiple of this, so that no vector reaches past their end. The entries that fill them up
@@ -83,6 +83,14 @@ typedef struct DemPairs {
     int64_t own_capacity, a_capacity, b_capacity, mix_capacity;
 } DemPairs;
 
+/// A wall of a collider that moves, as it was when the lists were made: the plane goes with the collider from there.
+typedef struct DemWallHeld {
+    float normal[3], gap;       ///< as in DemWalls
+    float sampled[3], unused_a; ///< m, offset of the ball from its anchor, seen from the collider
+    float drive[3], unused_b;   ///< m/s, of a surface that bends
+} DemWallHeld;
+#define DEM_HELD_FLOATS 12
+
 /// Places where a collider may touch a ball: a plane that stands for the collider near the ball.
 typedef struct DemWalls {
     int64_t count;
@@ -94,6 +102,11 @@ typedef struct DemWalls {
     float *friction;    ///< of the collider
     int32_t *mix;       ///< the grain's kind with itself; NULL when there is only one
     DemVectors shear, roll;
+    // Only in scenes where something moves; then dem_drive_walls writes normal, sampled and gap in every step.
+    DemVectors drive;  ///< m/s, of the collider where it touches
+    float *partner;    ///< 1/kg, what a body's mass counts for in this contact; 0 for other colliders
+    DemWallHeld *held; ///< means nothing for colliders that stand
+    int64_t partner_capacity, held_capacity;
     int64_t ball_capacity, collider_capacity, gap_capacity, friction_capacity, mix_capacity;
 } DemWalls;
 
@@ -104,6 +117,7 @@ typedef struct DemWallFound {
     int32_t ball, collider;
     Vec3 normal;
     float gap;
+    Vec3 drive;
 } DemWallFound;
 
 /// Balls of very different sizes are sorted into grids of their own, each with cells for the largest of it; the balls
@@ -123,6 +137,13 @@ typedef struct DemLevels {
 typedef struct Dem {
     SimDef def;
     SimCollider *colliders; ///< own copy
+    Rigid *rigid;           ///< the same as what can move
+    int has_moving;         ///< colliders
+    float smallest_radius;  ///< m, of all balls
+    float largest_margin;   ///< m, that a collider may move before lists are made again
+    int32_t *loaded;        ///< walls of bodies
+    int32_t *pressed;       ///< body -> how many walls it has
+    int64_t loaded_count, loaded_capacity, pressed_capacity;
     int threads;
     int64_t count;
     DemLaw law;
@@ -166,6 +187,9 @@ typedef struct Dem {
     int64_t *block_walls; ///< how many were found, block by block; block_count + 1 entries
     int64_t shared_capacity, force_capacity, moment_capacity, torque_capacity, found_capacity;
 
+    struct DemAdaptive *adaptive; ///< NULL: the default integrator
+    int64_t steps_done, steps_rejected;
+
     int32_t must_list;   ///< somebody left the skin, or nothing is listed yet
     int32_t *block_left; ///< of each block: somebody left the skin
     int64_t block_count;
@@ -188,8 +212,8 @@ void dem_free_grains(Dem *dem);
 // dem_lists.c
 /// Makes the lists if somebody has left the skin. Springs of pairs that stay are kept.
 GrainResult dem_make_lists(Dem *dem, double seconds);
-/// Makes them as they were when the balls stood at their anchors; springs are 0.
-GrainResult dem_restore_lists(Dem *dem);
+/// Makes them as they were when the balls stood at their anchors; springs are 0. columns: what was saved.
+GrainResult dem_restore_lists(Dem *dem, const Column *columns, int column_count);
 void dem_free_lists(Dem *dem);
 /// GRAIN_ERROR_DIVERGED with the name of a particle that is nowhere.
 GrainResult dem_name_lost(const Dem *dem);
@@ -197,9 +221,34 @@ GrainResult dem_name_lost(const Dem *dem);
 // dem_walls.c
 /// Finds the planes that stand for the colliders near each ball, keeping the springs of those before.
 GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before);
+/// The walls as they were listed, when that does not follow from the balls alone; what they have learnt is still to
+/// come.
+GrainResult dem_restore_walls(Dem *dem, const int32_t *ball, const int32_t *collider, int64_t count);
 /// Looks at the colliders again for balls that have moved on.
 void dem_refresh_walls(Dem *dem, int64_t first, int64_t last);
 void dem_free_walls(DemWalls *walls);
+
+// dem_drive.c
+/// Puts walls [first, last) of colliders that move where they are now.
+void dem_drive_walls(Dem *dem, int64_t first, int64_t last);
+/// What of the walls belongs to bodies; called when walls have been found.
+GrainResult dem_list_loads(Dem *dem);
+/// Hands what the walls felt on to the bodies.
+void dem_load_bodies(Dem *dem);
+
+// dem_rkf45.c
+/// "symplectic", the default, and "rkf45"; NULL-ended.
+extern const char *const dem_integrator_names[];
+/// GRAIN_ERROR_ARGUMENT for an unknown name in the def.
+GrainResult dem_adaptive_create(Dem *dem);
+void dem_adaptive_destroy(struct DemAdaptive *adaptive);
+/// Advances by this much in as many steps as the tolerance asks for.
+GrainResult dem_adaptive_advance(Dem *dem, double seconds);
+/// s, of the next step; kept in checkpoints.
+double *dem_adaptive_step(struct DemAdaptive *adaptive);
+
+// dem_energy.c
+void dem_measure(const void *state, SimStats *out);
 
 // dem_levels.c
 /// Sorts balls at x, y, z with this reach (all in the order they stand in) into levels and cells.
@@ -242,7 +291,14 @@ typedef struct DemWork {
     DemLaw law;                     ///< for a substep of this length
     const DemMixes *mixes;
     float seconds;
+    int gives_rates; ///< springs are read as they are, and overwritten by how fast they stretch
 } DemWork;
+
+// dem.c
+/// The forces of all contacts, into their records.
+void dem_find_forces(Dem *dem, const DemWork *work);
+/// Work as it is for the default integrator, save for the law.
+DemWork dem_work(const Dem *dem);
 
 /// Forces of pairs [first, last), both multiples of DEM_LIST_MULTIPLE, into their records.
 SIMD_KERNEL(void, dem_pairs, (const DemWork *work, int64_t first, int64_t last))

@@ -1,25 +1,8 @@
 #pragma once
 /// The contact laws for SIMD_LANES contacts at once; included by the kernels only.
 #include "sim/dem/dem.h"
+#include "sim/dem/dem_vec_simd.h"
 
-typedef struct Vec3V {
-    FloatV x, y, z;
-} Vec3V;
-
-SIMD_INLINE Vec3V vec3v(FloatV x, FloatV y, FloatV z) { return (Vec3V){x, y, z}; }
-SIMD_INLINE Vec3V vec3v_add(Vec3V a, Vec3V b) { return (Vec3V){a.x + b.x, a.y + b.y, a.z + b.z}; }
-SIMD_INLINE Vec3V vec3v_sub(Vec3V a, Vec3V b) { return (Vec3V){a.x - b.x, a.y - b.y, a.z - b.z}; }
-SIMD_INLINE Vec3V vec3v_scale(Vec3V a, FloatV s) { return (Vec3V){a.x * s, a.y * s, a.z * s}; }
-SIMD_INLINE FloatV vec3v_dot(Vec3V a, Vec3V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-SIMD_INLINE Vec3V vec3v_cross(Vec3V a, Vec3V b)
-{
-    return (Vec3V){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-/// What is left of a across the unit vector normal.
-SIMD_INLINE Vec3V vec3v_across(Vec3V a, Vec3V normal)
-{
-    return vec3v_sub(a, vec3v_scale(normal, vec3v_dot(a, normal)));
-}
 /// Zero where the mask is not set.
 SIMD_INLINE FloatV keep(IntV mask, FloatV v) { return (FloatV)(mask & (IntV)v); }
 SIMD_INLINE Vec3V vec3v_keep(IntV mask, Vec3V v) { return (Vec3V){keep(mask, v.x), keep(mask, v.y), keep(mask, v.z)}; }
@@ -131,8 +114,10 @@ SIMD_INLINE Vec3V sliding_force(const DemLaw *law, Vec3V slide, FloatV mass, Flo
     return vec3v_scale(slide, -viscosity);
 }
 
+// The springs are stretched on by what this step brings; or, for gives_rates, taken as they are and replaced by how
+// fast they stretch.
 SIMD_INLINE ResponseV contact_response(const DemLaw *law, const ContactV *contact, Vec3V *shear, Vec3V *roll,
-                                       int has_spring, int resists_rolling, float seconds)
+                                       int has_spring, int resists_rolling, float seconds, int gives_rates)
 {
     ResponseV response;
     Vec3V normal = contact->normal;
@@ -142,18 +127,21 @@ SIMD_INLINE ResponseV contact_response(const DemLaw *law, const ContactV *contac
     Vec3V slide = vec3v_sub(contact->velocity, vec3v_scale(normal, separation_speed));
     if (has_spring) {
         // The contact turns with the grains: what is stretched stays across the normal.
-        *shear = vec3v_across(vec3v_add(*shear, vec3v_scale(slide, simd_set1(seconds))), normal);
+        if (!gives_rates) *shear = vec3v_add(*shear, vec3v_scale(slide, simd_set1(seconds)));
+        *shear = vec3v_across(*shear, normal);
         response.shear = spring_force(shear, slide, k * law->shear_stiffness, c * law->shear_damping, limit);
+        if (gives_rates) *shear = slide;
     } else {
         response.shear = sliding_force(law, slide, contact->mass, limit);
     }
     if (resists_rolling) {
         // Rolling and twisting alike, as the way of a point at the effective radius.
         Vec3V rolling = vec3v_scale(contact->spin, contact->radius);
-        *roll = vec3v_add(*roll, vec3v_scale(rolling, simd_set1(seconds)));
+        if (!gives_rates) *roll = vec3v_add(*roll, vec3v_scale(rolling, simd_set1(seconds)));
         response.torque = vec3v_scale(spring_force(roll, rolling, k * law->roll_stiffness, c * law->roll_damping,
                                                    push * contact->rolling_friction),
                                       contact->radius);
+        if (gives_rates) *roll = rolling;
     }
     if (law->is_cohesive) push -= contact->mass * contact->cohesion;
     response.force = vec3v_add(vec3v_scale(normal, push), response.shear);

@@ -230,8 +230,7 @@ void dem_place_arms(Dem *dem)
                                         .now = {now.x, now.y, now.z},
                                         .rounding = {(grain->anchor[0] - b->anchor[0]) + arm.x,
                                                      (grain->anchor[1] - b->anchor[1]) + arm.y,
-                                                     (grain->anchor[2] - b->anchor[2]) + arm.z},
-                                        .grain = (int32_t)g};
+                                                     (grain->anchor[2] - b->anchor[2]) + arm.z}};
             dem->body[place] = (int32_t)g;
         }
     }

@@ -213,9 +213,11 @@ GrainResult dem_law_choose(const SimDef *def, float smallest_radius, float large
     return GRAIN_OK;
 }
 
+void dem_law_soften_sliding(DemLaw *law, double seconds) { law->viscosity = (float)(SLIDE_STOP / seconds); }
+
 void dem_law_for_step(DemLaw *law, DemMixes *mixes, double seconds)
 {
-    law->viscosity = (float)(SLIDE_STOP / seconds);
+    dem_law_soften_sliding(law, seconds);
     if (law->normal != DEM_NORMAL_LINEAR) return; // depends on the overlap: the kernel does it
     for (int a = 0; a < law->material_count; a++)
         for (int b = 0; b < law->material_count; b++) {

@@ -1,6 +1,6 @@
 #pragma once
 /// What two touching balls do to each other, as slots that are filled from tables (dem_law.c): a normal law, a shear
-/// law, rolling, cohesion. Formulas, sources, ranges and tests: docs/physics.md.
+/// law, rolling, cohesion. Formulas, sources, ranges and tests: docs/dem.md.
 #include "base/simd.h"
 #include "sim/solver.h"
 
@@ -62,6 +62,9 @@ GrainResult dem_law_choose(const SimDef *def, float smallest_radius, float large
 /// gives, which is not known before: a pair alone comes out as if it were, so that restitution is exact to the second
 /// order.
 void dem_law_for_step(DemLaw *law, DemMixes *mixes, double seconds);
+/// The part of it that an integrator needs which knows the speed at every stage: laws that would stop a pair within a
+/// step of this length stop it in some of them.
+void dem_law_soften_sliding(DemLaw *law, double seconds);
 
 /// The names of the laws, NULL-ended, in the order of the enums above.
 extern const char *const dem_normal_names[], *const dem_shear_names[];

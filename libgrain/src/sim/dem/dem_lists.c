@@ -154,11 +154,8 @@ GrainResult dem_name_lost(const Dem *dem)
     return fail(GRAIN_ERROR_DIVERGED, "a particle left the range of numbers");
 }
 
-static GrainResult list_all(Dem *dem, const int32_t *ball_before)
+static GrainResult list_records(Dem *dem)
 {
-    dem_place_arms(dem);
-    TRY(dem_list_pairs(dem, ball_before));
-    TRY(dem_find_walls(dem, ball_before));
     TRY(grow_records(dem));
     return list_shared(dem);
 }
@@ -166,6 +163,9 @@ static GrainResult list_all(Dem *dem, const int32_t *ball_before)
 GrainResult dem_make_lists(Dem *dem, double seconds)
 {
     if (!dem->must_list) return GRAIN_OK;
+    rigid_mark(dem->rigid, seconds, (double)dem->largest_margin);
+    dem->must_list = dem->count > 0;
+    if (!dem->must_list) return GRAIN_OK; // bodies alone
     dem_anchor_grains(dem);
     place_balls(dem, seconds);
     spread_balls(dem);
@@ -179,17 +179,36 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
     dem->pairs = dem->pairs_before, dem->pairs_before = pairs;
     DemWalls walls = dem->walls;
     dem->walls = dem->walls_before, dem->walls_before = walls;
-    TRY(list_all(dem, is_first ? NULL : dem->levels.order));
+    const int32_t *ball_before = is_first ? NULL : dem->levels.order;
+    dem_place_arms(dem);
+    TRY(dem_list_pairs(dem, ball_before));
+    TRY(dem_find_walls(dem, ball_before));
+    TRY(list_records(dem));
     dem->must_list = 0;
     return GRAIN_OK;
 }
 
-GrainResult dem_restore_lists(Dem *dem)
+// Walls of a collider that stands are found again; those of sheets that bend depend on which side a ball has come from.
+static GrainResult restore_walls(Dem *dem, const Column *columns, int column_count)
 {
+    if (!dem->has_moving) return dem_find_walls(dem, NULL);
+    const Column *ball = column_find(columns, column_count, "dem.wall_ball");
+    const Column *collider = column_find(columns, column_count, "dem.wall_collider");
+    if (!ball || !collider || ball->count != collider->count || ball->type != GRAIN_I32 || collider->type != GRAIN_I32)
+        return fail(GRAIN_ERROR_DAMAGED, "the list of walls is missing");
+    return dem_restore_walls(dem, ball->data, collider->data, ball->count);
+}
+
+GrainResult dem_restore_lists(Dem *dem, const Column *columns, int column_count)
+{
+    if (dem->count == 0) return GRAIN_OK;
     // The balls stand in the order of these very cells, so sorting them again would change nothing.
     spread_balls(dem);
     TRY(dem_levels_build(&dem->levels, dem->x, dem->y, dem->z, dem->reach, dem->count, dem->threads));
-    return list_all(dem, NULL);
+    dem_place_arms(dem);
+    TRY(dem_list_pairs(dem, NULL));
+    TRY(restore_walls(dem, columns, column_count));
+    return list_records(dem);
 }
 
 void dem_free_lists(Dem *dem)
@@ -198,8 +217,8 @@ void dem_free_lists(Dem *dem)
     dem_free_pairs(&dem->pairs_before);
     dem_free_walls(&dem->walls);
     dem_free_walls(&dem->walls_before);
-    void *arrays[] = {dem->shared, dem->shared_start, dem->force,     dem->moment,
-                      dem->torque, dem->found,        dem->wall_found};
+    void *arrays[] = {dem->shared, dem->shared_start, dem->force,  dem->moment, dem->torque,
+                      dem->found,  dem->wall_found,   dem->loaded, dem->pressed};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     dem_levels_free(&dem->levels);
 }

@@ -1,10 +1,5 @@
 #include "sim/dem/dem.h"
-
-// A record of four floats is a vector of its own here, on every instruction set.
-typedef float Float4 __attribute__((vector_size(16)));
-
-SIMD_INLINE Float4 load4(const float *from) { return *(const Float4 *)from; }
-SIMD_INLINE Float4 set4(float value) { return (Float4){value, value, value, value}; }
+#include "sim/dem/dem_vec_simd.h"
 
 typedef struct Sums {
     Float4 push, turn, roll;
@@ -12,16 +7,16 @@ typedef struct Sums {
 
 SIMD_INLINE void add_own(const Dem *dem, int64_t record, Sums *sums, int resists_rolling)
 {
-    sums->push += load4(dem->force + 4 * record);
-    sums->turn += load4(dem->moment + 4 * record);
-    if (resists_rolling) sums->roll += load4(dem->torque + 4 * record);
+    sums->push += float4_load(dem->force + 4 * record);
+    sums->turn += float4_load(dem->moment + 4 * record);
+    if (resists_rolling) sums->roll += float4_load(dem->torque + 4 * record);
 }
 
 SIMD_INLINE void add_shared(const Dem *dem, int64_t record, Sums *sums, int resists_rolling)
 {
-    sums->push -= load4(dem->force + 4 * record);
-    sums->turn += load4(dem->moment + 4 * record);
-    if (resists_rolling) sums->roll -= load4(dem->torque + 4 * record);
+    sums->push -= float4_load(dem->force + 4 * record);
+    sums->turn += float4_load(dem->moment + 4 * record);
+    if (resists_rolling) sums->roll -= float4_load(dem->torque + 4 * record);
 }
 
 // Four of each come without a question: a wrong guess of how many there are costs more than adding zeros.
@@ -49,14 +44,14 @@ SIMD_INLINE int32_t move_balls(const Dem *dem, int64_t first, int64_t last, floa
         Sums sums = sum_records(dem, i, resists_rolling);
         DemBall *ball = &dem->balls[i];
         Float4 *offset = (Float4 *)ball->offset, *velocity = (Float4 *)ball->velocity, *spin = (Float4 *)ball->spin;
-        Float4 turn = sums.roll - sums.turn * set4(ball->radius);
+        Float4 turn = sums.roll - sums.turn * float4_set1(ball->radius);
         if (has_grains && ball->inverse_inertia == 0.0f) { // dem_grains moves it
             *(Float4 *)(dem->push + 4 * i) = sums.push;
             *(Float4 *)(dem->turn + 4 * i) = turn;
             continue;
         }
-        Float4 moved = *velocity + (sums.push * set4(ball->inverse_mass * seconds) + fall);
-        *spin += turn * set4(ball->inverse_inertia * seconds);
+        Float4 moved = *velocity + (sums.push * float4_set1(ball->inverse_mass * seconds) + fall);
+        *spin += turn * float4_set1(ball->inverse_inertia * seconds);
         *velocity = moved;
         *offset += moved * step;
         Float4 squares = *offset * *offset;

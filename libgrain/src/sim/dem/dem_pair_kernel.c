@@ -16,7 +16,7 @@ SIMD_INLINE void store_nothing(const DemWork *work, int64_t pair, int has_spring
     vec3v_store(&work->pairs.roll, pair, zeros);
 }
 
-SIMD_INLINE void pair_lanes(const DemWork *work, int64_t pair, int has_spring, int resists_rolling)
+SIMD_INLINE void pair_lanes(const DemWork *work, int64_t pair, int has_spring, int resists_rolling, int gives_rates)
 {
     const DemPairs *pairs = &work->pairs;
     const float *balls = (const float *)work->balls;
@@ -62,7 +62,7 @@ SIMD_INLINE void pair_lanes(const DemWork *work, int64_t pair, int has_spring, i
     if (has_spring) shear = vec3v_load(&pairs->shear, pair);
     if (resists_rolling) roll = vec3v_load(&pairs->roll, pair);
     ResponseV response =
-        contact_response(&work->law, &contact, &shear, &roll, has_spring, resists_rolling, work->seconds);
+        contact_response(&work->law, &contact, &shear, &roll, has_spring, resists_rolling, work->seconds, gives_rates);
     Vec3V force = vec3v_keep(contact.touching, response.force);
     Vec3V moment = vec3v_keep(contact.touching, vec3v_scale(vec3v_cross(contact.normal, response.shear), lever));
     simd_store_records(work->force + 4 * pair, force.x, force.y, force.z, zero);
@@ -75,17 +75,25 @@ SIMD_INLINE void pair_lanes(const DemWork *work, int64_t pair, int has_spring, i
     }
 }
 
+// Four loops, so that each holds only what it needs.
+SIMD_INLINE void all_lanes(const DemWork *work, int64_t first, int64_t last, int gives_rates)
+{
+    int has_spring = work->law.shear == DEM_SHEAR_SPRING, resists_rolling = work->torque != NULL;
+    if (has_spring && resists_rolling)
+        for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 1, 1, gives_rates);
+    else if (has_spring)
+        for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 1, 0, gives_rates);
+    else if (resists_rolling)
+        for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 0, 1, gives_rates);
+    else
+        for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 0, 0, gives_rates);
+}
+
 void SIMD_NAME(dem_pairs)(const DemWork *given, int64_t first, int64_t last)
 {
-    DemWork own = *given, *work = &own;
-    int has_spring = work->law.shear == DEM_SHEAR_SPRING, resists_rolling = work->torque != NULL;
-    // Four loops, so that each holds only what it needs.
-    if (has_spring && resists_rolling)
-        for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 1, 1);
-    else if (has_spring)
-        for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 1, 0);
-    else if (resists_rolling)
-        for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 0, 1);
+    DemWork own = *given;
+    if (own.gives_rates)
+        all_lanes(&own, first, last, 1);
     else
-        for (int64_t pair = first; pair < last; pair += SIMD_LANES) pair_lanes(work, pair, 0, 0);
+        all_lanes(&own, first, last, 0);
 }

@@ -210,3 +210,31 @@ GrainResult dem_shape_from_balls(const DemShapeBall *balls, int ball_count, DemS
     settle_frame(out, &moments);
     return GRAIN_OK;
 }
+
+// --- public -------------------------------------------------------------------------------------
+
+GrainResult grain_shape_make(const char *name, const GrainMesh *mesh, int32_t most_balls, GrainShape *out)
+{
+    CHECK_STRUCT(out, GrainShape);
+    if (!name) return fail(GRAIN_ERROR_ARGUMENT, "grain_shape_make: name is NULL");
+    DemShape shape;
+    if (strcmp(name, "mesh") == 0) {
+        if (!mesh) return fail(GRAIN_ERROR_ARGUMENT, "grain_shape_make: a grain shaped like a mesh needs the mesh");
+        if (most_balls < 1 || most_balls > DEM_SHAPE_MAX_BALLS)
+            return fail(GRAIN_ERROR_ARGUMENT, "grain_shape_make: most_balls is %d; it must be 1 to %d", most_balls,
+                        DEM_SHAPE_MAX_BALLS);
+        TRY(dem_shape_from_mesh(mesh, most_balls, &shape));
+    } else {
+        TRY(dem_shape_by_name(name, &shape));
+    }
+    *out = (GrainShape){.struct_size = sizeof *out,
+                        .ball_count = shape.ball_count,
+                        .centre = {shape.centre.x, shape.centre.y, shape.centre.z},
+                        .scale = shape.scale};
+    for (int i = 0; i < shape.ball_count; i++) {
+        Vec3 at = quat_rotate(quat_conjugate(shape.from_given), shape.balls[i].at);
+        float *ball = out->balls[i];
+        ball[0] = at.x, ball[1] = at.y, ball[2] = at.z, ball[3] = shape.balls[i].radius;
+    }
+    return GRAIN_OK;
+}

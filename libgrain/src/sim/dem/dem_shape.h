@@ -1,9 +1,9 @@
 #pragma once
 /// Shapes of grains: balls that move as one. Sizes are relative: the ball around the whole grain has radius 1.
 #include "base/vec.h"
-#include "grain/mesh.h"
+#include "grain/shape.h"
 
-#define DEM_SHAPE_MAX_BALLS 64
+#define DEM_SHAPE_MAX_BALLS GRAIN_SHAPE_MAX_BALLS
 
 typedef struct DemShapeBall {
     Vec3 at;

@@ -4,9 +4,10 @@
 
 #define FIELD(name) (offsetof(DemBall, name) / sizeof(float))
 
-// The wall is a partner of endless mass and radius. It stands second in its record, the ball first; but as the ball
-// finds the record among its shared ones, force and torque are stored with the sign they have for a second partner.
-SIMD_INLINE void wall_lanes(const DemWork *work, int64_t wall, int64_t record, int resists_rolling)
+// The wall is a partner of endless mass (save where it belongs to a body) and radius. It stands second in its record,
+// the ball first; but as the ball finds the record among its shared ones, force and torque are stored with the sign
+// they have for a second partner.
+SIMD_INLINE void wall_lanes(const DemWork *work, int64_t wall, int64_t record, int resists_rolling, int moves)
 {
     const DemWalls *walls = &work->walls;
     const float *balls = (const float *)work->balls;
@@ -30,14 +31,19 @@ SIMD_INLINE void wall_lanes(const DemWork *work, int64_t wall, int64_t record, i
     FloatV lever = simd_max(distance, zero); // to where ball and wall meet
     contact.velocity =
         vec3v_sub(vec3v(v[0], v[1], v[2]), vec3v_cross(vec3v_scale(contact.spin, lever), contact.normal));
+    if (moves) {
+        contact.velocity = vec3v_sub(contact.velocity, vec3v_load(&walls->drive, wall));
+        contact.inverse_mass = v[3] + simd_load(walls->partner + wall);
+        contact.mass = 1.0f / contact.inverse_mass;
+    }
     contact_mix(work, walls->mix ? walls->mix + wall : NULL, &contact);
     contact.friction = simd_load(walls->friction + wall);
 
     Vec3V shear = vec3v_load(&walls->shear, wall), roll = {zero, zero, zero};
     if (resists_rolling) roll = vec3v_load(&walls->roll, wall);
     int has_spring = work->law.shear == DEM_SHEAR_SPRING;
-    ResponseV response =
-        contact_response(&work->law, &contact, &shear, &roll, has_spring, resists_rolling, work->seconds);
+    ResponseV response = contact_response(&work->law, &contact, &shear, &roll, has_spring, resists_rolling,
+                                          work->seconds, work->gives_rates);
     Vec3V force = vec3v_keep(contact.touching, response.force);
     Vec3V moment =
         vec3v_keep(contact.touching, vec3v_scale(vec3v_cross(contact.normal, response.shear), lever / at[3]));
@@ -55,5 +61,5 @@ void SIMD_NAME(dem_walls)(const DemWork *given, int64_t first, int64_t last, int
 {
     DemWork own = *given, *work = &own;
     for (int64_t wall = first; wall < last; wall += SIMD_LANES)
-        wall_lanes(work, wall, first_record + wall, work->torque != NULL);
+        wall_lanes(work, wall, first_record + wall, work->torque != NULL, work->walls.partner != NULL);
 }

@@ -79,43 +79,78 @@ static int planes_of(const GrainSdf *sdf, const Samples *samples, int first, Vec
 
 typedef struct Finder {
     Dem *dem;
+    const int32_t *ball_before; // as in dem_list_pairs
     DemWallFound *found;
     int64_t count, room; // count runs on when there is no room
 } Finder;
 
-static void add_found(Finder *finder, int64_t ball, int collider, Plane plane)
+static void add_found(Finder *finder, int64_t ball, int collider, Plane plane, Vec3 drive)
 {
     if (finder->count < finder->room)
-        finder->found[finder->count] = (DemWallFound){(int32_t)ball, collider, plane.normal, plane.gap};
+        finder->found[finder->count] = (DemWallFound){(int32_t)ball, collider, plane.normal, plane.gap, drive};
     finder->count++;
 }
 
-static void probe_balls(Finder *finder, int collider, const int32_t *balls, int count)
+static const Vec3 no_drive = {0, 0, 0};
+
+// Balls near a collider, where they are in its coordinates of time 0.
+typedef struct NearBalls {
+    int count;
+    int32_t ball[CHUNK];
+    float x[CHUNK], y[CHUNK], z[CHUNK];
+} NearBalls;
+
+static Vec3 ball_seen_from(const RigidObject *object, const Dem *dem, int64_t ball)
+{
+    Vec3 at = {dem->x[ball], dem->y[ball], dem->z[ball]};
+    if (!object->has_moved) return at;
+    Vec3d apart = vec3d_sub(vec3d_from(at), object->listed.position);
+    Vec3d rest = vec3d_add(quatd_rotate(quatd_conjugate(object->listed.facing), apart), object->rest);
+    return vec3((float)rest.x, (float)rest.y, (float)rest.z);
+}
+
+static Vec3 normal_in_world(const RigidObject *object, Vec3 normal)
+{
+    if (!object->has_moved) return normal;
+    Vec3d turned = quatd_rotate(object->listed.facing, vec3d_from(normal));
+    return vec3((float)turned.x, (float)turned.y, (float)turned.z);
+}
+
+static float reach_to(const Dem *dem, const RigidObject *object, int64_t ball)
+{
+    return dem->reach[ball] + (float)object->margin;
+}
+
+static void probe_balls(Finder *finder, int collider, const NearBalls *near)
 {
     const Dem *dem = finder->dem;
+    const RigidObject *object = &dem->rigid->objects[collider];
     const GrainSdf *sdf = dem->colliders[collider].sdf;
     Samples samples;
-    for (int begin = 0; begin < count; begin += PROBE_BATCH) {
-        int batch = count - begin < PROBE_BATCH ? count - begin : PROBE_BATCH;
+    for (int begin = 0; begin < near->count; begin += PROBE_BATCH) {
+        int batch = near->count - begin < PROBE_BATCH ? near->count - begin : PROBE_BATCH;
         for (int k = 0; k < batch; k++) {
-            int32_t ball = balls[begin + k];
+            float radius = dem->balls[near->ball[begin + k]].radius;
             for (int probe = 0; probe < PROBES; probe++) {
                 Vec3 direction = probe_direction(probe);
                 int i = k * PROBES + probe;
-                samples.x[i] = dem->x[ball] + direction.x * dem->balls[ball].radius;
-                samples.y[i] = dem->y[ball] + direction.y * dem->balls[ball].radius;
-                samples.z[i] = dem->z[ball] + direction.z * dem->balls[ball].radius;
+                samples.x[i] = near->x[begin + k] + direction.x * radius;
+                samples.y[i] = near->y[begin + k] + direction.y * radius;
+                samples.z[i] = near->z[begin + k] + direction.z * radius;
             }
         }
         sdf_sample(sdf, samples.x, samples.y, samples.z, batch * PROBES, samples.distance, samples.gx, samples.gy,
                    samples.gz);
         for (int k = 0; k < batch; k++) {
-            int32_t ball = balls[begin + k];
+            int32_t ball = near->ball[begin + k];
             Plane planes[MAX_PLANES];
-            int found = planes_of(sdf, &samples, k * PROBES, vec3(dem->x[ball], dem->y[ball], dem->z[ball]),
-                                  dem->balls[ball].radius, dem->reach[ball], planes);
-            for (int p = 0; p < found; p++)
-                add_found(finder, ball, found > 1 ? collider | DEM_WALL_FIXED : collider, planes[p]);
+            int found =
+                planes_of(sdf, &samples, k * PROBES, vec3(near->x[begin + k], near->y[begin + k], near->z[begin + k]),
+                          dem->balls[ball].radius, reach_to(dem, object, ball), planes);
+            for (int p = 0; p < found; p++) {
+                planes[p].normal = normal_in_world(object, planes[p].normal);
+                add_found(finder, ball, found > 1 ? collider | DEM_WALL_FIXED : collider, planes[p], no_drive);
+            }
         }
     }
 }
@@ -123,27 +158,66 @@ static void probe_balls(Finder *finder, int collider, const int32_t *balls, int 
 static void find_sdf_walls(Finder *finder, int collider, int64_t first, int64_t last)
 {
     const Dem *dem = finder->dem;
+    const RigidObject *object = &dem->rigid->objects[collider];
     const GrainSdf *sdf = dem->colliders[collider].sdf;
     Vec3 low, high;
     sdf_bounds(sdf, &low, &high);
     for (int64_t begin = first; begin < last; begin += CHUNK) {
         int64_t end = begin + CHUNK < last ? begin + CHUNK : last;
-        int32_t near[CHUNK];
-        int near_count = 0;
-        float x[CHUNK], y[CHUNK], z[CHUNK], distance[CHUNK];
+        NearBalls near = {0};
+        float distance[CHUNK];
         for (int64_t i = begin; i < end; i++) {
-            float reach = dem->reach[i];
-            if (dem->x[i] < low.x - reach || dem->x[i] > high.x + reach || dem->y[i] < low.y - reach ||
-                dem->y[i] > high.y + reach || dem->z[i] < low.z - reach || dem->z[i] > high.z + reach)
+            float reach = reach_to(dem, object, i);
+            Vec3 at = ball_seen_from(object, dem, i);
+            if (at.x < low.x - reach || at.x > high.x + reach || at.y < low.y - reach || at.y > high.y + reach ||
+                at.z < low.z - reach || at.z > high.z + reach)
                 continue;
-            x[near_count] = dem->x[i], y[near_count] = dem->y[i], z[near_count] = dem->z[i];
-            near[near_count++] = (int32_t)i;
+            near.x[near.count] = at.x, near.y[near.count] = at.y, near.z[near.count] = at.z;
+            near.ball[near.count++] = (int32_t)i;
         }
-        sdf_sample(sdf, x, y, z, near_count, distance, NULL, NULL, NULL);
+        sdf_sample(sdf, near.x, near.y, near.z, near.count, distance, NULL, NULL, NULL);
         int touching = 0;
-        for (int k = 0; k < near_count; k++)
-            if (distance[k] < dem->reach[near[k]]) near[touching++] = near[k];
-        probe_balls(finder, collider, near, touching);
+        for (int k = 0; k < near.count; k++) {
+            if (distance[k] >= reach_to(dem, object, near.ball[k])) continue;
+            near.x[touching] = near.x[k], near.y[touching] = near.y[k], near.z[touching] = near.z[k];
+            near.ball[touching++] = near.ball[k];
+        }
+        near.count = touching;
+        probe_balls(finder, collider, &near);
+    }
+}
+
+// On which sides of a sheet a ball was in the lists before, as far as it was listed there.
+static int sides_before(const Dem *dem, const int32_t *ball_before, int64_t ball, int collider,
+                        Vec3 sides[RIGID_MAX_PLANES])
+{
+    const DemWalls *before = &dem->walls_before;
+    int64_t first_record = dem_round_up(dem->pairs_before.count);
+    int count = 0;
+    if (!ball_before) return 0;
+    int32_t place = ball_before[ball];
+    for (int64_t entry = dem->shared_start[place]; entry < dem->shared_start[place + 1]; entry++) {
+        int64_t old = dem->shared[entry] - first_record;
+        if (old < 0 || old >= before->count || (before->collider[old] & ~DEM_WALL_FIXED) != collider) continue;
+        if (count < RIGID_MAX_PLANES)
+            sides[count++] = vec3(before->normal.x[old], before->normal.y[old], before->normal.z[old]);
+    }
+    return count;
+}
+
+static void find_bending_walls(Finder *finder, int collider, int64_t first, int64_t last)
+{
+    const Dem *dem = finder->dem;
+    const RigidObject *object = &dem->rigid->objects[collider];
+    for (int64_t i = first; i < last; i++) {
+        Vec3 at = {dem->x[i], dem->y[i], dem->z[i]}, sides[RIGID_MAX_PLANES];
+        int side_count = sides_before(dem, finder->ball_before, i, collider, sides);
+        RigidPlane planes[RIGID_MAX_PLANES];
+        int found = rigid_surface_planes(&object->surface, at, reach_to(dem, object, i), sides, side_count, planes,
+                                         RIGID_MAX_PLANES);
+        for (int p = 0; p < found; p++)
+            add_found(finder, i, collider | DEM_WALL_FIXED, (Plane){planes[p].normal, planes[p].distance},
+                      rigid_drive_at(object, dem->rigid->listed_time, &planes[p]));
     }
 }
 
@@ -155,16 +229,19 @@ static void find_plane_walls(Finder *finder, int collider, int64_t first, int64_
         double gap = ((double)dem->x[i] - (double)point.x) * (double)normal.x +
                      ((double)dem->y[i] - (double)point.y) * (double)normal.y +
                      ((double)dem->z[i] - (double)point.z) * (double)normal.z;
-        if (gap < (double)dem->reach[i]) add_found(finder, i, collider | DEM_WALL_FIXED, (Plane){normal, (float)gap});
+        if (gap < (double)dem->reach[i])
+            add_found(finder, i, collider | DEM_WALL_FIXED, (Plane){normal, (float)gap}, no_drive);
     }
 }
 
-static int64_t find_in_block(Dem *dem, int64_t block)
+static int64_t find_in_block(Dem *dem, const int32_t *ball_before, int64_t block)
 {
-    Finder finder = {dem, dem->wall_found + block * dem->wall_room, 0, dem->wall_room};
+    Finder finder = {dem, ball_before, dem->wall_found + block * dem->wall_room, 0, dem->wall_room};
     int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
     for (int c = 0; c < dem->def.collider_count; c++) {
-        if (dem->colliders[c].sdf)
+        if (dem->colliders[c].shapes)
+            find_bending_walls(&finder, c, first, last);
+        else if (dem->colliders[c].sdf)
             find_sdf_walls(&finder, c, first, last);
         else
             find_plane_walls(&finder, c, first, last);
@@ -172,12 +249,15 @@ static int64_t find_in_block(Dem *dem, int64_t block)
     return finder.count;
 }
 
-static GrainResult find_all(Dem *dem, int64_t *total)
+static GrainResult find_all(Dem *dem, const int32_t *ball_before, int64_t *total)
 {
     for (;;) {
         TRY(alloc_grow((void **)&dem->wall_found, &dem->wall_found_capacity, dem->wall_room * dem->block_count,
                        sizeof(DemWallFound)));
-        PARALLEL_BLOCKS(dem->threads, block, dem->block_count) { dem->block_walls[block] = find_in_block(dem, block); }
+        PARALLEL_BLOCKS(dem->threads, block, dem->block_count)
+        {
+            dem->block_walls[block] = find_in_block(dem, ball_before, block);
+        }
         int64_t most = 0, sum = 0;
         for (int64_t block = 0; block < dem->block_count; block++) {
             int64_t here = dem->block_walls[block];
@@ -203,6 +283,11 @@ static GrainResult grow_walls(Dem *dem, int64_t count)
     if (dem->material) TRY(alloc_grow((void **)&walls->mix, &walls->mix_capacity, padded, sizeof(int32_t)));
     DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) TRY(dem_vectors_grow(vectors[i], padded));
+    if (dem->has_moving) {
+        TRY(dem_vectors_grow(&walls->drive, padded));
+        TRY(alloc_grow((void **)&walls->partner, &walls->partner_capacity, padded, sizeof(float)));
+        TRY(alloc_grow((void **)&walls->held, &walls->held_capacity, padded, sizeof(DemWallHeld)));
+    }
     walls->count = count;
     for (int64_t wall = count; wall < padded; wall++) {
         walls->ball[wall] = 0;
@@ -211,6 +296,8 @@ static GrainResult grow_walls(Dem *dem, int64_t count)
         walls->friction[wall] = 0.0f;
         walls->normal.x[wall] = walls->normal.y[wall] = walls->normal.z[wall] = 0.0f;
         walls->sampled.x[wall] = walls->sampled.y[wall] = walls->sampled.z[wall] = 0.0f;
+        if (walls->partner) walls->partner[wall] = 0.0f;
+        if (walls->partner) walls->drive.x[wall] = walls->drive.y[wall] = walls->drive.z[wall] = 0.0f;
     }
     return GRAIN_OK;
 }
@@ -253,12 +340,30 @@ static void fill_wall(Dem *dem, int64_t wall, const DemWallFound *found, int64_t
     walls->sampled.x[wall] = walls->sampled.y[wall] = walls->sampled.z[wall] = 0.0f;
     set_spring(&walls->shear, wall, &dem->walls_before.shear, old);
     set_spring(&walls->roll, wall, &dem->walls_before.roll, old);
+    if (!walls->held) return;
+    walls->partner[wall] = 0.0f;
+    walls->drive.x[wall] = walls->drive.y[wall] = walls->drive.z[wall] = 0.0f;
+    walls->held[wall] = (DemWallHeld){.normal = {found->normal.x, found->normal.y, found->normal.z},
+                                      .gap = found->gap,
+                                      .drive = {found->drive.x, found->drive.y, found->drive.z}};
+}
+
+GrainResult dem_restore_walls(Dem *dem, const int32_t *ball, const int32_t *collider, int64_t count)
+{
+    TRY(grow_walls(dem, count));
+    for (int64_t wall = 0; wall < count; wall++) {
+        int number = collider[wall] & ~DEM_WALL_FIXED;
+        if (ball[wall] < 0 || ball[wall] >= dem->count || number < 0 || number >= dem->def.collider_count)
+            return fail(GRAIN_ERROR_DAMAGED, "a wall belongs to nobody");
+        fill_wall(dem, wall, &(DemWallFound){.ball = ball[wall], .collider = collider[wall]}, -1);
+    }
+    return dem_list_loads(dem);
 }
 
 GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before)
 {
     int64_t count;
-    TRY(find_all(dem, &count));
+    TRY(find_all(dem, ball_before, &count));
     TRY(grow_walls(dem, count));
     PARALLEL_BLOCKS(dem->threads, block, dem->block_count)
     {
@@ -266,7 +371,7 @@ GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before)
         for (int64_t wall = dem->block_walls[block]; wall < dem->block_walls[block + 1]; wall++, found++)
             fill_wall(dem, wall, found, ball_before ? wall_before(dem, ball_before[found->ball], found) : -1);
     }
-    return GRAIN_OK;
+    return dem_list_loads(dem);
 }
 
 static void look_again(Dem *dem, const int64_t *list, int count)
@@ -303,6 +408,7 @@ void dem_refresh_walls(Dem *dem, int64_t first, int64_t last)
     int count = 0;
     for (int64_t wall = first; wall < last; wall++) {
         if (walls->collider[wall] & DEM_WALL_FIXED) continue;
+        if (dem->rigid->objects[walls->collider[wall]].has_moved) continue; // dem_drive_walls does it
         const DemBall *ball = &dem->balls[walls->ball[wall]];
         float dx = ball->offset[0] - walls->sampled.x[wall], dy = ball->offset[1] - walls->sampled.y[wall],
               dz = ball->offset[2] - walls->sampled.z[wall], way = REFRESH_RADII * ball->radius;
@@ -323,6 +429,8 @@ void dem_free_walls(DemWalls *walls)
     alloc_free(walls->gap);
     alloc_free(walls->friction);
     alloc_free(walls->mix);
-    DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll};
+    alloc_free(walls->partner);
+    alloc_free(walls->held);
+    DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll, &walls->drive};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) dem_vectors_free(vectors[i]);
 }

@@ -19,6 +19,11 @@
 // Grains that flow past each other within a cell keep their differences of speed for this long, in times that a free fall
 // through a cell takes. Without, every step would smooth them out, and the shorter the step, the more viscous the sand.
 #define MIXING 0.25f
+// Substeps in a contact of two bodies, and their damping over the critical one, twice.
+#define BODY_CONTACT_STEPS 20.0
+#define BODY_DAMPING 0.7
+// A prop may move by this part of a cell in a step.
+#define COLLIDER_WAY 0.25
 // Particles to a cell, and room that one takes: sources are filled with the densest packing of spheres.
 #define PER_CELL 8.0
 
@@ -92,9 +97,26 @@ static void destroy(void *state)
     Mpm *mpm = state;
     if (!mpm) return;
     mpm_free_blocks(mpm);
+    rigid_destroy(mpm->rigid);
     void *arrays[] = {mpm->particles, mpm->particles_before, mpm->items, mpm->colliders};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(mpm);
+}
+
+// Bodies touch each other within the time that sound takes through some cells: many steps.
+static GrainResult create_rigid(Mpm *mpm, const SimDef *def)
+{
+    double frequency = M_PI / (BODY_CONTACT_STEPS * (double)mpm->step_limit);
+    RigidDef rigid = {.colliders = mpm->colliders,
+                      .collider_count = def->collider_count,
+                      .gravity = def->gravity,
+                      .stiffness = frequency * frequency,
+                      .damping = BODY_DAMPING * frequency,
+                      .point_reach = def->largest_radius,
+                      .threads = mpm->threads};
+    for (int i = 0; i < def->collider_count; i++)
+        mpm->has_moving |= mpm->colliders[i].poses || mpm->colliders[i].shapes || mpm->colliders[i].body;
+    return rigid_create(&rigid, &mpm->rigid);
 }
 
 static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *start, int threads)
@@ -117,6 +139,8 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->colliders = ALLOC(SimCollider, def->collider_count);
     if (!mpm->particles || !mpm->particles_before || !mpm->items || !mpm->colliders) return GRAIN_ERROR_MEMORY;
     memcpy(mpm->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
+    mpm->def.colliders = mpm->colliders;
+    TRY(create_rigid(mpm, def));
     start_particles(mpm, def, start);
     mpm->must_sort = 1;
     return GRAIN_OK;
@@ -137,7 +161,12 @@ static GrainResult create(const SimDef *def, const Particles *start, int threads
 
 // --- step ---------------------------------------------------------------------------------------
 
-static double largest_step(const void *state) { return (double)((const Mpm *)state)->step_limit; }
+static double largest_step(const void *state)
+{
+    const Mpm *mpm = state;
+    double speed = rigid_speed(mpm->rigid), longest = (double)mpm->step_limit;
+    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)mpm->cell / speed) : longest;
+}
 
 static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
 {
@@ -166,6 +195,47 @@ static int32_t has_left(const Mpm *mpm, const MpmBlock *block)
     return left;
 }
 
+// In the order of the blocks, so that the bits do not depend on who was first.
+static void load_bodies(Mpm *mpm, double seconds)
+{
+    int bodies = mpm->rigid->body_count;
+    int64_t pieces = mpm->block_count + mpm->filled_count;
+    for (int b = 0; b < bodies; b++) {
+        Vec3d linear = {0}, angular = {0};
+        for (int64_t i = 0; i < pieces; i++) {
+            linear = vec3d_add(linear, mpm->impulses[i * bodies + b].linear);
+            angular = vec3d_add(angular, mpm->impulses[i * bodies + b].angular);
+        }
+        rigid_add_load(mpm->rigid, mpm->rigid->bodies[b].object, vec3d_scale(linear, 1.0 / seconds),
+                       vec3d_scale(angular, 1.0 / seconds));
+    }
+}
+
+static void advance(Mpm *mpm, const MpmStep *now)
+{
+    PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
+    {
+        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        SIMD_CALL(mpm_scatter)
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
+         mpm->boards + i * MPM_BOARD_NODES);
+    }
+    int bodies = mpm->rigid->body_count;
+    memset(mpm->impulses, 0, (size_t)((mpm->block_count + mpm->filled_count) * bodies) * sizeof(MpmImpulse));
+    PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count) { mpm_update_nodes(mpm, b, now->seconds); }
+    PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
+    {
+        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        _Alignas(64) MpmMotion board[MPM_BOARD_NODES];
+        fill_board(mpm, block, board);
+        SIMD_CALL(mpm_gather)
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, board, now);
+        mpm_collide_particles(mpm, block, mpm->impulses + (mpm->block_count + i) * bodies);
+        mpm->left[i] = has_left(mpm, block);
+    }
+    for (int64_t i = 0; i < mpm->filled_count; i++) mpm->must_sort |= mpm->left[i];
+}
+
 static GrainResult step(void *state, double seconds_exact)
 {
     Mpm *mpm = state;
@@ -179,26 +249,14 @@ static GrainResult step(void *state, double seconds_exact)
                    mpm->full_mass,
                    {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f},
                    expf(-seconds / mpm->mixing)};
-    PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
-    {
-        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
-        SIMD_CALL(mpm_scatter)
-        (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
-         mpm->boards + i * MPM_BOARD_NODES);
+    if (mpm->has_moving) {
+        rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
+        TRY(rigid_find_loads(mpm->rigid, seconds_exact));
     }
-    PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count) { mpm_update_nodes(mpm, b, seconds); }
-    PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
-    {
-        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
-        _Alignas(64) MpmMotion board[MPM_BOARD_NODES];
-        fill_board(mpm, block, board);
-        SIMD_CALL(mpm_gather)
-        (mpm->particles + block->begin, block->end - block->begin, block->corner, board, &now);
-        mpm_collide_particles(mpm, block);
-        mpm->left[i] = has_left(mpm, block);
-    }
-    for (int64_t i = 0; i < mpm->filled_count; i++) mpm->must_sort |= mpm->left[i];
-    return GRAIN_OK;
+    advance(mpm, &now);
+    mpm->steps++;
+    load_bodies(mpm, seconds_exact);
+    return mpm->has_moving ? rigid_move(mpm->rigid, seconds_exact) : GRAIN_OK;
 }
 
 // --- reading and saving -------------------------------------------------------------------------
@@ -227,7 +285,7 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     columns[0] = (Column){"mpm.must_sort", GRAIN_I32, 1, 1, &mpm->must_sort};
     columns[1] = (Column){"mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count, mpm->particles};
     columns[2] = (Column){"mpm.filled", GRAIN_I32, MPM_FILLED_INTS, mpm->filled_count, mpm->saved_blocks};
-    return 3;
+    return mpm->has_moving ? 3 + rigid_save(mpm->rigid, columns + 3) : 3;
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
@@ -240,6 +298,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
         if (mpm->particles[i].id < 0 || mpm->particles[i].id >= mpm->count || mpm->particles[i].material < 0 ||
             mpm->particles[i].material >= mpm->materials.count)
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+    if (mpm->has_moving) TRY(rigid_load(mpm->rigid, columns, column_count));
     if (mpm->must_sort) return GRAIN_OK;
     const Column *filled = column_find(columns, column_count, "mpm.filled");
     if (!filled || filled->type != GRAIN_I32 || filled->components != MPM_FILLED_INTS || filled->count < 1)
@@ -247,4 +306,20 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     return mpm_restore_blocks(mpm, filled->data, filled->count);
 }
 
-const Solver mpm_solver = {"mpm", 1, create, destroy, largest_step, step, read, save, load};
+static void measure(const void *state, SimStats *out)
+{
+    const Mpm *mpm = state;
+    *out = (SimStats){.steps = mpm->steps};
+    for (int64_t i = 0; i < mpm->count; i++) {
+        const MpmParticle *p = &mpm->particles[i];
+        Vec3d v = vec3d((double)p->velocity[0], (double)p->velocity[1], (double)p->velocity[2]);
+        Vec3d at = vec3d((double)p->position[0] + mpm->origin[0], (double)p->position[1] + mpm->origin[1],
+                         (double)p->position[2] + mpm->origin[2]);
+        out->kinetic += 0.5 * (double)p->mass * vec3d_dot(v, v);
+        out->potential -= (double)p->mass * vec3d_dot(vec3d_from(mpm->def.gravity), at);
+    }
+}
+
+static const Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
+
+const Solver mpm_solver = {"mpm", 1, create, destroy, largest_step, step, read, save, load, measure, rigid_of};

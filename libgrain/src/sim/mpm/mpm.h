@@ -16,6 +16,7 @@
 #include "base/simd.h"
 #include "base/sort.h"
 #include "sim/mpm/mpm_law.h"
+#include "sim/rigid/rigid.h"
 #include "sim/solver.h"
 
 #define MPM_BLOCK_SIDE 4
@@ -69,13 +70,21 @@ typedef struct MpmBlock {
 
 /// A collider as the nodes of one block see it.
 typedef struct MpmSheet {
-    float normal[MPM_BLOCK_NODES][3], distance[MPM_BLOCK_NODES];
+    Vec3 normal[MPM_BLOCK_NODES], speed[MPM_BLOCK_NODES]; ///< of the surface, m/s
+    float distance[MPM_BLOCK_NODES];
     int32_t collider;
     float nearest; ///< smallest distance
 } MpmSheet;
 
+/// What the material has given to a body.
+typedef struct MpmImpulse {
+    Vec3d linear, angular; ///< kg m/s; kg m2/s, about the body's centre
+} MpmImpulse;
+
 typedef struct Mpm {
     SimDef def;
+    Rigid *rigid;
+    int has_moving;
     SimCollider *colliders; ///< own copy
     MpmMaterials materials;
     int threads;
@@ -84,7 +93,7 @@ typedef struct Mpm {
     float step_limit;   ///< s
     float mixing;       ///< s, how long flowing particles keep a motion of their own
     float full_mass;    ///< kg, on a node deep inside
-    int64_t count;
+    int64_t count, steps;
     MpmParticle *particles, *particles_before;
     SortItem *items;
     SortScratch sort;
@@ -104,6 +113,8 @@ typedef struct Mpm {
     int64_t node_capacity;
     MpmSheet *sheets;
     int64_t sheet_count, sheet_capacity;
+    MpmImpulse *impulses; ///< body_count for each block, from its nodes, then for each filled one, from its particles
+    int64_t impulse_capacity;
     int32_t *left; ///< for each filled block: has a particle left its board?
     int64_t left_capacity;
 } Mpm;
@@ -128,11 +139,12 @@ void mpm_free_blocks(Mpm *mpm);
 void mpm_update_nodes(Mpm *mpm, int64_t block, float seconds);
 
 // mpm_colliders.c
+/// What stands still, as the nodes of each block see it.
 GrainResult mpm_make_sheets(Mpm *mpm);
-/// Velocity of a node after the colliders of its block.
-void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes);
+/// Velocity of a block's nodes after the colliders. impulses: one for each body.
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes, MpmImpulse *impulses);
 /// Keeps the particles of a block out of the colliders.
-void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block);
+void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses);
 
 extern const Solver mpm_solver;
 

@@ -164,6 +164,8 @@ static GrainResult grow_blocks(Mpm *mpm)
     TRY(alloc_grow((void **)&mpm->filled, &mpm->filled_capacity, mpm->filled_count, sizeof(int32_t)));
     TRY(alloc_grow((void **)&mpm->saved_blocks, &mpm->saved_capacity, mpm->filled_count,
                    MPM_FILLED_INTS * sizeof(int32_t)));
+    TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity,
+                   (mpm->block_count + mpm->filled_count) * mpm->rigid->body_count, sizeof(MpmImpulse)));
     return alloc_grow((void **)&mpm->left, &mpm->left_capacity, mpm->filled_count, sizeof(int32_t));
 }
 
@@ -267,7 +269,7 @@ GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
 void mpm_free_blocks(Mpm *mpm)
 {
     void *arrays[] = {mpm->blocks, mpm->filled, mpm->keys, mpm->boards, mpm->nodes, mpm->sheets, mpm->left,
-                      mpm->saved_blocks};
+                      mpm->saved_blocks, mpm->impulses};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     sort_scratch_free(&mpm->sort);
 }

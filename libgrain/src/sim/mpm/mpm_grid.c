@@ -59,5 +59,5 @@ void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
         }
         nodes[i].after[0] += g.x, nodes[i].after[1] += g.y, nodes[i].after[2] += g.z;
     }
-    mpm_collide_nodes(mpm, block, nodes);
+    mpm_collide_nodes(mpm, block, nodes, mpm->impulses + number * mpm->rigid->body_count);
 }

@@ -1,0 +1,101 @@
+// What a job says about how objects move: poses, shapes, bodies.
+#include "base/error.h"
+#include "job/job.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_SPEED 1000.0
+#define MAX_SPIN 10000.0
+#define MAX_COORDINATE 1e9
+#define MAX_SAMPLES_PER_FRAME 100
+
+GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays *arrays, int is_float, int components,
+                           const JobArray **out)
+{
+    int64_t number;
+    if (arrays->count == 0)
+        return fail(GRAIN_ERROR_JOB, "job.json: %s has a mesh, but the list 'arrays' is empty", node->path);
+    TRY(job_integer(node, key, 0, arrays->count - 1, JOB_REQUIRED, &number));
+    *out = &arrays->array[number];
+    if ((*out)->is_float == is_float && (*out)->components == components) return GRAIN_OK;
+    return fail(GRAIN_ERROR_JOB, "job.json: %s.%s is %lld; that array must be of type %s with %d components",
+                node->path, key, (long long)number, is_float ? "f32" : "i32", components);
+}
+
+static GrainResult check_finite(const JobNode *node, const char *key, const float *numbers, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(numbers[i]))
+            return fail(GRAIN_ERROR_JOB, "job.json: %s.%s: number %lld is not finite; check the object's animation",
+                        node->path, key, (long long)i);
+    return GRAIN_OK;
+}
+
+static GrainResult read_poses(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
+{
+    const JobArray *poses = NULL;
+    TRY(job_find_array(node, "poses", arrays, 1, 7, &poses));
+    object->poses = (const float *)(job->geometry + poses->offset);
+    object->sample_count = poses->count;
+    if (poses->count < 1) return fail(GRAIN_ERROR_JOB, "job.json: %s.poses is empty", node->path);
+    TRY(check_finite(node, "poses", object->poses, 7 * poses->count));
+    for (int64_t k = 0; k < poses->count; k++) {
+        const float *q = object->poses + 7 * k + 3;
+        float squared = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+        if (fabsf(squared - 1.0f) > 1e-3f)
+            return fail(GRAIN_ERROR_JOB,
+                        "job.json: %s.poses: sample %lld is no rotation; its quaternion must have length 1", node->path,
+                        (long long)k);
+    }
+    if (fabsf(object->poses[3]) < 0.999999f)
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.poses: the first sample must not be turned; positions are those of the "
+                    "first frame",
+                    node->path);
+    return GRAIN_OK;
+}
+
+static GrainResult read_shapes(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
+{
+    const JobArray *shapes = NULL;
+    TRY(job_find_array(node, "shapes", arrays, 1, 3, &shapes));
+    if (shapes->count < object->mesh.vertex_count || shapes->count % object->mesh.vertex_count != 0)
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.shapes has %lld positions, which is not a multiple of the mesh's %lld", node->path,
+                    (long long)shapes->count, (long long)object->mesh.vertex_count);
+    object->shapes = (const float *)(job->geometry + shapes->offset);
+    object->sample_count = shapes->count / object->mesh.vertex_count;
+    return check_finite(node, "shapes", object->shapes, 3 * shapes->count);
+}
+
+GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
+{
+    static const char *const motions[] = {"static", "moving", "deforming", NULL};
+    int motion;
+    int64_t samples;
+    TRY(job_choice(node, "motion", motions, "static", &motion));
+    TRY(job_integer(node, "samples_per_frame", 1, MAX_SAMPLES_PER_FRAME, 1, &samples));
+    object->samples_per_frame = (int)samples;
+    if (motion == 0) return GRAIN_OK;
+    if (object->role != JOB_COLLIDER && !(object->role == JOB_BODY && motion == 1))
+        return fail(GRAIN_ERROR_JOB, "job.json: %s.motion is \"%s\"; only colliders can, and bodies can be moving",
+                    node->path, motions[motion]);
+    return motion == 1 ? read_poses(node, job, arrays, object) : read_shapes(node, job, arrays, object);
+}
+
+GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object)
+{
+    JobBody *body = &object->body;
+    int64_t release;
+    const Vec3 none = {0, 0, 0};
+    TRY(job_number(node, "density", 0.001, 1e6, 1000, &body->density));
+    TRY(job_number(node, "mass", 0, 1e12, 0, &body->mass));
+    TRY(job_vector(node, "velocity", MAX_SPEED, &none, &body->velocity));
+    TRY(job_vector(node, "spin", MAX_SPIN, &none, &body->spin));
+    body->has_pivot = json_object_get(node->object, "pivot") != NULL;
+    TRY(job_vector(node, "pivot", MAX_COORDINATE, &none, &body->pivot));
+    TRY(job_integer(node, "release_frame", INT32_MIN, INT32_MAX, job->frame_start, &release));
+    body->release_frame = (int32_t)release;
+    return GRAIN_OK;
+}

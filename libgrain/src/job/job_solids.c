@@ -1,0 +1,99 @@
+// From the job's objects to the colliders and bodies of the simulation.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "grain/cover.h"
+#include "job/job.h"
+
+#include <math.h>
+#include <string.h>
+
+// Bodies touch others with the points of their cover: somewhat finer than grains, so that a ball does not sink in
+// between two of them by more than a twentieth of a grain, and never fewer than a small box needs for its edges.
+#define POINT_RADII 0.7
+#define LEAST_POINTS 64.0
+
+static GrainResult weigh(const JobObject *object, SimBody *body)
+{
+    GrainMassProperties mass = {.struct_size = sizeof mass};
+    TRY(grain_mesh_mass(&object->mesh, object->body.density, &mass));
+    double scale = object->body.mass > 0.0 ? object->body.mass / mass.mass : 1.0;
+    body->mass = scale * mass.mass;
+    body->centre = (Vec3d){mass.centre[0], mass.centre[1], mass.centre[2]};
+    for (int i = 0; i < 9; i++) body->inertia[i] = scale * mass.inertia[i];
+    return GRAIN_OK;
+}
+
+static GrainResult cover_body(const Job *job, const JobObject *object, int threads, SimBody *body, GrainCover **cover)
+{
+    GrainCoverDef def;
+    GrainRun run = {sizeof run, threads, NULL, NULL};
+    GrainMeshReport report = {.struct_size = sizeof report};
+    GrainView points;
+    TRY(grain_mesh_check(&object->mesh, &run, &report));
+    TRY(grain_cover_def_default(&def, sizeof def));
+    def.radius = (float)fmin(POINT_RADII * (double)job->particle_radius, sqrt(report.area / (M_PI * LEAST_POINTS)));
+    TRY(grain_cover_mesh(&object->mesh, &def, &run, cover));
+    TRY(grain_cover_view(*cover, GRAIN_COVER_POSITION, &points));
+    body->points = points.data;
+    body->point_count = points.count;
+    body->point_radius = def.radius;
+    return GRAIN_OK;
+}
+
+static GrainResult make_body(const Job *job, const JobObject *object, int threads, SimBody *body, GrainCover **cover)
+{
+    TRY(weigh(object, body));
+    TRY(cover_body(job, object, threads, body, cover));
+    body->velocity = object->body.velocity;
+    body->spin = object->body.spin;
+    body->pivot = object->poses ? (Vec3d){(double)object->poses[0], (double)object->poses[1], (double)object->poses[2]}
+                  : object->body.has_pivot ? vec3d_from(object->body.pivot)
+                                           : body->centre;
+    body->release = (object->body.release_frame - job->frame_start) / job->fps;
+    return GRAIN_OK;
+}
+
+GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, JobSolids *out)
+{
+    *out = (JobSolids){0};
+    out->colliders = ALLOC_ZEROED(SimCollider, job->object_count);
+    out->bodies = ALLOC_ZEROED(SimBody, job->object_count);
+    out->covers = ALLOC_ZEROED(GrainCover *, job->object_count);
+    out->object = ALLOC_ZEROED(int, job->object_count);
+    if (!out->colliders || !out->bodies || !out->covers || !out->object) return GRAIN_ERROR_MEMORY;
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_COLLIDER && object->role != JOB_BODY) continue;
+        int number = out->collider_count++;
+        out->object[number] = i;
+        SimCollider *collider = &out->colliders[number];
+        *collider =
+            (SimCollider){.sdf = object->shapes ? NULL : sdf[i],
+                          .plane_point = object->plane_point,
+                          .plane_normal = object->plane_normal,
+                          .friction = object->friction,
+                          .mesh = object->is_plane ? NULL : &object->mesh,
+                          .poses = object->poses,
+                          .pose_count = object->poses ? object->sample_count : 0,
+                          .shapes = object->shapes,
+                          .shape_count = object->shapes ? object->sample_count : 0,
+                          .sample_seconds = object->is_plane ? 0.0 : 1.0 / (job->fps * object->samples_per_frame),
+                          .name = object->name};
+        if (object->role != JOB_BODY) continue;
+        GrainResult result = make_body(job, object, threads, &out->bodies[number], &out->covers[number]);
+        if (result != GRAIN_OK) return fail_within(result, "object '%s'", object->name);
+        collider->body = &out->bodies[number];
+        out->body_count++;
+    }
+    return GRAIN_OK;
+}
+
+void job_free_solids(JobSolids *solids)
+{
+    for (int i = 0; solids->covers && i < solids->collider_count; i++) grain_cover_destroy(solids->covers[i]);
+    alloc_free(solids->colliders);
+    alloc_free(solids->bodies);
+    alloc_free(solids->covers);
+    alloc_free(solids->object);
+    *solids = (JobSolids){0};
+}

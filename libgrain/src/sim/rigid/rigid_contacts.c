@@ -1,0 +1,337 @@
+// Bodies against each other and against the props: points of a body's cover, each with the plane that stands for the
+// surface of the other object near it. The law is the linear one of grains: spring and damper along the normal, never
+// pulling, and across it the damped spring that remembers and slips at the Coulomb limit.
+//
+// A body that lies on its face touches with hundreds of points, one that stands on a corner with one. The points
+// between two objects share the stiffness that the masses ask for, so that a body swings as fast on a face as on a
+// corner, and any number of points is stable at the same step.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "sim/rigid/rigid.h"
+
+#include <math.h>
+#include <string.h>
+
+// Of the spring across the normal, over that along it; as for grains (dem_law.c).
+#define SHEAR (2.0 / 7.0)
+// After this way over the other's surface, in reaches, a point looks at it again.
+#define REFRESH 0.02
+
+// Two objects never count as held apart by fewer points: the next one may come in at any moment.
+#define LEAST_POINTS 3
+// Contacts of bodies are this much stiffer than those of grains for the same mass, and swing the root of it faster: a
+// tower of bodies must not buckle. Ten substeps to a contact are enough for it.
+#define STIFFER 9.0
+
+// --- finding --------------------------------------------------------------------------------------
+
+typedef struct Finder {
+    const Rigid *rigid;
+    int body;
+    RigidFound *found;
+    int64_t count, room; // count runs on when there is no room
+} Finder;
+
+static Vec3d point_place(const Rigid *rigid, const RigidBody *body, int64_t point)
+{
+    const RigidObject *object = &rigid->objects[body->object];
+    return vec3d_add(object->now.position, rigid_turn(object->matrix, body->arms[point]));
+}
+
+static Vec3 to_float(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
+
+Vec3 rigid_drive_at(const RigidObject *other, double time, const RigidPlane *plane)
+{
+    if (!other->given.shapes) return vec3(0, 0, 0);
+    Vec3 corner[3], speed[3];
+    int64_t triangle = other->surface.triangle[plane->slot];
+    rigid_shape_at(&other->given, time, other->given.mesh->triangles + 3 * triangle, corner, speed);
+    Vec3 sum = vec3_scale(speed[0], 1.0f - plane->v - plane->w);
+    return vec3_add_scaled(vec3_add_scaled(sum, speed[1], plane->v), speed[2], plane->w);
+}
+
+// The contact of the lists before that this one goes on from, or NULL.
+static const RigidContact *contact_before(const Rigid *rigid, int body, int64_t point, int other)
+{
+    int64_t low = rigid->first_contact[body], high = rigid->first_contact[body + 1];
+    while (low < high) { // ascending by point, then by the other
+        int64_t middle = (low + high) / 2;
+        const RigidContact *contact = &rigid->contacts_before[middle];
+        if (contact->point < point || (contact->point == point && contact->other < other))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low >= rigid->first_contact[body + 1]) return NULL;
+    const RigidContact *contact = &rigid->contacts_before[low];
+    return contact->point == point && contact->other == other ? contact : NULL;
+}
+
+static int plane_near(const Rigid *rigid, int other_number, Vec3d place, double reach, const Vec3 *side,
+                      RigidPlane *plane)
+{
+    const RigidObject *other = &rigid->objects[other_number];
+    if (other->given.mesh)
+        return rigid_surface_planes(&other->surface, to_float(place), (float)reach, side, side != NULL, plane, 1);
+    double gap =
+        vec3d_dot(vec3d_sub(place, vec3d_from(other->given.plane_point)), vec3d_from(other->given.plane_normal));
+    if (gap >= reach) return 0;
+    *plane = (RigidPlane){.foot = other->given.plane_point, .normal = other->given.plane_normal};
+    return 1;
+}
+
+static void look_at(Finder *finder, int64_t point, int other_number, double reach)
+{
+    const Rigid *rigid = finder->rigid;
+    const RigidObject *other = &rigid->objects[other_number];
+    Vec3d place = rigid_to_rest(other, point_place(rigid, &rigid->bodies[finder->body], point));
+    const RigidContact *before = contact_before(rigid, finder->body, point, other_number);
+    Vec3 side = before ? to_float(before->normal) : vec3(0, 0, 0);
+    RigidPlane plane;
+    if (!plane_near(rigid, other_number, place, reach, before ? &side : NULL, &plane)) return;
+    if (finder->count < finder->room)
+        finder->found[finder->count] =
+            (RigidFound){(int32_t)point, other_number,    plane.foot,
+                         plane.normal,   to_float(place), rigid_drive_at(other, rigid->time, &plane)};
+    finder->count++;
+}
+
+static double reach_of(const Rigid *rigid, const RigidObject *body, const RigidObject *other)
+{
+    return body->found_margin + other->found_margin + (double)rigid->def.point_reach;
+}
+
+// Whether the ball around a body comes near the other object.
+static int may_touch(const Rigid *rigid, const RigidObject *body, const RigidObject *other)
+{
+    double reach = reach_of(rigid, body, other) + body->radius;
+    Vec3d centre = rigid_to_rest(other, body->now.position);
+    if (!other->given.mesh)
+        return vec3d_dot(vec3d_sub(centre, vec3d_from(other->given.plane_point)),
+                         vec3d_from(other->given.plane_normal)) < reach;
+    const Vec3 low = other->surface.low, high = other->surface.high;
+    return centre.x > (double)low.x - reach && centre.x < (double)high.x + reach && centre.y > (double)low.y - reach &&
+           centre.y < (double)high.y + reach && centre.z > (double)low.z - reach && centre.z < (double)high.z + reach;
+}
+
+static int64_t find_for_body(const Rigid *rigid, int number)
+{
+    const RigidBody *body = &rigid->bodies[number];
+    const RigidObject *own = &rigid->objects[body->object];
+    Finder finder = {rigid, number, rigid->found + number * rigid->found_room, 0, rigid->found_room};
+    for (int64_t point = 0; point < body->point_count; point++)
+        for (int other = 0; other < rigid->object_count; other++) {
+            if (other == body->object || !may_touch(rigid, own, &rigid->objects[other])) continue;
+            look_at(&finder, point, other, reach_of(rigid, own, &rigid->objects[other]));
+        }
+    return finder.count;
+}
+
+static GrainResult find_all(Rigid *rigid, int64_t *total)
+{
+    for (;;) {
+        TRY(alloc_grow((void **)&rigid->found, &rigid->found_capacity, rigid->found_room * rigid->body_count,
+                       sizeof(RigidFound)));
+        PARALLEL_BLOCKS(rigid->def.threads, b, rigid->body_count)
+        {
+            rigid->found_count[b] = find_for_body(rigid, (int)b);
+        }
+        int64_t most = 0;
+        *total = 0;
+        for (int b = 0; b < rigid->body_count; b++) {
+            *total += rigid->found_count[b];
+            most = rigid->found_count[b] > most ? rigid->found_count[b] : most;
+        }
+        if (most <= rigid->found_room) return GRAIN_OK;
+        rigid->found_room = most + most / 2;
+    }
+}
+
+GrainResult rigid_reserve_contacts(Rigid *rigid, int64_t count)
+{
+    TRY(alloc_grow((void **)&rigid->contacts, &rigid->contacts_capacity, count, sizeof(RigidContact)));
+    return alloc_grow((void **)&rigid->pushes, &rigid->pushes_capacity, count, sizeof(RigidPush));
+}
+
+static double friction_between(const SimCollider *a, const SimCollider *b)
+{
+    return sqrt((double)a->friction * (double)b->friction);
+}
+
+// How many points stand between a body and another object, from both sides.
+static int64_t points_between(const Rigid *rigid, int body, int other)
+{
+    int64_t points = rigid->between[(int64_t)body * rigid->object_count + other];
+    int32_t second = rigid->objects[other].body;
+    if (second >= 0) points += rigid->between[(int64_t)second * rigid->object_count + rigid->bodies[body].object];
+    return points > LEAST_POINTS ? points : LEAST_POINTS;
+}
+
+// Effective mass for one contact of many.
+static double mass_of(const Rigid *rigid, const RigidContact *contact)
+{
+    const RigidBody *body = &rigid->bodies[contact->body];
+    Vec3d place = vec3d_add(rigid->objects[body->object].rest, body->arms[contact->point]);
+    double inverse =
+        rigid_inverse_mass(rigid, body->object, place) + rigid_inverse_mass(rigid, contact->other, contact->foot);
+    return inverse > 0.0 ? 1.0 / (inverse * (double)points_between(rigid, contact->body, contact->other)) : 0.0;
+}
+
+static void count_between(Rigid *rigid)
+{
+    memset(rigid->between, 0, (size_t)rigid->body_count * (size_t)rigid->object_count * sizeof(int32_t));
+    for (int64_t c = 0; c < rigid->contact_count; c++)
+        rigid->between[(int64_t)rigid->contacts[c].body * rigid->object_count + rigid->contacts[c].other]++;
+}
+
+static void fill_contacts(Rigid *rigid, int64_t total)
+{
+    int64_t at = 0;
+    for (int b = 0; b < rigid->body_count; b++) {
+        const RigidFound *found = rigid->found + b * rigid->found_room;
+        for (int64_t k = 0; k < rigid->found_count[b]; k++, found++, at++) {
+            const RigidContact *before = contact_before(rigid, b, found->point, found->other);
+            rigid->contacts[at] =
+                (RigidContact){.body = b,
+                               .point = found->point,
+                               .other = found->other,
+                               .foot = vec3d_from(found->foot),
+                               .normal = vec3d_unit(vec3d_from(found->normal)),
+                               .sampled = vec3d_from(found->sampled),
+                               .drive = vec3d_from(found->drive),
+                               .shear = before ? before->shear : (Vec3d){0, 0, 0},
+                               .friction = friction_between(&rigid->objects[rigid->bodies[b].object].given,
+                                                            &rigid->objects[found->other].given)};
+        }
+    }
+    rigid->contact_count = total;
+    int64_t first = 0;
+    for (int b = 0; b < rigid->body_count; b++) { // no longer needed as those before
+        rigid->first_contact[b] = first;
+        first += rigid->found_count[b];
+    }
+    rigid->first_contact[rigid->body_count] = first;
+    count_between(rigid);
+    for (int64_t c = 0; c < total; c++) rigid->contacts[c].mass = mass_of(rigid, &rigid->contacts[c]);
+}
+
+GrainResult rigid_find_contacts(Rigid *rigid, double seconds)
+{
+    RigidContact *contacts = rigid->contacts;
+    int64_t capacity = rigid->contacts_capacity, total;
+    rigid->contacts = rigid->contacts_before, rigid->contacts_capacity = rigid->before_capacity;
+    rigid->contacts_before = contacts, rigid->before_capacity = capacity;
+    rigid->found_time = rigid->time;
+    for (int i = 0; i < rigid->object_count; i++) {
+        RigidObject *object = &rigid->objects[i];
+        object->found = object->now;
+        if (object->given.shapes) rigid_bend(rigid, object, rigid->time);
+        object->found_margin = rigid_margin(object, seconds, (double)rigid->def.point_reach);
+    }
+    TRY(find_all(rigid, &total));
+    TRY(rigid_reserve_contacts(rigid, total));
+    fill_contacts(rigid, total);
+    rigid->must_find = 0;
+    return GRAIN_OK;
+}
+
+void rigid_free_contacts(Rigid *rigid)
+{
+    alloc_free(rigid->contacts);
+    alloc_free(rigid->contacts_before);
+    alloc_free(rigid->pushes);
+    alloc_free(rigid->found);
+}
+
+// --- pushing --------------------------------------------------------------------------------------
+
+typedef struct Law {
+    double stiffness, damping, seconds;
+} Law;
+
+// The point has gone on over the surface: the plane where it is now.
+static void look_again(const Rigid *rigid, RigidContact *contact, Vec3d place)
+{
+    const RigidObject *other = &rigid->objects[contact->other];
+    if (!other->given.mesh || other->given.shapes) return; // one plane for all; found again soon anyway
+    Vec3 side = to_float(contact->normal);
+    double reach = reach_of(rigid, &rigid->objects[rigid->bodies[contact->body].object], other);
+    RigidPlane plane;
+    contact->sampled = place;
+    if (!plane_near(rigid, contact->other, place, 2.0 * reach, &side, &plane)) return;
+    contact->foot = vec3d_from(plane.foot);
+    contact->normal = vec3d_unit(vec3d_from(plane.normal));
+}
+
+static Vec3d velocity_at(const RigidObject *object, Vec3d place)
+{
+    return vec3d_add(object->velocity, vec3d_cross(object->spin, vec3d_sub(place, object->now.position)));
+}
+
+static Vec3d shear_force(RigidContact *contact, Vec3d slide, Vec3d normal, double k, double c, double limit,
+                         double seconds)
+{
+    Vec3d stretch = vec3d_add(contact->shear, vec3d_scale(slide, seconds));
+    stretch = vec3d_sub(stretch, vec3d_scale(normal, vec3d_dot(stretch, normal)));
+    Vec3d force = vec3d_add(vec3d_scale(stretch, -k), vec3d_scale(slide, -c));
+    double size = vec3d_length(force);
+    if (size > limit) {
+        double part = limit / size;
+        force = vec3d_scale(force, part);
+        stretch = vec3d_scale(stretch, part);
+    }
+    contact->shear = stretch;
+    return force;
+}
+
+static RigidPush push_of(const Rigid *rigid, RigidContact *contact, const Law *law)
+{
+    const RigidBody *body = &rigid->bodies[contact->body];
+    const RigidObject *own = &rigid->objects[body->object], *other = &rigid->objects[contact->other];
+    RigidPush push = {.at = point_place(rigid, body, contact->point)};
+    Vec3d place = rigid_to_rest(other, push.at);
+    place = vec3d_sub(place, vec3d_scale(contact->drive, rigid->time - rigid->found_time));
+    Vec3d way = vec3d_sub(place, contact->sampled);
+    double refresh = REFRESH * (double)rigid->def.point_reach;
+    if (vec3d_dot(way, way) > refresh * refresh) look_again(rigid, contact, place);
+    double overlap = -vec3d_dot(vec3d_sub(place, contact->foot), contact->normal);
+    if (!(overlap > 0.0)) {
+        contact->shear = (Vec3d){0, 0, 0};
+        return push;
+    }
+    Vec3d normal = rigid_turn(other->matrix, contact->normal);
+    Vec3d velocity = vec3d_sub(velocity_at(own, push.at), vec3d_add(velocity_at(other, push.at), contact->drive));
+    double separation = vec3d_dot(velocity, normal);
+    double k = contact->mass * law->stiffness, c = contact->mass * law->damping;
+    double pressure = fmax(k * overlap - c * separation, 0.0); // damping must not pull
+    Vec3d slide = vec3d_sub(velocity, vec3d_scale(normal, separation));
+    push.force = shear_force(contact, slide, normal, SHEAR * k, SHEAR * c, pressure * contact->friction, law->seconds);
+    push.force = vec3d_add(push.force, vec3d_scale(normal, pressure));
+    return push;
+}
+
+void rigid_push_contacts(Rigid *rigid, double seconds)
+{
+    // As in dem_law_for_step: damping for the speed in the middle of the kick.
+    double stiffness = STIFFER * rigid->def.stiffness, damping = sqrt(STIFFER) * rigid->def.damping;
+    double part = 1.0 / (1.0 + 0.5 * seconds * damping);
+    Law law = {stiffness * part, damping * part, seconds};
+    PARALLEL_FOR(rigid->def.threads, c, rigid->contact_count)
+    {
+        rigid->pushes[c] = push_of(rigid, &rigid->contacts[c], &law);
+    }
+    for (int64_t c = 0; c < rigid->contact_count; c++) {
+        const RigidContact *contact = &rigid->contacts[c];
+        const RigidPush *push = &rigid->pushes[c];
+        const RigidObject *other = &rigid->objects[contact->other];
+        int own = rigid->bodies[contact->body].object;
+        if (push->force.x == 0.0 && push->force.y == 0.0 && push->force.z == 0.0) continue;
+        rigid_add_load(rigid, own, push->force,
+                       vec3d_cross(vec3d_sub(push->at, rigid->objects[own].now.position), push->force));
+        if (other->body < 0) continue;
+        Vec3d reaction = vec3d_scale(push->force, -1.0);
+        rigid_add_load(rigid, contact->other, reaction,
+                       vec3d_cross(vec3d_sub(push->at, other->now.position), reaction));
+    }
+}

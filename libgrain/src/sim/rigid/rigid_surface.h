@@ -1,0 +1,33 @@
+#pragma once
+/// A triangle mesh as what can be touched: the nearest point to a place, exactly, and which side the place is on.
+#include "base/vec.h"
+#include "cover/cover_tree.h"
+#include "grain/mesh.h"
+
+typedef struct RigidSurface {
+    CoverTree tree;
+    int32_t *triangle; ///< slot -> the mesh's triangle
+    Vec3 *corners;     ///< three to a slot
+    int32_t is_closed; ///< has an inside
+    Vec3 low, high;    ///< box around it
+} RigidSurface;
+
+/// A plane that stands for the surface near a place.
+typedef struct RigidPlane {
+    Vec3 foot, normal; ///< the surface's point; unit, towards the outside or, of a sheet, the side the place is on
+    float distance;    ///< along the normal; below 0 behind the surface
+    int32_t slot;
+    float v, w; ///< place of the foot in its triangle: a + v (b - a) + w (c - a)
+} RigidPlane;
+
+#define RIGID_MAX_PLANES 3
+
+GrainResult rigid_surface_create(RigidSurface *surface, const GrainMesh *mesh, int threads);
+void rigid_surface_free(RigidSurface *surface);
+/// After corners have been changed.
+void rigid_surface_refit(RigidSurface *surface, int threads);
+/// Planes for what lies within reach of a place: the nearest first, then those of other walls that meet there, as long
+/// as there is room. Returns how many. sides: normals of the planes found there before; a sheet has no inside, so they
+/// tell which side of it the place has come from.
+int rigid_surface_planes(const RigidSurface *surface, Vec3 place, float reach, const Vec3 *sides, int side_count,
+                         RigidPlane *planes, int room);

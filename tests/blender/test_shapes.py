@@ -1,0 +1,107 @@
+"""Grains that are no spheres: from the panel's settings through a bake to instances that face as they should."""
+from math import radians
+from pathlib import Path
+
+import bpy
+import numpy as np
+import support
+from mathutils import Euler, Quaternion
+
+
+def scene_with(shape: str) -> bpy.types.Scene:
+    scene = support.small_scene(3)
+    scene.grain.grain_shape = shape
+    return scene
+
+
+def instances(scene: bpy.types.Scene) -> list:
+    """World matrices of the grains, as the renderer gets them."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    sand = scene.grain.sand_object
+    return [entry.matrix_world.copy() for entry in depsgraph.object_instances
+            if entry.is_instance and entry.object.type == 'MESH' and entry.parent.original == sand]
+
+
+def frame(folder: Path, number: int) -> dict:
+    return support.read_frame(folder / f"grain_cache/Sand/coarse_{number:06d}.grain")
+
+
+def test_every_shape_bakes_and_faces(folder: Path) -> None:
+    for shape in ('TETRAHEDRON', 'CUBE', 'ROD', 'BEAN'):
+        place = folder / shape
+        place.mkdir()
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        support.enable()
+        scene = scene_with(shape)
+        support.save(place)
+        bpy.ops.grain.bake()
+        scene.frame_set(3)
+        columns, shown = frame(place, 3), instances(scene)
+        assert len(shown) == len(columns["position"]) > 20
+        for grain in range(0, len(shown), 7):
+            location, rotation, scale = shown[grain].decompose()
+            assert np.allclose(location, columns["position"][grain], atol=1e-5)
+            assert np.allclose(scale, columns["radius"][grain], rtol=1e-4)
+            assert abs(rotation.dot(Quaternion(columns["orientation"][grain]))) > 0.9999
+        reach = max(vertex.co.length for vertex in scene.grain.shape_object.data.vertices)
+        assert 0.97 < reach < 1.001, "the shape fills the ball around the grain"
+
+
+def test_any_object_as_grain(folder: Path) -> None:
+    scene = scene_with('MESH')
+    bpy.ops.mesh.primitive_monkey_add(location=(3.0, 2.0, 1.0))
+    monkey = bpy.context.object
+    modifier = monkey.modifiers.new("Close", 'REMESH')  # Suzanne is open at the eyes
+    modifier.mode, modifier.voxel_size = 'VOXEL', 0.1
+    monkey.rotation_euler = Euler((radians(30.0), 0.0, radians(70.0)))
+    scene.grain.grain_object, scene.grain.grain_balls = monkey, 16
+    support.save(folder)
+    bpy.ops.grain.bake()
+    document = support.read_json(folder / "grain_cache/Sand/job/job.json")
+    assert document["solver"]["grain_shape"] == "mesh" and document["solver"]["grain_balls"] == 16
+    assert [entry["name"] for entry in document["objects"] if entry["role"] == "grain"] == ["Suzanne"]
+    shape = scene.grain.shape_object
+    reach = max(vertex.co.length for vertex in shape.data.vertices)
+    assert 0.9 < reach < 1.5, f"the tips of the ears, which no ball fits into, stick out to {reach}"
+    assert np.linalg.norm(np.mean([vertex.co[:] for vertex in shape.data.vertices], axis=0)) < 0.3
+    scene.frame_set(2)
+    assert len(instances(scene)) == len(frame(folder, 2)["position"])
+    scene.grain.grain_shape = 'SPHERE'
+    bpy.ops.grain.bake(restart=True)
+    assert instances(scene) == [] and scene.grain.shape_object is None
+
+
+def test_what_cannot_be_a_grain_is_named(folder: Path) -> None:
+    from grain.scene import baking
+    scene = scene_with('MESH')
+    for item, word in ((None, "none is chosen"), ("open", "not closed")):
+        if item is not None:
+            bpy.ops.mesh.primitive_plane_add()
+            scene.grain.grain_object = bpy.context.object
+        try:
+            baking.start(scene, bpy.context.view_layer, False)
+        except baking.BakeRefused as error:
+            assert word in str(error), error
+        else:
+            raise AssertionError("it started")
+
+
+def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
+    from grain.engine import job as job_files
+    from grain.scene import job
+    scene = support.small_scene()
+    settings = scene.grain
+    settings.normal_law, settings.shear_law, settings.cohesion = 'HERTZ', 'SLIDING', 2.5
+    settings.integrator, settings.tolerance, settings.young_modulus = 'RKF45', 1e-4, 1e7
+    source = bpy.data.objects["Block"].grain.source
+    source.use_material, source.density = True, 1000.0
+    made, _warnings = job.make(scene, bpy.context.view_layer)
+    document = job_files.describe(made)[0]
+    solver = document["solver"]
+    assert (solver["normal_law"], solver["shear_law"], solver["cohesion"]) == ("hertz", "sliding", 2.5)
+    assert (solver["integrator"], solver["tolerance"], solver["young_modulus"]) == ("rkf45", 1e-4, 1e7)
+    block = next(entry for entry in document["objects"] if entry["name"] == "Block")
+    assert block["material"]["density"] == 1000.0 and abs(block["material"]["friction"] - 0.6) < 0.01
+    support.save(folder)
+    bpy.ops.grain.bake()
+    assert len(frame(folder, 3)["position"]) > 100

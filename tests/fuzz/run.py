@@ -1,0 +1,34 @@
+"""Runs every fuzz target on its corpus and on mutations of its seeds: the same inputs on every machine."""
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# About five seconds for a target on a quiet machine, and never more than twice that; --heavy: ten times as much.
+RUNS = {"mesh": 250, "mesh_file": 800}
+SECONDS = 10
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("-k", dest="keyword", default="")
+    options = parser.parse_args()
+    failed = 0
+    for source in sorted(HERE.glob("fuzz_*.c")):
+        name = source.stem.removeprefix("fuzz_")
+        if not any(word in f"fuzz/{name}" for word in options.keyword.split("|")):
+            continue
+        times = 10 if os.environ.get("GRAIN_HEAVY") else 1
+        program = options.build / "bin/fuzz" / source.stem
+        command = [program, "--runs", str(RUNS.get(name, 500) * times), "--seconds", str(SECONDS * times)]
+        failed |= subprocess.run([*command, HERE / "corpus" / name]).returncode
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
