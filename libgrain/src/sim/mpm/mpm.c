@@ -19,6 +19,8 @@
 // Grains that flow past each other within a cell keep their differences of speed for this long, in times that a free fall
 // through a cell takes. Without, every step would smooth them out, and the shorter the step, the more viscous the sand.
 #define MIXING 0.25f
+// Square of the speed below which sand creeps rather than flows, over gravity * cell.
+#define SLOW 0.1f
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
@@ -127,6 +129,7 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->threads = useful_threads < threads ? (int)useful_threads : threads;
     mpm->cell = (float)cbrt(PER_CELL * (double)particle_volume(def));
     mpm->inverse_cell = 1.0f / mpm->cell;
+    mpm->touch = def->largest_radius;
     TRY(choose_materials(mpm, def));
     float strength = vec3_length(def->gravity);
     mpm->mixing = MIXING * sqrtf(mpm->cell / (strength > 0.0f ? strength : 9.81f));
@@ -248,7 +251,8 @@ static GrainResult step(void *state, double seconds_exact)
                    mpm->inverse_cell,
                    mpm->full_mass,
                    {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f},
-                   expf(-seconds / mpm->mixing)};
+                   expf(-seconds / mpm->mixing),
+                   SLOW * mpm->cell * vec3_length(g)};
     if (mpm->has_moving) {
         rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
         TRY(rigid_find_loads(mpm->rigid, seconds_exact));

@@ -90,6 +90,7 @@ typedef struct Mpm {
     int threads;
     double origin[3]; ///< m
     float cell, inverse_cell;
+    float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are
     float step_limit;   ///< s
     float mixing;       ///< s, how long flowing particles keep a motion of their own
     float full_mass;    ///< kg, on a node deep inside
@@ -125,6 +126,7 @@ typedef struct MpmStep {
     float seconds, cell, inverse_cell, full_mass;
     float fall[4]; ///< gravity * seconds
     float keep;    ///< part of its own motion, apart from that of the nodes, that a flowing particle keeps
+    float slow_squared; ///< m2/s2: what is slower creeps rather than flows
 } MpmStep;
 
 // mpm_blocks.c

@@ -186,7 +186,7 @@ static void collide_sheet(const Mpm *mpm, const MpmSheet *sheet, const Vec3 *poi
 {
     float friction = mpm->rigid->objects[sheet->collider].given.friction;
     for (int i = 0; i < MPM_BLOCK_NODES; i++) {
-        if (sheet->distance[i] > 0.0f || nodes[i].mass == 0.0f) continue;
+        if (sheet->distance[i] > mpm->touch || nodes[i].mass == 0.0f) continue;
         Vec3 before = {nodes[i].after[0], nodes[i].after[1], nodes[i].after[2]};
         Vec3 after = vec3_add(slide(vec3_sub(before, sheet->speed[i]), sheet->normal[i], friction), sheet->speed[i]);
         nodes[i].after[0] = after.x, nodes[i].after[1] = after.y, nodes[i].after[2] = after.z;
@@ -197,7 +197,7 @@ static void collide_sheet(const Mpm *mpm, const MpmSheet *sheet, const Vec3 *poi
 void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes, MpmImpulse *impulses)
 {
     for (int32_t s = block->first_sheet; s < block->sheet_end; s++)
-        if (mpm->sheets[s].nearest <= 0.0f) collide_sheet(mpm, &mpm->sheets[s], NULL, nodes, NULL);
+        if (mpm->sheets[s].nearest <= mpm->touch) collide_sheet(mpm, &mpm->sheets[s], NULL, nodes, NULL);
     if (!mpm->has_moving) return;
     Vec3 points[MPM_BLOCK_NODES];
     MpmSheet sheet;

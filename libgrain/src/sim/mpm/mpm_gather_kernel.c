@@ -10,11 +10,16 @@
 // second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
 #define ALONE 0.06f
 #define NOT_ALONE 0.18f
+// More than this part of the density at rest is a crowd (even packings differ by some hundredths), and per second this
+// much of it turns into pressure.
+#define CROWDED 1.03f
+#define SPREAD_RATE 20.0f
 
 // Numbers of a batch, one lane for each particle.
 typedef struct Batch {
     float gradient[9][BATCH]; // of velocity, 1/s: [3 * column + row]
     float stretch[6][BATCH], plastic[BATCH], stress[6][BATCH], flow[BATCH];
+    float crowd[BATCH]; // density around the particle, over that at rest
     float shear[BATCH], lame[BATCH], damping[BATCH], number[MPM_LAW_NUMBERS][BATCH];
     float kind[MPM_LAW_COUNT][BATCH]; // 1 where the particle is of that law
     int has_kind[MPM_LAW_COUNT];
@@ -43,12 +48,16 @@ SIMD_INLINE void gather_motion(MpmParticle *particle, const Spline *s, const Flo
         if (k > 1) column[2] += layer;
     }
     float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways are in cells
-    float own = particle->flow * step->keep, shared = 1.0f;
+    const float *v = particle->velocity;
+    float squared = v[0] * v[0] + v[1] * v[1] + v[2] * v[2], shared = 1.0f;
+    // What creeps keeps nothing: its own motion would be noise, which shakes a heap to pieces.
+    float own = particle->flow * step->keep * squared / (squared + step->slow_squared);
     if (is_loose && sum[3] < NOT_ALONE * step->full_mass) {
         float t = sum[3] / step->full_mass * (1.0f / (NOT_ALONE - ALONE)) - ALONE / (NOT_ALONE - ALONE);
         t = t > 0.0f ? t : 0.0f;
         shared = t * t * (3.0f - 2.0f * t);
     }
+    batch->crowd[lane] = sum[3] / step->full_mass;
     for (int axis = 0; axis < 3; axis++) {
         float before = particle->velocity[axis], of_nodes = sum[axis], alone = before + step->fall[axis];
         particle->position[axis] += step->seconds * (shared * of_nodes + (1.0f - shared) * alone);
@@ -127,6 +136,16 @@ SIMD_INLINE void stretch_on(const Batch *batch, int lane, FloatV seconds, FloatV
     }
 }
 
+// Where more particles have gathered than their stretches tell of, which is the drift of a long flow, press them apart.
+// Near a surface fewer are seen than there are, so too few says nothing.
+SIMD_INLINE void spread_crowd(FloatV crowd, FloatV seconds, FloatV squared[3])
+{
+    FloatV volume = simd_sqrt(squared[0] * squared[1] * squared[2]);
+    FloatV excess = simd_max(crowd * volume - CROWDED, simd_set1(0.0f));
+    FloatV shrink = 1.0f - (2.0f / 3.0f) * simd_min(SPREAD_RATE * seconds * excess, simd_set1(0.01f));
+    for (int i = 0; i < 3; i++) squared[i] *= shrink;
+}
+
 // What does not flow is damped: without, a heap at rest would ring on for seconds.
 SIMD_INLINE void add_damping(const Batch *batch, int lane, FloatV viscosity, FloatV stress[6])
 {
@@ -155,6 +174,7 @@ static void find_stress(Batch *batch, float step_seconds, int lanes)
         // No law stretches farther than this; a particle torn out of its surroundings must not become a number too large.
         for (int i = 0; i < 3; i++)
             trial.squared[i] = simd_min(simd_max(eigen.value[i], simd_set1(1e-4f)), simd_set1(1e4f));
+        spread_crowd(simd_load(batch->crowd + lane), seconds, trial.squared);
         MpmStretch result = apply_laws(batch, lane, &m, &trial, seconds);
         simd_store(batch->plastic + lane, result.plastic);
         simd_store(batch->flow + lane, simd_select(result.flows, simd_set1(1.0f), simd_set1(0.0f)));

@@ -6,6 +6,8 @@
 
 // Of a grain's density: how densely grains pack.
 #define PACKING 0.6f
+// Square of the tangent of the steepest friction angle that the law can tell from a steeper one.
+#define STEEPEST_SAND 0.96f
 // Viscosity of what does not flow, over density * sound speed * cell.
 #define DAMPING 0.05f
 
@@ -19,9 +21,15 @@ static const float snow_numbers[3][3] = {
     {3.5e-2f, 1.1e-2f, 7.0f},  // wet: gives way, sticks
 };
 
-static float cone_of(const SimMaterial *from, const MpmMaterial *m)
+// In-plane shear flows at the friction angle: t = sqrt(2) tan(phi) solves the equation of mpm_law_sand.h for d = 0. From 45
+// degrees on nothing does: such sand holds any slope in its plane, until it is pulled.
+static void set_sand(MpmMaterial *m, float friction, float tension)
 {
-    return (3.0f * m->lame + 2.0f * m->shear) / (2.0f * m->shear) * (1.41421356f / 3.0f) * from->friction;
+    float squared = fminf(friction * friction, STEEPEST_SAND);
+    m->number[0] = (9.0f - 3.0f * squared) / (1.0f - squared);
+    m->number[1] = tension / (3.0f * m->lame + 2.0f * m->shear);
+    m->number[2] = sqrtf(2.0f * squared);
+    m->number[3] = 2.0f * m->shear / (m->lame + 2.0f / 3.0f * m->shear);
 }
 
 GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float sound_speed, float cell, float gravity,
@@ -42,8 +50,7 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
     float weight = from->density * 4.18879f * powf(particle_radius, 3.0f) * gravity;
     float tension = PACKING / (1.0f - PACKING) * from->cohesion * weight / (4.0f * particle_radius * particle_radius);
     if (out->kind == MPM_SAND) {
-        out->number[0] = cone_of(from, out);
-        out->number[1] = tension / (3.0f * out->lame + 2.0f * out->shear);
+        set_sand(out, from->friction, tension);
     } else if (out->kind == MPM_SNOW) {
         memcpy(out->number, snow_numbers[which - 1], sizeof snow_numbers[0]);
     } else {
