@@ -216,4 +216,5 @@ def render_settings(scene: bpy.types.Scene) -> None:
     scene.frame_set(1)
 
 
-main()
+if __name__ == "__main__":
+    main()

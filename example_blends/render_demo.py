@@ -1,6 +1,6 @@
-"""Bakes 01_suzanne.blend and renders one frame: what `./build.sh` ends with.
+"""Bakes an example and renders one frame; 01_suzanne is what `./build.sh` ends with.
 
-    python3 example_blends/render_demo.py --out build/demo [--frame N] [--quick]
+    python3 example_blends/render_demo.py --out build/demo [--scene NAME] [--frame N] [--quick]
 
 The packaged add-on is installed by Blender's own installer into a folder of its own, so nothing of the user's set-up is
 touched and what is rendered is what an artist gets.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-FRAME = 18
+FRAMES = {"01_suzanne": 18, "02_crates": 40}  # the one worth a picture
 
 INSTALL = """
 import bpy, sys
@@ -56,11 +56,14 @@ def blender(environment: dict[str, str], *arguments: str, script: str, tail: lis
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "build/demo")
-    parser.add_argument("--frame", type=int, default=FRAME)
+    parser.add_argument("--scene", choices=sorted(FRAMES), default="01_suzanne")
+    parser.add_argument("--frame", type=int, help="another than the one of the picture in the repository")
     parser.add_argument("--quick", action="store_true", help="larger grains and a smaller picture")
     options = parser.parse_args()
     out = options.out.resolve()
-    home, picture = out / "blender", out / "suzanne.png"
+    home, picture = out / "blender", out / f"{options.scene.partition('_')[2]}.png"
+    file = out / f"{options.scene}.blend"
+    frame = options.frame if options.frame is not None else FRAMES[options.scene]
     shutil.rmtree(home, ignore_errors=True)
     for folder in ("scripts/addons", "config"):
         (home / folder).mkdir(parents=True)
@@ -71,11 +74,11 @@ def main() -> None:
 
     began = time.monotonic()
     blender(environment, "--factory-startup", script=INSTALL, tail=[str(package)], quiet=True)
-    print(f"baking and rendering {out / '01_suzanne.blend'}", flush=True)
-    shutil.copy(HERE / "01_suzanne.blend", out / "01_suzanne.blend")
+    print(f"baking and rendering {file}", flush=True)
+    shutil.copy(HERE / file.name, file)
     picture.unlink(missing_ok=True)
-    blender(environment, str(out / "01_suzanne.blend"), script=BAKE_AND_RENDER,
-            tail=[str(options.frame), str(picture), "quick" if options.quick else "full"])
+    blender(environment, str(file), script=BAKE_AND_RENDER,
+            tail=[str(frame), str(picture), "quick" if options.quick else "full"])
     if not picture.exists():
         sys.exit("Blender rendered nothing")
     print(f"\nrendered in {time.monotonic() - began:.0f} s: {picture}")

@@ -280,17 +280,16 @@ def test_what_moves_is_found_whatever_moves_it(_: Path) -> None:
     assert scene.frame_current == 7
 
 
-def test_moving_collider_is_named_in_a_warning(_: Path) -> None:
+def test_moving_floor_is_named_in_a_warning(_: Path) -> None:
     from grain.scene import job
     source()
-    shovel = support.box("Shovel", (1, 1, 1), (2, 2, 2))
-    shovel.grain.type = 'COLLIDER'
-    shovel.keyframe_insert("location", frame=1)
-    shovel.location.x = 9.0
-    shovel.keyframe_insert("location", frame=5)
+    ground = support.floor("Ground")
+    ground.keyframe_insert("location", frame=1)
+    ground.location.z = 9.0
+    ground.keyframe_insert("location", frame=5)
     bpy.context.scene.frame_set(5)
     made, warnings = job.make(bpy.context.scene, bpy.context.view_layer)
-    assert warnings == ["'Shovel' moves; moving colliders are not simulated yet, its pose at frame 1 is used"], warnings
-    entry = next(entry for entry in made.objects if entry.name == "Shovel")
-    assert abs(float(entry.positions[:, 0].mean()) - 1.5) < 1e-5, "the pose must be that of the first frame"
+    assert len(warnings) == 1 and "'Ground' moves; an endless floor stands still" in warnings[0], warnings
+    entry = next(entry for entry in made.objects if entry.name == "Ground")
+    assert abs(entry.plane_point[2]) < 1e-6, "the pose must be that of the first frame"
     assert bpy.context.scene.frame_current == 5

@@ -310,7 +310,7 @@ def all_panels() -> drive.Scenario:
     """Only looks: the pictures show every label, in the wide editor and in the narrow one Blender starts with."""
     yield from open_scene("panels", 10, 0.004)
     runtime.say((folder / "grain_cache/panels").resolve(), 'WARNING',
-                "'Shovel' moves; moving colliders are not simulated yet, its pose at frame 1 is used")
+                "'Ground' moves; an endless floor stands still, as it is at frame 1. Use Shape > Mesh for one that moves")
     bpy.context.view_layer.objects.active = bpy.data.objects["Step"]
     yield 0.3
     drive.screenshot(options.out / "9_collider.png")

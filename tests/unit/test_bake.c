@@ -21,6 +21,34 @@ static const char job_text[] =
     "               {\"name\": \"Ground\", \"role\": \"collider\", \"plane\": {\"point\": [0,0,-0.1], \"normal\": "
     "[0,0,1]}}]}";
 
+// The same with a body, a prop that moves and one that bends, side by side.
+static const char moving_job_text[] =
+    "{\"schema\": 1, \"fps\": 24, \"frame_start\": 1, \"frame_end\": 3,"
+    " \"solver\": {\"type\": \"dem\", \"particle_radius\": 0.015},"
+    " \"geometry\": {\"file\": \"geometry.bin\", \"bytes\": 776},"
+    " \"arrays\": [{\"type\": \"f32\", \"components\": 3, \"count\": 8, \"offset\": 0},"
+    "              {\"type\": \"i32\", \"components\": 3, \"count\": 12, \"offset\": 96},"
+    "              {\"type\": \"f32\", \"components\": 3, \"count\": 8, \"offset\": 240},"
+    "              {\"type\": \"f32\", \"components\": 3, \"count\": 8, \"offset\": 336},"
+    "              {\"type\": \"f32\", \"components\": 3, \"count\": 8, \"offset\": 432},"
+    "              {\"type\": \"f32\", \"components\": 7, \"count\": 2, \"offset\": 528},"
+    "              {\"type\": \"f32\", \"components\": 3, \"count\": 16, \"offset\": 584}],"
+    " \"objects\": [{\"name\": \"Box\", \"role\": \"source\", \"positions\": 0, \"triangles\": 1},"
+    "               {\"name\": \"Crate\", \"role\": \"body\", \"positions\": 2, \"triangles\": 1},"
+    "               {\"name\": \"Paddle\", \"role\": \"collider\", \"motion\": \"moving\", \"positions\": 3,"
+    "                \"triangles\": 1, \"poses\": 5},"
+    "               {\"name\": \"Jelly\", \"role\": \"collider\", \"motion\": \"deforming\", \"positions\": 4,"
+    "                \"triangles\": 1, \"shapes\": 6},"
+    "               {\"name\": \"Ground\", \"role\": \"collider\", \"plane\": {\"point\": [0,0,-0.001], \"normal\": "
+    "[0,0,1]}}]}";
+
+typedef struct MovingGeometry {
+    float source[24];
+    int32_t triangles[36];
+    float crate[24], paddle[24], jelly[24], poses[14], shapes[48];
+} MovingGeometry;
+_Static_assert(sizeof(MovingGeometry) == 776, "as the job says");
+
 static GrainResult write_file(const char *name, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 {
     char *path;
@@ -39,6 +67,22 @@ static GrainResult write_job(void)
     GrainResult result = write_file("job.json", job_text, sizeof job_text - 1, "", 0);
     if (result != GRAIN_OK) return result;
     return write_file("geometry.bin", points, sizeof points, triangles, sizeof triangles);
+}
+
+static GrainResult write_moving_job(void)
+{
+    MovingGeometry geometry = {.poses = {0.2f, 0, 0, 1, 0, 0, 0, 0.19f, 0, 0, 1, 0, 0, 0}};
+    memcpy(geometry.source, points, sizeof points);
+    memcpy(geometry.triangles, triangles, sizeof triangles);
+    for (int i = 0; i < 24; i++) {
+        geometry.crate[i] = points[i] + (i % 3 == 1 ? 0.12f : 0.0f);
+        geometry.paddle[i] = points[i] + (i % 3 == 0 ? 0.11f : 0.0f);
+        geometry.jelly[i] = points[i] + (i % 3 == 0 ? -0.11f : 0.0f);
+        geometry.shapes[i] = geometry.jelly[i];
+        geometry.shapes[24 + i] = geometry.jelly[i] * (i % 3 == 2 ? 0.8f : 1.0f);
+    }
+    GrainResult result = write_file("job.json", moving_job_text, sizeof moving_job_text - 1, "", 0);
+    return result == GRAIN_OK ? write_file("geometry.bin", &geometry, sizeof geometry, "", 0) : result;
 }
 
 typedef struct Watch {
@@ -95,12 +139,11 @@ static void refusing_release(void *user, void *memory, uint64_t bytes)
 }
 
 // The n-th allocation fails, for every n: the bake says so, leaks nothing, and a later one succeeds.
-TEST(every_allocation_may_fail)
+static void refuse_each_allocation(int step)
 {
-    ENSURE_OK(write_job());
     GrainResult result = GRAIN_ERROR_MEMORY;
     int refused = 0, asked_for_it = 1;
-    for (int n = 0; asked_for_it && n < 5000; n++) {
+    for (int n = 0; asked_for_it && n < 50000; n += step) {
         Refuser refuser = {0, n};
         GrainAllocator allocator = {refusing_allocate, refusing_release, &refuser};
         Watch watch = {.stop_after = 100};
@@ -118,6 +161,18 @@ TEST(every_allocation_may_fail)
     }
     ENSURE_OK(result);
     ENSURE(refused > 50);
+}
+
+TEST(every_allocation_may_fail)
+{
+    ENSURE_OK(write_job());
+    refuse_each_allocation(1);
+}
+
+TEST(every_allocation_may_fail_with_props_and_bodies)
+{
+    ENSURE_OK(write_moving_job());
+    refuse_each_allocation(getenv("GRAIN_HEAVY") ? 1 : 7);
 }
 
 TEST(bad_defs_are_refused)

@@ -36,6 +36,7 @@ class Manifest:
     bytes_per_particle: int
     particles: dict[int, int]  # by frame, whole frames only
     byte_count: int  # of all frames
+    bodies: tuple[str, ...] = ()  # rigid bodies, in the order of their columns
 
     @property
     def first(self) -> int:
@@ -86,7 +87,8 @@ def _parse(path: Path) -> Optional[Manifest]:
             frame_end=int(document["frame_end"]),
             bytes_per_particle=int(document["streams"]["coarse"]["bytes_per_particle"]),
             particles={int(entry["frame"]): int(entry["particles"]) for entry in frames},
-            byte_count=sum(int(entry["bytes"]) for entry in frames))
+            byte_count=sum(int(entry["bytes"]) for entry in frames),
+            bodies=tuple(str(name) for name in document.get("bodies", ())))
     except OSError as error:
         raise CacheError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:

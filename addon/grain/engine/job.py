@@ -54,17 +54,23 @@ class Solver:
 
 @dataclass
 class JobObject:
-    """One source or collider, or what grains are shaped like: a mesh, or (colliders only) an endless plane."""
+    """One source, collider or rigid body, or what grains are shaped like: a mesh, or (colliders only) an endless plane."""
     name: str
-    role: str  # source, collider, grain
+    role: str  # source, collider, body, grain
     positions: Optional[np.ndarray] = None  # float32 (vertices, 3), m
     triangles: Optional[np.ndarray] = None  # int32 (triangles, 3), outward winding
     plane_point: Optional[Vector] = None
     plane_normal: Optional[Vector] = None
     velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
-    friction: float = 0.6  # colliders
+    friction: float = 0.6  # colliders, bodies
     thickness: float = 0.0  # m, colliders
     material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
+    poses: Optional[np.ndarray] = None  # float32 (samples, 7): place of the pivot, rotation since the first frame
+    shapes: Optional[np.ndarray] = None  # float32 (samples, vertices, 3), m
+    samples_per_frame: int = 1
+    density: float = 1000.0  # kg/m3, bodies
+    pivot: Vector = (0.0, 0.0, 0.0)  # m, bodies: what the frames tell the way of
+    release_frame: Optional[int] = None  # bodies: until then they follow their poses; None: free from the start
 
 
 @dataclass
@@ -99,16 +105,27 @@ class _Geometry:
 
 
 def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": item.name, "role": item.role, "motion": "static"}
+    motion = "moving" if item.poses is not None else "deforming" if item.shapes is not None else "static"
+    entry: dict[str, Any] = {"name": item.name, "role": item.role, "motion": motion}
     if item.plane_point is not None and item.plane_normal is not None:
         entry["plane"] = {"point": list(item.plane_point), "normal": list(item.plane_normal)}
     elif item.positions is not None and item.triangles is not None:
         entry["positions"] = geometry.add(item.positions, "f32")
         entry["triangles"] = geometry.add(item.triangles, "i32")
+    if item.poses is not None:
+        entry["poses"] = geometry.add(item.poses, "f32")
+    if item.shapes is not None:
+        entry["shapes"] = geometry.add(item.shapes.reshape(-1, 3), "f32")
+    if motion != "static":
+        entry["samples_per_frame"] = item.samples_per_frame
     if item.role == "source":
         entry["velocity"] = list(item.velocity)
         if item.material is not None:
             entry["material"] = item.material
+    elif item.role == "body":
+        entry.update(friction=item.friction, density=item.density, pivot=list(item.pivot))
+        if item.release_frame is not None:
+            entry["release_frame"] = item.release_frame
     elif item.role == "collider":
         entry["friction"] = item.friction
         if item.plane_point is None:
@@ -190,8 +207,8 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
         return geometry[array["offset"]:array["offset"] + array["count"] * array["components"] * 4]
 
     return {
-        entry["name"]: {**entry, "positions": content(entry.get("positions")),
-                        "triangles": content(entry.get("triangles"))}
+        entry["name"]: {**entry, **{key: content(entry.get(key))
+                                    for key in ("positions", "triangles", "poses", "shapes")}}
         for entry in document.get("objects", [])
     }
 

@@ -1,7 +1,7 @@
 """What the buttons do."""
 import bpy
 
-from . import bake, cache, cover, display, object
+from . import bake, cache, cover, display, object, rigid
 
 CLASSES = (
     object.GRAIN_OT_role_add,
@@ -14,6 +14,7 @@ CLASSES = (
     display.GRAIN_OT_show_sand,
     display.GRAIN_OT_radius_fit,
     cover.GRAIN_OT_cover,
+    rigid.GRAIN_OT_bake_keyframes,
 )
 
 

@@ -21,7 +21,7 @@ def can_bake(cls: type[Operator], context: Context) -> bool:
     if runtime.is_baking():
         cls.poll_message_set("A bake is under way: stop it first")
         return False
-    if not any(item.grain.type == 'SOURCE' for item in bpy.data.objects):
+    if not any(item.grain.type in ('SOURCE', 'BODY') for item in bpy.data.objects):
         cls.poll_message_set("There is no sand: make a closed mesh a Source first")
         return False
     return True

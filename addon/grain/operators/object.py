@@ -14,7 +14,8 @@ class GRAIN_OT_role_add(Operator):
     type: EnumProperty(
         name="Type", default='SOURCE',
         items=(('SOURCE', "Source", "Filled with sand at the first frame"),
-               ('COLLIDER', "Collider", "Sand falls on it and flows around it")))
+               ('COLLIDER', "Collider", "Sand falls on it and flows around it"),
+               ('BODY', "Rigid Body", "Sand and other bodies push it")))
 
     @classmethod
     def poll(cls, context: Context) -> bool:

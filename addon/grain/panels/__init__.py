@@ -1,13 +1,14 @@
 """Where the settings are found: Properties > Physics, and the simulation again in Properties > Scene."""
 import bpy
 
-from . import collider, cover, object, simulation, source
+from . import collider, cover, object, rigid, simulation, source
 
 CLASSES = (
     object.GRAIN_PT_object,
     source.GRAIN_PT_source,
     source.GRAIN_PT_source_material,
     collider.GRAIN_PT_collider,
+    rigid.GRAIN_PT_rigid,
     cover.GRAIN_PT_cover,
     *simulation.CLASSES,
 )

@@ -43,3 +43,4 @@ class GRAIN_PT_object(PhysicsPanel, Panel):
         row.enabled = not runtime.is_baking()
         row.prop_enum(context.object.grain, "type", 'SOURCE')
         row.prop_enum(context.object.grain, "type", 'COLLIDER')
+        row.prop_enum(context.object.grain, "type", 'BODY')

@@ -107,6 +107,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column.prop(settings, "restitution")
     column.prop(settings, "softness")
     column.prop(settings, "seed")
+    column.prop(settings, "motion_samples")
 
 
 def draw_contact(layout: UILayout, context: Context) -> None:

@@ -2,11 +2,12 @@
 same."""
 import bpy
 
-from . import collider, cover, display, object, simulation, source
+from . import collider, cover, display, object, rigid, simulation, source
 
 CLASSES = (
     source.GRAIN_PG_source,
     collider.GRAIN_PG_collider,
+    rigid.GRAIN_PG_rigid,
     cover.GRAIN_PG_cover,
     object.GRAIN_PG_object,
     display.GRAIN_PG_display,

@@ -124,6 +124,11 @@ class GRAIN_PG_simulation(PropertyGroup):
         name="Seed", default=0, min=0,
         description="Another number gives another arrangement of the grains")
 
+    motion_samples: IntProperty(
+        name="Motion Samples", default=2, min=1, max=16,
+        description="How often in a frame the motion of animated colliders is looked at. More follow fast shaking and "
+                    "spinning more closely, and take longer when a bake starts")
+
     use_frame_range: BoolProperty(
         name="Custom Range", default=False,
         description="Bake other frames than the scene's. The first frame is the source's own shape")

@@ -6,7 +6,7 @@ from bpy.types import Object, Scene, ViewLayer
 from .. import ADDON_VERSION
 from ..compat import VERSION_TEXT
 from ..engine.job import Job, Solver, Vector
-from . import frames, motion, snapshot
+from . import bodies, frames, motion, snapshot
 from .units import metres_per_unit, tidy
 
 EARTH = 9.81  # m/s2
@@ -38,16 +38,20 @@ def settings_only(scene: Scene) -> Job:
 
 
 def make(scene: Scene, view_layer: ViewLayer) -> tuple[Job, list[str]]:
-    """The whole job and warnings for the artist. Raises SnapshotError."""
+    """The whole job and warnings for the artist. Notes in the bodies how the bake will know them. Raises
+    SnapshotError."""
     job = settings_only(scene)
     warnings = _gravity_warning(scene)
     if job.frame_end < job.frame_start:
         raise snapshot.SnapshotError(f"The last frame ({job.frame_end}) lies before the first ({job.frame_start}). "
                                      "Set the frame range")
+    bodies.restore_all(scene)  # where they were placed counts, not where an earlier bake moved them
     with frames.visiting(scene):
         if scene.frame_current != job.frame_start or scene.frame_subframe != 0.0:
             scene.frame_set(job.frame_start)
-        taken = snapshot.take(scene, view_layer)
+        taken = snapshot.take(scene, view_layer, job.frame_end)
+    for item, entry, matrix in taken.bodies:
+        bodies.note_rest(item, entry.name, matrix)
     job.objects = taken.objects
     warnings += taken.warnings
     warnings += _motion_warnings(scene, view_layer)
@@ -72,13 +76,13 @@ def _gravity_warning(scene: Scene) -> list[str]:
 
 def _motion_warnings(scene: Scene, view_layer: ViewLayer) -> list[str]:
     items: list[Object] = [item for item in scene.objects
-                           if item.grain.type != 'NONE' and item.name in view_layer.objects and not item.hide_viewport]
+                           if (item.grain.type == 'SOURCE' or snapshot.is_plane(item)) and item.name in view_layer.objects and not item.hide_viewport]
     first = frames.bake_range(scene)[0]
     result = []
     for item, what in motion.moving_objects(scene, view_layer, sorted(items, key=lambda item: item.name)).items():
         if item.grain.type == 'SOURCE':
             result.append(f"'{item.name}' {what}; the sand starts from its pose at frame {first}")
         else:
-            result.append(f"'{item.name}' {what}; moving colliders are not simulated yet, its pose at frame {first} "
-                          "is used")
+            result.append(f"'{item.name}' {what}; an endless floor stands still, as it is at frame {first}. Use Shape > "
+                          "Mesh for one that moves")
     return result

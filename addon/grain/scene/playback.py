@@ -12,7 +12,7 @@ from ..engine import cache
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
-from . import apply, frames, paths
+from . import apply, bodies, frames, paths
 from .units import metres_per_unit
 
 
@@ -25,6 +25,8 @@ def show(scene: Scene, is_render: bool = False) -> None:
     if runtime.state.playback_paused:
         return
     item = apply.sand_object(scene)
+    if item is None:
+        bodies.restore_all(scene)
     if item is None or item.mode == 'EDIT' or (item.hide_viewport and not is_render):
         return
     folder = paths.cache_folder(scene)
@@ -35,31 +37,33 @@ def show(scene: Scene, is_render: bool = False) -> None:
         wanted = manifest.frame_to_show(nearest) if manifest is not None else None
         shown.message = _explain(nearest, folder, manifest, wanted)
         if wanted is None:
-            _show_nothing(item, shown)
+            _show_nothing(scene, item, shown)
             return
         # A frame that is held stands still.
         ahead = scene.frame_current_final - nearest if wanted == nearest else 0.0
-        _load(item, shown, cache.frame_path(folder, wanted), wanted, metres_per_unit(scene),
-              ahead / frames.frames_per_second(scene))
+        _load(scene, item, shown, manifest, wanted, ahead / frames.frames_per_second(scene))
     except (GrainError, cache.CacheError, OSError) as error:
-        _show_nothing(item, shown)
+        _show_nothing(scene, item, shown)
         shown.message = Message('ERROR', _describe(error, scene.frame_current))
         print(f"Grain: {shown.message.text}")  # renders without a window have no panel
 
 
-def _load(item: Object, shown: Shown, path: Path, frame: int, scale: float, seconds: float) -> None:
+def _load(scene: Scene, item: Object, shown: Shown, manifest: cache.Manifest, frame: int, seconds: float) -> None:
+    path, scale = cache.frame_path(paths.cache_folder(scene), frame), metres_per_unit(scene)
     stamp = (os.stat(path).st_mtime_ns, scale, seconds)
     is_loaded = (shown.frame == frame and shown.stamp == stamp and shown.object_name == item.name
-                 and len(item.data.vertices) > 0)
+                 and len(item.data.vertices) == manifest.particles[frame])
     if is_loaded:
         return
     with CacheFrame(path) as cached:
         apply.set_frame(item, cached, scale, seconds)
+        bodies.show(scene, manifest.bodies, cached, scale, seconds)
     shown.frame, shown.stamp, shown.object_name = frame, stamp, item.name
 
 
-def _show_nothing(item: Object, shown: Shown) -> None:
+def _show_nothing(scene: Scene, item: Object, shown: Shown) -> None:
     apply.clear(item)
+    bodies.restore_all(scene)
     shown.frame = None
 
 

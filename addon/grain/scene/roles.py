@@ -2,7 +2,7 @@
 import bpy
 from bpy.types import Context, Object, Scene
 
-from . import estimate, paths
+from . import bodies, estimate, paths
 
 SUPPORTED_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT', 'EMPTY')
 
@@ -12,6 +12,8 @@ def on_role_changed(item: Object, context: Context) -> None:
         _make_room_for_sand(item)
     else:
         _give_looks_back(item)
+    if item.grain.type != 'BODY':
+        bodies.restore(item)
     estimate.forget(item)
     scene = context.scene
     if scene is None or scene.objects.get(item.name) != item:

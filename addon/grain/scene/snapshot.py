@@ -16,6 +16,7 @@ from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup,
 from mathutils import Matrix
 
 from ..engine.job import JobObject
+from . import motion, record
 from .units import metres_per_unit, tidy
 
 MESH_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT')
@@ -33,17 +34,22 @@ class Mesh:
     matrix: Matrix
     positions: np.ndarray  # float32 (vertices, 3)
     triangles: np.ndarray  # int32 (triangles, 3)
+    local: np.ndarray  # float32 (vertices, 3), before the matrix
+    key: tuple  # the same mesh in every frame: names and, of instances, their persistent id
 
 
 @dataclass
 class Snapshot:
     objects: list[JobObject] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    bodies: list[tuple[Object, JobObject, Matrix]] = field(default_factory=list)
 
 
-def take(scene: Scene, view_layer: ViewLayer) -> Snapshot:
-    """Everything with a role, at the scene's current frame, in metres."""
+def take(scene: Scene, view_layer: ViewLayer, last: Optional[int] = None) -> Snapshot:
+    """Everything with a role, at the scene's current frame, in metres; and up to the last frame, if one is given, how it
+    moves. The scene is then left at that frame."""
     snapshot = Snapshot()
+    tracks: dict[tuple, record.Track] = {}
     scale = metres_per_unit(scene)
     roles = {item for item in scene.objects if item.grain.type != 'NONE'}
     for item in roles:
@@ -61,15 +67,23 @@ def take(scene: Scene, view_layer: ViewLayer) -> Snapshot:
         for mesh in _meshes(depsgraph, roles, None):
             found.add(mesh.owner)
             entry = _job_object(mesh, scale, snapshot)
-            if entry is not None:
-                snapshot.objects.append(entry)
+            if entry is None:
+                continue
+            snapshot.objects.append(entry)
+            if entry.role == "body":
+                snapshot.bodies.append((mesh.owner, entry, mesh.matrix))
+            if entry.role != "source" and motion.can_move(mesh.owner, set()):
+                tracks[mesh.key] = record.Track(mesh, entry)
         _check_empty(roles - found, view_layer)
         if scene.grain.grain_shape == 'MESH':
             snapshot.objects.append(_grain(scene.grain.grain_object, depsgraph, scale))
+        if last is not None and tracks:
+            snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, None),
+                                            scene.frame_current, last, scene.grain.motion_samples, scale)
     _name_apart(snapshot.objects)
     # Sources first, then by name: the order of particles must not depend on how Blender lists its objects.
     snapshot.objects.sort(key=lambda entry: (entry.role != "source", entry.name))
-    if not any(entry.role == "source" for entry in snapshot.objects):
+    if not any(entry.role in ("source", "body") for entry in snapshot.objects):
         raise SnapshotError("There is no sand: select a closed mesh and make it a Source in Properties > Physics")
     return snapshot
 
@@ -113,15 +127,16 @@ def _meshes(depsgraph: Depsgraph, roles: set[Object], only: Optional[Object]) ->
     for instance in depsgraph.object_instances:
         item = instance.object
         owner = _role_owner(item, instance.parent if instance.is_instance else None)
-        if owner is None or (only is not None and owner != only) or _is_plane(owner) or item.type not in MESH_TYPES:
+        if owner is None or (only is not None and owner != only) or is_plane(owner) or item.type not in MESH_TYPES:
             continue
         if instance.is_instance and _is_own_surface(instance):
             continue
         seen.add(owner)
-        yield from _read(item, owner, instance.matrix_world.copy(), instance.is_instance)
+        yield from _read(item, owner, instance.matrix_world.copy(), instance.is_instance,
+                         tuple(instance.persistent_id) if instance.is_instance else ())
     for owner in sorted(roles - seen, key=lambda item: item.name):
         item = owner.evaluated_get(depsgraph)
-        if item.is_evaluated and item.type in MESH_TYPES and not _is_plane(owner):
+        if item.is_evaluated and item.type in MESH_TYPES and not is_plane(owner):
             yield from _read(item, owner, item.matrix_world.copy(), False)
 
 
@@ -132,11 +147,11 @@ def _is_own_surface(instance: DepsgraphObjectInstance) -> bool:
             and instance.matrix_world == parent.matrix_world)
 
 
-def _is_plane(owner: Object) -> bool:
+def is_plane(owner: Object) -> bool:
     return owner.grain.type == 'COLLIDER' and owner.grain.collider.shape == 'PLANE'
 
 
-def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool) -> Iterator[Mesh]:
+def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instance_id: tuple = ()) -> Iterator[Mesh]:
     try:
         mesh = item.to_mesh()
     except RuntimeError as error:  # a metaball whose family another one draws
@@ -159,7 +174,8 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool) -> Ite
     if matrix.is_negative:
         corners = corners[:, ::-1]  # a mirrored object is still wound outward
     yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
-               np.ascontiguousarray(corners))
+               np.ascontiguousarray(corners), positions.reshape(-1, 3),
+               (owner.name, item.original.name, instance_id))
 
 
 def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
@@ -181,9 +197,29 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
         return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
                          material=_material(mesh.owner.grain.source))
+    if role == 'BODY':
+        return _body(mesh, positions, scale)
     settings = mesh.owner.grain.collider
     return JobObject(mesh.name, "collider", positions, mesh.triangles,
                      friction=tidy(tan(settings.friction_angle)), thickness=tidy(settings.thickness * scale))
+
+
+def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:
+    owner, settings = mesh.owner, mesh.owner.grain.rigid
+    if mesh.key[2] or mesh.name != owner.name:
+        raise SnapshotError(f"'{mesh.name}' is an instance, which a bake cannot move. Make it a real object (Object > Apply "
+                            "> Make Instances Real), or make it a Collider")
+    if owner.rotation_mode == 'AXIS_ANGLE':
+        raise SnapshotError(f"'{owner.name}' has the rotation mode Axis Angle, which a bake cannot move. Set it to "
+                            "Quaternion or Euler")
+    open_edges = count_open_edges(mesh.triangles)
+    if open_edges:
+        raise SnapshotError(f"'{owner.name}' is not closed ({open_edges} open edges), so it has no mass. Close it, for "
+                            "instance with a Solidify modifier or Fill Holes, or make it a Collider")
+    return JobObject(owner.name, "body", positions, mesh.triangles, friction=tidy(tan(settings.friction_angle)),
+                     density=tidy(settings.density),
+                     pivot=tuple(tidy(component * scale) for component in mesh.matrix.translation),
+                     release_frame=settings.release_frame if settings.use_animation else None)
 
 
 def _material(settings: PropertyGroup) -> Optional[dict[str, float]]:
@@ -242,7 +278,7 @@ def _check_visibility(roles: set[Object], view_layer: ViewLayer, snapshot: Snaps
 
 def _check_empty(missing: set[Object], view_layer: ViewLayer) -> None:
     for item in sorted(missing, key=lambda item: item.name):
-        if _is_plane(item) or item.hide_viewport or item.name not in view_layer.objects:
+        if is_plane(item) or item.hide_viewport or item.name not in view_layer.objects:
             continue
         if item.type not in MESH_TYPES:
             raise SnapshotError(f"'{item.name}' has no surface, so it cannot be a {item.grain.type.lower()}. "

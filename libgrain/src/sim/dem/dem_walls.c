@@ -162,12 +162,18 @@ static void find_sdf_walls(Finder *finder, int collider, int64_t first, int64_t 
     const GrainSdf *sdf = dem->colliders[collider].sdf;
     Vec3 low, high;
     sdf_bounds(sdf, &low, &high);
+    Vec3 pivot = {(float)object->listed.position.x, (float)object->listed.position.y, (float)object->listed.position.z};
+    Vec3 rest = {(float)object->rest.x, (float)object->rest.y, (float)object->rest.z};
+    // From the pivot to the farthest corner of the field.
+    float around = vec3_length(vec3_max(vec3_sub(high, rest), vec3_sub(rest, low)));
     for (int64_t begin = first; begin < last; begin += CHUNK) {
         int64_t end = begin + CHUNK < last ? begin + CHUNK : last;
         NearBalls near = {0};
         float distance[CHUNK];
         for (int64_t i = begin; i < end; i++) {
-            float reach = reach_to(dem, object, i);
+            float reach = reach_to(dem, object, i), far = reach + around;
+            Vec3 apart = {dem->x[i] - pivot.x, dem->y[i] - pivot.y, dem->z[i] - pivot.z};
+            if (object->has_moved && vec3_dot(apart, apart) > far * far) continue;
             Vec3 at = ball_seen_from(object, dem, i);
             if (at.x < low.x - reach || at.x > high.x + reach || at.y < low.y - reach || at.y > high.y + reach ||
                 at.z < low.z - reach || at.z > high.z + reach)

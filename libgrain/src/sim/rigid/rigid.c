@@ -140,8 +140,10 @@ static GrainResult create_inside(Rigid *rigid, const RigidDef *def)
     rigid->first_contact = ALLOC_ZEROED(int64_t, rigid->body_count + 1);
     rigid->found_count = ALLOC_ZEROED(int64_t, rigid->body_count + 1);
     rigid->packed = ALLOC_ZEROED(double, PACKED * def->collider_count);
+    rigid->near = ALLOC(int32_t, (int64_t)rigid->body_count * def->collider_count);
     rigid->between = ALLOC(int32_t, (int64_t)rigid->body_count * def->collider_count);
-    if (!rigid->bodies || !rigid->first_contact || !rigid->found_count || !rigid->packed || !rigid->between)
+    if (!rigid->bodies || !rigid->first_contact || !rigid->found_count || !rigid->packed || !rigid->near ||
+        !rigid->between)
         return GRAIN_ERROR_MEMORY;
     int number = 0;
     for (int i = 0; i < def->collider_count; i++) {
@@ -180,6 +182,7 @@ void rigid_destroy(Rigid *rigid)
     alloc_free(rigid->first_contact);
     alloc_free(rigid->found_count);
     alloc_free(rigid->packed);
+    alloc_free(rigid->near);
     alloc_free(rigid->between);
     alloc_free(rigid);
 }

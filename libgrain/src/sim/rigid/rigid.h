@@ -98,6 +98,7 @@ typedef struct Rigid {
     RigidFound *found; ///< found_room for each body
     int64_t found_room, found_capacity;
     int64_t *found_count; ///< of each body
+    int32_t *near;        ///< body_count * object_count: which objects a body comes near to
     int32_t *between;     ///< body_count * object_count: points of a body near an object
     double *packed;       ///< the objects' state as it is saved
 } Rigid;

@@ -15,6 +15,8 @@
 
 // Of the spring across the normal, over that along it; as for grains (dem_law.c).
 #define SHEAR (2.0 / 7.0)
+// Of point_reach: how deep a point may be inside another object and still be found, beyond what both may move.
+#define NOTICE 0.5
 // After this way over the other's surface, in reaches, a point looks at it again.
 #define REFRESH 0.02
 
@@ -99,7 +101,7 @@ static void look_at(Finder *finder, int64_t point, int other_number, double reac
 
 static double reach_of(const Rigid *rigid, const RigidObject *body, const RigidObject *other)
 {
-    return body->found_margin + other->found_margin + (double)rigid->def.point_reach;
+    return body->found_margin + other->found_margin + NOTICE * (double)rigid->def.point_reach;
 }
 
 // Whether the ball around a body comes near the other object.
@@ -120,11 +122,13 @@ static int64_t find_for_body(const Rigid *rigid, int number)
     const RigidBody *body = &rigid->bodies[number];
     const RigidObject *own = &rigid->objects[body->object];
     Finder finder = {rigid, number, rigid->found + number * rigid->found_room, 0, rigid->found_room};
+    int32_t *near = rigid->near + (int64_t)number * rigid->object_count;
+    int near_count = 0;
+    for (int other = 0; other < rigid->object_count; other++)
+        if (other != body->object && may_touch(rigid, own, &rigid->objects[other])) near[near_count++] = other;
     for (int64_t point = 0; point < body->point_count; point++)
-        for (int other = 0; other < rigid->object_count; other++) {
-            if (other == body->object || !may_touch(rigid, own, &rigid->objects[other])) continue;
-            look_at(&finder, point, other, reach_of(rigid, own, &rigid->objects[other]));
-        }
+        for (int k = 0; k < near_count; k++)
+            look_at(&finder, point, near[k], reach_of(rigid, own, &rigid->objects[near[k]]));
     return finder.count;
 }
 

@@ -1,0 +1,75 @@
+"""Rigid bodies: from the cache to the object's own keyframes."""
+from typing import Optional
+
+from bpy.types import Context, Object, Operator
+from mathutils import Quaternion, Vector
+
+from ..engine import cache, text
+from ..engine.ffi import GrainError
+from ..engine.objects import CacheFrame
+from ..scene import bodies, paths, playback
+from ..scene.units import metres_per_unit
+
+
+class GRAIN_OT_bake_keyframes(Operator):
+    bl_idname = "grain.bake_keyframes"
+    bl_label = "Bake to Keyframes"
+    bl_description = ("Write the baked motion of the selected rigid bodies into keyframes of their location and rotation. "
+                      "They no longer need the cache then")
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not _selected(context):
+            cls.poll_message_set("Select a rigid body")
+            return False
+        if not paths.has_cache(context.scene):
+            cls.poll_message_set("Nothing is baked")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        try:
+            written = _write(context, _selected(context))
+        except (GrainError, cache.CacheError, OSError) as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        if not written:
+            self.report({'ERROR'}, "The bake does not know the selected bodies. Bake again")
+            return {'CANCELLED'}
+        self.report({'INFO'}, f"Wrote keyframes of {text.plural(written, 'object')}")
+        return {'FINISHED'}
+
+
+def _selected(context: Context) -> list[Object]:
+    items = set(context.selected_objects)
+    if context.object is not None:
+        items.add(context.object)
+    return sorted((item for item in items if item.grain.type == 'BODY'), key=lambda item: item.name)
+
+
+def _write(context: Context, items: list[Object]) -> int:
+    scene = context.scene
+    folder = paths.cache_folder(scene)
+    manifest = cache.read_manifest(folder)
+    numbers = {name: index for index, name in enumerate(manifest.bodies if manifest is not None else ())}
+    items = [item for item in items if item.grain.rigid.baked_name in numbers]
+    if not items:
+        return 0
+    scale = metres_per_unit(scene)
+    for item in items:
+        bodies.restore(item)
+        item.grain.rigid.follow = False
+    context.view_layer.update()
+    before: dict[Object, Optional[Quaternion]] = {item: None for item in items}
+    for frame in sorted(manifest.particles):
+        with CacheFrame(cache.frame_path(folder, frame)) as cached:
+            position, orientation = cached.column("body.position"), cached.column("body.orientation")
+            for item in items:
+                index = numbers[item.grain.rigid.baked_name]
+                before[item] = bodies.write_keyframes(item, frame, Vector(position[index]) / scale,
+                                                      Quaternion(orientation[index]), before[item])
+                context.view_layer.update()
+    playback.show(scene)
+    scene.frame_set(scene.frame_current)
+    return len(items)
