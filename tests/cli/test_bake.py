@@ -226,3 +226,19 @@ def test_a_reader_that_goes_away_does_not_end_the_bake(folder: Path) -> None:
     child.stderr.close()
     assert (job / "cache/coarse_000010.grain").exists()
     assert os.listdir(job / "cache").count("lock") == 1
+
+
+def test_grains_of_a_mesh_by_the_adaptive_integrator(folder: Path) -> None:
+    """Stopped between frames and gone on with, to the same bytes; and the books of every frame."""
+    job = jobs.small(solver={"particle_radius": 0.02, "grain_shape": "mesh", "grain_balls": 6, "integrator": "rkf45",
+                             "tolerance": 1e-4, "normal_law": "hertz"}, frame_end=5)
+    job.add_mesh("Brick", "grain", jobs.box((0, 0, 0), (2.0, 1.0, 1.0)))
+    expected = reference(folder, job)
+    cache = folder / "stopped"
+    program.run("bake", folder / "job", "--cache", cache, "--until", 3, "--threads", 2, check=0)
+    result = program.run("bake", folder / "job", "--cache", cache, check=0)
+    assert program.digest(cache) == expected
+    books = [event["statistics"] for event in result.events if event["event"] == "frame"]
+    assert len(books) == 2 and all(entry["substeps"] > 0 and entry["kinetic_energy"] > 0 for entry in books)
+    sums = [entry["kinetic_energy"] + entry["potential_energy"] + entry["elastic_energy"] for entry in books]
+    assert sums[1] < sums[0] * 1.0001, "nothing adds energy"

@@ -81,3 +81,25 @@ TEST(a_mesh_becomes_balls)
     ENSURE_NEAR(vec3_length(shape.centre), 0.0, 0.2);
     for (int i = 0; i < shape.ball_count; i++) ENSURE(shape.balls[i].radius * shape.scale < 1.05f); // none sticks out
 }
+
+// The public call gives the balls in the frame the shape was given in, about the centre of mass.
+TEST(the_public_shape_fits_the_frames)
+{
+    GrainShape shape = {.struct_size = sizeof shape};
+    for (int i = 0; dem_shape_names[i]; i++) {
+        ENSURE_OK(grain_shape_make(dem_shape_names[i], NULL, 0, &shape));
+        double reach = 0.0;
+        for (int b = 0; b < shape.ball_count; b++) {
+            const float *ball = shape.balls[b];
+            reach = fmax(reach, (double)(vec3_length(vec3(ball[0], ball[1], ball[2])) + ball[3]));
+        }
+        ENSURE_NEAR(reach, 1.0, 1e-5);
+    }
+    ENSURE_OK(grain_shape_make("rod", NULL, 0, &shape));
+    for (int b = 0; b < 4; b++) ENSURE_NEAR(shape.balls[b][0], (1.1 * (b - 1.5)) / 2.65, 1e-4); // along x, as in the table
+    ENSURE_FAILS(grain_shape_make("mesh", NULL, 8, &shape), GRAIN_ERROR_ARGUMENT, "needs the mesh");
+    ENSURE_FAILS(grain_shape_make(NULL, NULL, 8, &shape), GRAIN_ERROR_ARGUMENT, "name");
+    ENSURE_FAILS(grain_shape_make("potato", NULL, 8, &shape), GRAIN_ERROR_ARGUMENT, "potato");
+    shape.struct_size = 4;
+    ENSURE_FAILS(grain_shape_make("rod", NULL, 8, &shape), GRAIN_ERROR_ABI, "GrainShape");
+}

@@ -24,6 +24,7 @@ _LABELS = {
     "grain_shape": "grain shape", "grain_balls": "balls of a grain", "cohesion": "cohesion",
     "normal_law": "normal law", "shear_law": "friction law", "young_modulus": "stiffness",
     "poisson_ratio": "Poisson's ratio", "integrator": "integrator", "tolerance": "tolerance",
+    "sleep": "sleep",
 }
 
 Vector = tuple[float, float, float]
@@ -50,6 +51,7 @@ class Solver:
     poisson_ratio: float = 0.3
     integrator: str = "symplectic"
     tolerance: float = 1e-5  # of rkf45, in radii
+    sleep: bool = True
 
 
 @dataclass
@@ -136,7 +138,7 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
 def _unusual(solver: Solver) -> dict[str, Any]:
     """Settings that most bakes leave as they are."""
     names = ("grain_shape", "grain_balls", "cohesion", "normal_law", "shear_law", "young_modulus", "poisson_ratio",
-             "integrator", "tolerance")
+             "integrator", "tolerance", "sleep")
     defaults = Solver.__dataclass_fields__
     return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
 

@@ -121,6 +121,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
     layout.prop(settings, "integrator")
     if settings.integrator == 'RKF45':
         layout.prop(settings, "tolerance")
+    layout.prop(settings, "sleep")
 
 
 def draw_cache(layout: UILayout, context: Context) -> None:

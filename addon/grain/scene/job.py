@@ -23,7 +23,8 @@ def settings_only(scene: Scene) -> Job:
         rolling_friction=tidy(settings.rolling_friction), restitution=tidy(settings.restitution),
         softness=tidy(settings.softness), cohesion=tidy(settings.cohesion),
         grain_shape=settings.grain_shape.lower(), normal_law=settings.normal_law.lower(),
-        shear_law=settings.shear_law.lower(), integrator=settings.integrator.lower())
+        shear_law=settings.shear_law.lower(), integrator=settings.integrator.lower(),
+        sleep=settings.sleep)
     # What has no part in it must not make a bake look outdated.
     if settings.grain_shape == 'MESH':
         solver.grain_balls = settings.grain_balls

@@ -294,6 +294,7 @@ static GrainResult create_sim(Bake *bake)
                   .poisson_ratio = job->dem.poisson_ratio,
                   .normal_law = job->dem.normal_law,
                   .shear_law = job->dem.shear_law,
+                  .may_sleep = job->dem.sleep,
                   .integrator = job->dem.integrator,
                   .tolerance = job->dem.tolerance,
                   .more_materials = job->dem.materials,

@@ -43,6 +43,7 @@ typedef struct JobDem {
     float cohesion, young_modulus, poisson_ratio;
     const char *integrator;
     float tolerance;
+    int sleep; ///< grains at rest are left alone
     SimMaterial materials[JOB_MAX_MATERIALS]; ///< of sources that are not as the solver says
     int material_count;
 } JobDem;

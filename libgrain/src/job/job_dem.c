@@ -33,6 +33,7 @@ GrainResult job_read_dem(const JobNode *solver, Job *job)
     TRY(job_float(solver, "cohesion", 0, 1000, 0, &dem->cohesion));
     TRY(job_float(solver, "young_modulus", 0, 1e12, 0, &dem->young_modulus));
     TRY(job_float(solver, "poisson_ratio", 0, 0.49, 0.3, &dem->poisson_ratio));
+    TRY(job_flag(solver, "sleep", 1, &dem->sleep));
     TRY(job_choice(solver, "integrator", dem_integrator_names, dem_integrator_names[0], &integrator));
     dem->integrator = dem_integrator_names[integrator];
     return job_float(solver, "tolerance", 1e-8, 0.01, 1e-5, &dem->tolerance);

@@ -184,7 +184,7 @@ static GrainResult read_solver(const JobNode *root, Job *job)
         "type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution", "softness",
         // job_dem.c
         "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion", "young_modulus", "poisson_ratio",
-        "integrator", "tolerance", NULL};
+        "integrator", "tolerance", "sleep", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));

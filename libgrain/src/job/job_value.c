@@ -79,6 +79,13 @@ GrainResult job_integer(const JobNode *node, const char *key, int64_t low, int64
     return fail_value(node, key, allowed);
 }
 
+GrainResult job_flag(const JobNode *node, const char *key, int fallback, int *out)
+{
+    const json_t *value = json_object_get(node->object, key);
+    *out = value ? json_is_true(value) : fallback;
+    return !value || json_is_boolean(value) ? GRAIN_OK : fail_value(node, key, "true or false");
+}
+
 GrainResult job_text(const JobNode *node, const char *key, const char *fallback, const char **out)
 {
     const json_t *value = json_object_get(node->object, key);

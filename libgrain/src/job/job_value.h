@@ -22,6 +22,8 @@ GrainResult job_integer(const JobNode *node, const char *key, int64_t low, int64
 GrainResult job_text(const JobNode *node, const char *key, const char *fallback, const char **out);
 /// The number of the value in the NULL-ended list of words.
 GrainResult job_choice(const JobNode *node, const char *key, const char *const *words, const char *fallback, int *out);
+/// true or false.
+GrainResult job_flag(const JobNode *node, const char *key, int fallback, int *out);
 /// Three numbers within +- limit. NULL fallback: required.
 GrainResult job_vector(const JobNode *node, const char *key, double limit, const Vec3 *fallback, Vec3 *out);
 /// An object below this one; a missing one is an error.

@@ -92,6 +92,10 @@ GrainResult grain_file_write(const char *path, GrainFileHeader *header, const Co
     char head[HEADER_BYTES + GRAIN_FILE_MAX_COLUMNS * ENTRY_BYTES] = {0};
     if (column_count > GRAIN_FILE_MAX_COLUMNS)
         return fail(GRAIN_ERROR_ARGUMENT, "%d columns; a file holds %d", column_count, GRAIN_FILE_MAX_COLUMNS);
+    for (int i = 0; i < column_count; i++) // what is written can be read
+        if (columns[i].components < 1 || columns[i].components > GRAIN_FILE_MAX_COMPONENTS)
+            return fail(GRAIN_ERROR_ARGUMENT, "column '%s' has %d components; a file holds 1 to %d", columns[i].name,
+                        columns[i].components, GRAIN_FILE_MAX_COMPONENTS);
     int64_t head_bytes = HEADER_BYTES + (int64_t)column_count * ENTRY_BYTES;
     header->bytes = head_bytes;
     for (int i = 0; i < column_count; i++) {
@@ -131,7 +135,7 @@ static GrainResult read_entry(const char *path, const char *memory, int64_t byte
     get(entry, AT_COMPONENTS, components);
     get(entry, AT_OFFSET, offset);
     get(entry, AT_COUNT, count);
-    if (type > GRAIN_I64 || components < 1 || components > 16 || count > (uint64_t)bytes || offset > (uint64_t)bytes ||
+    if (type > GRAIN_I64 || components < 1 || components > GRAIN_FILE_MAX_COMPONENTS || count > (uint64_t)bytes || offset > (uint64_t)bytes ||
         offset % 64 != 0 || entry[NAME_BYTES - 1] != 0 || particles < 0)
         return fail_damaged(path, "a column's entry makes no sense");
     *column = (Column){entry + AT_NAME, (GrainType)type, (int32_t)components, (int64_t)count, memory + offset};

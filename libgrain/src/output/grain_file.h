@@ -4,6 +4,7 @@
 
 #define GRAIN_FILE_FORMAT 1
 #define GRAIN_FILE_MAX_COLUMNS 64
+#define GRAIN_FILE_MAX_COMPONENTS 64
 
 typedef struct GrainFileHeader {
     int32_t frame;

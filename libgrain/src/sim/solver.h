@@ -65,6 +65,7 @@ typedef struct SimDef {
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
+    int may_sleep;                 ///< of dem: balls at rest are left alone until something moves near them
     const char *integrator;        ///< of dem, a name of dem_integrator_names; NULL: its own choice
     float tolerance;               ///< of an adaptive integrator: error of a step, in radii
     float softness;                ///< how deep, in radii, an impact at expected_speed sinks in
@@ -80,6 +81,7 @@ typedef struct SimStats {
     double elastic;          ///< J, stored in contacts
     int64_t contacts;        ///< that touch, of grains with each other and with colliders
     double deepest;          ///< largest overlap of two balls, over the smaller one's radius
+    int64_t asleep;          ///< balls
     int64_t steps, rejected; ///< since this run began; rejected: adaptive steps that were done again shorter
 } SimStats;
 

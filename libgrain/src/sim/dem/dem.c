@@ -51,6 +51,7 @@ static void destroy(void *state)
     dem_free_lists(dem);
     dem_free_grains(dem);
     dem_adaptive_destroy(dem->adaptive);
+    dem_sleep_free(dem);
     rigid_destroy(dem->rigid);
     void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left,
                       dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,
@@ -101,7 +102,8 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
     TRY(create_rigid(dem, smallest));
     dem->must_list = 1;
-    return dem_adaptive_create(dem);
+    TRY(dem_adaptive_create(dem));
+    return dem_sleep_create(dem);
 }
 
 static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
@@ -140,12 +142,45 @@ DemWork dem_work(const Dem *dem)
                      .mixes = &dem->mixes};
 }
 
+// The next range of what is awake within [*first, last), in runs; returns whether there is one.
+static int next_awake(const uint8_t *asleep, int64_t *first, int64_t *end, int64_t last)
+{
+    *first = *end;
+    while (*first < last && asleep[*first]) ++*first;
+    *end = *first;
+    while (*end < last && !asleep[*end]) ++*end;
+    return *first < *end;
+}
+
+static void find_awake_pairs(const Dem *dem, const DemWork *work, int64_t first, int64_t last)
+{
+    int64_t begin, end = first / DEM_SLEEP_RUN;
+    while (next_awake(dem->sleep.pairs, &begin, &end, last / DEM_SLEEP_RUN))
+        SIMD_CALL(dem_pairs)(work, begin * DEM_SLEEP_RUN, end * DEM_SLEEP_RUN);
+}
+
+static int32_t move_awake(const Dem *dem, int64_t first, int64_t last, float seconds)
+{
+    int64_t begin, end = first / DEM_SLEEP_RUN;
+    int32_t left = 0;
+    while (next_awake(dem->sleep.balls, &begin, &end, parallel_block_count(last, DEM_SLEEP_RUN)))
+        left |=
+            SIMD_CALL(dem_move)(dem, begin * DEM_SLEEP_RUN, parallel_block_end(end - 1, DEM_SLEEP_RUN, last), seconds);
+    return left;
+}
+
 void dem_find_forces(Dem *dem, const DemWork *work)
 {
+    int all = dem->sleep.asleep == 0 || dem->sleep.evaluate_all;
+    dem->sleep.evaluate_all = 0;
     int64_t pair_count = dem_round_up(dem->pairs.count), wall_count = dem_round_up(dem->walls.count);
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(pair_count, CONTACT_BLOCK))
     {
-        SIMD_CALL(dem_pairs)(work, block * CONTACT_BLOCK, parallel_block_end(block, CONTACT_BLOCK, pair_count));
+        int64_t first = block * CONTACT_BLOCK, last = parallel_block_end(block, CONTACT_BLOCK, pair_count);
+        if (all)
+            SIMD_CALL(dem_pairs)(work, first, last);
+        else
+            find_awake_pairs(dem, work, first, last);
     }
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(wall_count, CONTACT_BLOCK))
     {
@@ -164,7 +199,8 @@ static void move(Dem *dem, float seconds)
     PARALLEL_STRIPS(dem->threads, block, dem->block_count)
     {
         int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
-        dem->block_left[block] = SIMD_CALL(dem_move)(dem, first, last, seconds);
+        dem->block_left[block] = dem->sleep.asleep > 0 ? move_awake(dem, first, last, seconds)
+                                                       : SIMD_CALL(dem_move)(dem, first, last, seconds);
     }
     for (int64_t block = 0; block < dem->block_count; block++) dem->must_list |= dem->block_left[block];
     int64_t grain_blocks = parallel_block_count(dem->grain_count, GRAIN_BLOCK);
@@ -193,7 +229,7 @@ static GrainResult step(void *state, double seconds)
     TRY(rigid_move(dem->rigid, seconds));
     dem->must_list |= rigid_has_left(dem->rigid);
     dem->steps_done++;
-    return GRAIN_OK;
+    return dem_sleep_end_step(dem);
 }
 
 // --- reading and saving -------------------------------------------------------------------------
@@ -279,11 +315,25 @@ static int save_contacts(const Dem *dem, Column *columns)
     return count;
 }
 
+// Forces of contacts that sleep are not found anew: a run that goes on must have the same.
+static int save_sleep(const Dem *dem, Column *columns)
+{
+    if (!dem->sleep.is_allowed) return 0;
+    columns[0] = (Column){"dem.quiet", GRAIN_I32, 1, dem->count, dem->sleep.quiet};
+    columns[1] = (Column){"dem.quiet_steps", GRAIN_I32, 1, 1, &dem->sleep.steps};
+    columns[2] = (Column){"dem.force", GRAIN_F32, 4, dem->record_count, dem->force};
+    columns[3] = (Column){"dem.moment", GRAIN_F32, 4, dem->record_count, dem->moment};
+    if (!dem->torque) return 4;
+    columns[4] = (Column){"dem.torque", GRAIN_F32, 4, dem->record_count, dem->torque};
+    return 5;
+}
+
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Dem *dem = state;
     int count = save_balls(dem, columns);
     count += save_contacts(dem, columns + count);
+    count += save_sleep(dem, columns + count);
     return dem->has_moving ? count + rigid_save(dem->rigid, columns + count) : count;
 }
 
@@ -305,7 +355,9 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     const Column *shear = column_find(columns, column_count, "dem.shear_x");
     if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
     TRY(dem_restore_lists(dem, columns, column_count));
-    return copy_columns(columns, column_count, own, save_contacts(dem, own));
+    TRY(copy_columns(columns, column_count, own, save_contacts(dem, own)));
+    TRY(copy_columns(columns, column_count, own, save_sleep(dem, own)));
+    return dem_sleep_choose(dem);
 }
 
 static const Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }

@@ -20,6 +20,7 @@
 #include "base/simd.h"
 #include "sim/dem/dem_law.h"
 #include "sim/dem/dem_shape.h"
+#include "sim/dem/dem_sleep.h"
 #include "sim/rigid/rigid.h"
 #include "sim/solver.h"
 
@@ -187,6 +188,7 @@ typedef struct Dem {
     int64_t *block_walls; ///< how many were found, block by block; block_count + 1 entries
     int64_t shared_capacity, force_capacity, moment_capacity, torque_capacity, found_capacity;
 
+    DemSleep sleep;
     struct DemAdaptive *adaptive; ///< NULL: the default integrator
     int64_t steps_done, steps_rejected;
 
@@ -246,6 +248,16 @@ void dem_adaptive_destroy(struct DemAdaptive *adaptive);
 GrainResult dem_adaptive_advance(Dem *dem, double seconds);
 /// s, of the next step; kept in checkpoints.
 double *dem_adaptive_step(struct DemAdaptive *adaptive);
+
+// dem_sleep.c
+GrainResult dem_sleep_create(Dem *dem);
+void dem_sleep_free(Dem *dem);
+/// After the balls have been sorted.
+void dem_sleep_sort(Dem *dem);
+/// Who sleeps, by how long everybody has been quiet; after the lists have been made, and at the end of a window.
+GrainResult dem_sleep_choose(Dem *dem);
+/// Looks at the balls when it is time.
+GrainResult dem_sleep_end_step(Dem *dem);
 
 // dem_energy.c
 void dem_measure(const void *state, SimStats *out);

@@ -93,7 +93,7 @@ static void measure_walls(const Dem *dem, SimStats *out)
 void dem_measure(const void *state, SimStats *out)
 {
     const Dem *dem = state;
-    *out = (SimStats){.steps = dem->steps_done, .rejected = dem->steps_rejected};
+    *out = (SimStats){.steps = dem->steps_done, .rejected = dem->steps_rejected, .asleep = dem->sleep.asleep};
     measure_motion(dem, out);
     measure_pairs(dem, out);
     measure_walls(dem, out);

@@ -173,6 +173,7 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
     if (result != GRAIN_OK) return result == GRAIN_ERROR_DIVERGED ? dem_name_lost(dem) : result;
     sort_balls(dem);
     dem_sort_grains(dem);
+    dem_sleep_sort(dem);
     spread_balls(dem);
     int is_first = dem->pairs.own == NULL;
     DemPairs pairs = dem->pairs;
@@ -185,7 +186,8 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
     TRY(dem_find_walls(dem, ball_before));
     TRY(list_records(dem));
     dem->must_list = 0;
-    return GRAIN_OK;
+    dem->sleep.evaluate_all = 1;
+    return dem_sleep_choose(dem);
 }
 
 // Walls of a collider that stands are found again; those of sheets that bend depend on which side a ball has come from.

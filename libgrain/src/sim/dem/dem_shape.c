@@ -2,10 +2,11 @@
 #include "base/error.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-// Points along an axis at which the inside of the union is counted. Volumes come out within 0.1 %, inertia
-// within 0.2 % (tests/unit/test_dem_shape.c).
+// Lines along x, in each of the two other directions, by which the inside of the union is measured. Volumes come out
+// within 0.1 %, inertia within 0.2 % (tests/unit/test_dem_shape.c).
 #define COUNTED 128
 
 // --- the table ----------------------------------------------------------------------------------
@@ -65,14 +66,45 @@ typedef struct Moments {
     double volume, first[3], second[6]; // of position: xx yy zz xy xz yz
 } Moments;
 
-static int is_inside(const DemShapeBall *balls, int ball_count, const double at[3])
+typedef struct Span {
+    double begin, end;
+} Span;
+
+static int compare_spans(const void *a, const void *b)
 {
+    double first = ((const Span *)a)->begin, second = ((const Span *)b)->begin;
+    return (first > second) - (first < second);
+}
+
+// The parts of a line along x that lie inside, none overlapping another; returns how many.
+static int spans_of(const DemShapeBall *balls, int ball_count, double y, double z, Span *spans)
+{
+    int found = 0, merged = 0;
     for (int i = 0; i < ball_count; i++) {
-        double dx = at[0] - (double)balls[i].at.x, dy = at[1] - (double)balls[i].at.y,
-               dz = at[2] - (double)balls[i].at.z;
-        if (dx * dx + dy * dy + dz * dz < (double)balls[i].radius * (double)balls[i].radius) return 1;
+        double dy = y - (double)balls[i].at.y, dz = z - (double)balls[i].at.z, radius = (double)balls[i].radius;
+        double squared = radius * radius - dy * dy - dz * dz;
+        if (squared <= 0.0) continue;
+        double half = sqrt(squared), x = (double)balls[i].at.x;
+        spans[found++] = (Span){x - half, x + half};
     }
-    return 0;
+    qsort(spans, (size_t)found, sizeof *spans, compare_spans);
+    for (int i = 0; i < found; i++) {
+        if (merged > 0 && spans[i].begin <= spans[merged - 1].end)
+            spans[merged - 1].end = fmax(spans[merged - 1].end, spans[i].end);
+        else
+            spans[merged++] = spans[i];
+    }
+    return merged;
+}
+
+static void add_span(Moments *m, Span span, double y, double z)
+{
+    double length = span.end - span.begin, x1 = 0.5 * (span.end * span.end - span.begin * span.begin);
+    m->volume += length;
+    m->first[0] += x1, m->first[1] += y * length, m->first[2] += z * length;
+    m->second[0] += (pow(span.end, 3.0) - pow(span.begin, 3.0)) / 3.0;
+    m->second[1] += y * y * length, m->second[2] += z * z * length;
+    m->second[3] += y * x1, m->second[4] += z * x1, m->second[5] += y * z * length;
 }
 
 static Moments moments_of(const DemShapeBall *balls, int ball_count)
@@ -88,16 +120,13 @@ static Moments moments_of(const DemShapeBall *balls, int ball_count)
     for (int a = 0; a < 3; a++) step[a] = (high[a] - low[a]) / COUNTED;
     Moments m = {0};
     for (int z = 0; z < COUNTED; z++)
-        for (int y = 0; y < COUNTED; y++)
-            for (int x = 0; x < COUNTED; x++) {
-                double at[3] = {low[0] + (x + 0.5) * step[0], low[1] + (y + 0.5) * step[1],
-                                low[2] + (z + 0.5) * step[2]};
-                if (!is_inside(balls, ball_count, at)) continue;
-                m.volume++;
-                for (int a = 0; a < 3; a++) m.first[a] += at[a], m.second[a] += at[a] * at[a];
-                m.second[3] += at[0] * at[1], m.second[4] += at[0] * at[2], m.second[5] += at[1] * at[2];
-            }
-    double cell = step[0] * step[1] * step[2];
+        for (int y = 0; y < COUNTED; y++) {
+            Span spans[DEM_SHAPE_MAX_BALLS];
+            double at_y = low[1] + (y + 0.5) * step[1], at_z = low[2] + (z + 0.5) * step[2];
+            int count = spans_of(balls, ball_count, at_y, at_z, spans);
+            for (int i = 0; i < count; i++) add_span(&m, spans[i], at_y, at_z);
+        }
+    double cell = step[1] * step[2];
     m.volume *= cell;
     for (int a = 0; a < 3; a++) m.first[a] *= cell;
     for (int a = 0; a < 6; a++) m.second[a] *= cell;
@@ -112,7 +141,7 @@ static void principal_axes(double matrix[3][3], double axes[3][3])
     for (int sweep = 0; sweep < 30; sweep++)
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) {
-                // Below the noise of counting, axes are as good as any: a cube keeps its own.
+                // Below the noise of measuring, axes are as good as any: a cube keeps its own.
                 if (fabs(matrix[p][q]) < 1e-6 * (fabs(matrix[p][p]) + fabs(matrix[q][q]))) continue;
                 double theta = (matrix[q][q] - matrix[p][p]) / (2.0 * matrix[p][q]);
                 double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));

@@ -1,0 +1,138 @@
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "sim/dem/dem.h"
+
+#include <math.h>
+#include <string.h>
+
+// Of the speed after a fall by half a radius.
+#define REST_PART 1e-3
+
+GrainResult dem_sleep_create(Dem *dem)
+{
+    DemSleep *sleep = &dem->sleep;
+    double gravity = (double)vec3_length(dem->def.gravity);
+    // Laws without memory never rest, they creep; grains of several balls would have to sleep as one.
+    sleep->is_allowed = dem->def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING &&
+                        dem->grain_count == 0 && !dem->adaptive;
+    if (!sleep->is_allowed) return GRAIN_OK;
+    sleep->speed_squared_over_radius = (float)(REST_PART * REST_PART * gravity);
+    sleep->quiet = ALLOC_ZEROED(int32_t, dem->count);
+    sleep->quiet_before = ALLOC_ZEROED(int32_t, dem->count);
+    sleep->balls = ALLOC_ZEROED(uint8_t, parallel_block_count(dem->count, DEM_SLEEP_RUN));
+    return sleep->quiet && sleep->quiet_before && sleep->balls ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+}
+
+void dem_sleep_free(Dem *dem)
+{
+    alloc_free(dem->sleep.quiet);
+    alloc_free(dem->sleep.quiet_before);
+    alloc_free(dem->sleep.balls);
+    alloc_free(dem->sleep.pairs);
+}
+
+void dem_sleep_sort(Dem *dem)
+{
+    DemSleep *sleep = &dem->sleep;
+    if (!sleep->is_allowed) return;
+    int32_t *quiet = sleep->quiet;
+    sleep->quiet = sleep->quiet_before, sleep->quiet_before = quiet;
+    PARALLEL_FOR(dem->threads, place, dem->count) { sleep->quiet[place] = quiet[dem->levels.order[place]]; }
+}
+
+static int is_quiet(const DemSleep *sleep, int32_t ball) { return sleep->quiet[ball] >= DEM_SLEEP_WINDOWS; }
+
+// Whether the record is a wall of a prop that moves, or of a body: also while it stands.
+static int touches_what_moves(const Dem *dem, int32_t record)
+{
+    int64_t wall = record - dem_round_up(dem->pairs.count);
+    if (wall < 0 || wall >= dem->walls.count) return 0;
+    return dem->rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED].has_moved;
+}
+
+// Quiet, with nobody around who is not.
+static int is_undisturbed(const Dem *dem, int64_t ball)
+{
+    const DemSleep *sleep = &dem->sleep;
+    if (!is_quiet(sleep, (int32_t)ball)) return 0;
+    for (int64_t own = dem->pairs.own[ball]; own < dem->pairs.own[ball + 1]; own++)
+        if (!is_quiet(sleep, dem->pairs.b[own])) return 0;
+    for (int64_t entry = dem->shared_start[ball]; entry < dem->shared_start[ball + 1]; entry++) {
+        int32_t record = dem->shared[entry];
+        if (record < dem->pairs.count && !is_quiet(sleep, dem->pairs.a[record])) return 0;
+        if (dem->has_moving && touches_what_moves(dem, record)) return 0;
+    }
+    return 1;
+}
+
+static void stop_ball(DemBall *ball)
+{
+    memset(ball->velocity, 0, sizeof ball->velocity);
+    memset(ball->spin, 0, sizeof ball->spin);
+}
+
+static void choose_balls(Dem *dem)
+{
+    DemSleep *sleep = &dem->sleep;
+    PARALLEL_FOR(dem->threads, run, parallel_block_count(dem->count, DEM_SLEEP_RUN))
+    {
+        int64_t first = run * DEM_SLEEP_RUN, last = parallel_block_end(run, DEM_SLEEP_RUN, dem->count);
+        int sleeps = 1;
+        for (int64_t i = first; i < last && sleeps; i++) sleeps = is_undisturbed(dem, i);
+        for (int64_t i = first; i < last && sleeps; i++) stop_ball(&dem->balls[i]);
+        sleep->balls[run] = (uint8_t)sleeps;
+    }
+    sleep->asleep = 0;
+    for (int64_t run = 0; run < parallel_block_count(dem->count, DEM_SLEEP_RUN); run++)
+        if (sleep->balls[run])
+            sleep->asleep += parallel_block_end(run, DEM_SLEEP_RUN, dem->count) - run * DEM_SLEEP_RUN;
+}
+
+static void choose_pairs(Dem *dem)
+{
+    DemSleep *sleep = &dem->sleep;
+    PARALLEL_FOR(dem->threads, run, dem_round_up(dem->pairs.count) / DEM_SLEEP_RUN)
+    {
+        int sleeps = sleep->asleep > 0;
+        for (int64_t pair = run * DEM_SLEEP_RUN; pair < (run + 1) * DEM_SLEEP_RUN && sleeps; pair++)
+            sleeps =
+                sleep->balls[dem->pairs.a[pair] / DEM_SLEEP_RUN] && sleep->balls[dem->pairs.b[pair] / DEM_SLEEP_RUN];
+        sleep->pairs[run] = (uint8_t)sleeps;
+    }
+}
+
+GrainResult dem_sleep_choose(Dem *dem)
+{
+    DemSleep *sleep = &dem->sleep;
+    if (!sleep->is_allowed) return GRAIN_OK;
+    TRY(alloc_grow((void **)&sleep->pairs, &sleep->pairs_capacity, dem_round_up(dem->pairs.count) / DEM_SLEEP_RUN, 1));
+    choose_balls(dem);
+    choose_pairs(dem);
+    return GRAIN_OK;
+}
+
+static void count_quiet(Dem *dem)
+{
+    DemSleep *sleep = &dem->sleep;
+    PARALLEL_FOR(dem->threads, i, dem->count)
+    {
+        const DemBall *ball = &dem->balls[i];
+        const float *v = ball->velocity, *w = ball->spin;
+        float limit = sleep->speed_squared_over_radius * ball->radius;
+        float turning = (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) * (ball->radius * ball->radius);
+        if (!(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] < limit && turning < limit))
+            sleep->quiet[i] = 0;
+        else if (sleep->quiet[i] < DEM_SLEEP_WINDOWS)
+            sleep->quiet[i]++;
+    }
+}
+
+GrainResult dem_sleep_end_step(Dem *dem)
+{
+    DemSleep *sleep = &dem->sleep;
+    if (!sleep->is_allowed || ++sleep->steps < DEM_SLEEP_WINDOW) return GRAIN_OK;
+    sleep->steps = 0;
+    count_quiet(dem);
+    return dem_sleep_choose(dem);
+}
