@@ -65,6 +65,16 @@ def set_modifier_input(modifier: Modifier, name: str, value: Any) -> None:
         modifier[identifier] = value
 
 
+def modifier_input(modifier: Modifier, name: str) -> Any:
+    """The value of such an input; None where there is none."""
+    identifier = _input_identifier(modifier.node_group, name) if modifier.node_group else None
+    if identifier is None:
+        return None
+    if VERSION >= (5, 2, 0):
+        return getattr(modifier.properties.inputs, identifier).value
+    return modifier.get(identifier)
+
+
 def find_input(node: Node, *names: str) -> Optional[NodeSocket]:
     """A node's input by the first of its names over the years, e.g. 'Transmission Weight', 'Transmission'."""
     return next((node.inputs[name] for name in names if name in node.inputs), None)

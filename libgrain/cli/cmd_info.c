@@ -26,10 +26,10 @@ static void extend(Extent *extent, const Column *positions)
     }
 }
 
-static GrainResult check_frame(const char *folder, const CacheFrame *frame, Extent *extent)
+static GrainResult check_frame(const char *folder, const char *stream, const CacheFrame *frame, Extent *extent)
 {
     struct GrainFrame file;
-    TRY(cache_read_frame(folder, frame, &file));
+    TRY(cache_read_frame(folder, stream, frame, &file));
     const Column *positions = column_find(file.columns, file.column_count, "position");
     if (positions && positions->components == 3) extend(extent, positions);
     grain_file_free(&file);
@@ -43,7 +43,7 @@ static int print_info(const char *folder, const CacheManifest *manifest)
     int exit_code = EXIT_DONE;
     for (int64_t i = 0; i < manifest->frame_count; i++) {
         const CacheFrame *frame = &manifest->frames[i];
-        GrainResult result = check_frame(folder, frame, &extent);
+        GrainResult result = check_frame(folder, manifest->stream, frame, &extent);
         if (result != GRAIN_OK) {
             exit_code = cli_fail(result == GRAIN_ERROR_MEMORY ? result : GRAIN_ERROR_DAMAGED);
             damaged++;

@@ -16,6 +16,7 @@ static const struct {
     {"cover", "spread particles evenly over a mesh", cmd_cover},
     {"info", "what a cache holds", cmd_info},
     {"sdf", "turn a mesh into an OpenVDB level set", cmd_sdf},
+    {"upsample", "refine a bake into render grains", cmd_upsample},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 

@@ -40,7 +40,7 @@ def test_same_bytes_on_every_instruction_set(folder: Path) -> None:
 
 
 def test_killed_at_any_moment_and_resumed_gives_the_same_bytes(folder: Path) -> None:
-    job = jobs.small(solver={"particle_radius": 0.007}, frame_end=24)
+    job = jobs.small(solver={"particle_radius": 0.005}, frame_end=24)
     began = time.monotonic()
     expected = reference(folder, job)
     taken = time.monotonic() - began

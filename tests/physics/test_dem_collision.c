@@ -29,8 +29,8 @@ TEST(restitution_is_as_asked)
     static const float wanted[] = {0.2f, 0.3f, 0.5f, 0.8f, 0.95f};
     for (int i = 0; i < 5; i++)
         for (float speed = 1.0f; speed > 0.01f; speed *= 0.2f)
-            for (int phase = 0; phase < 8; phase++) {
-                float gap = 1e-4f + speed * 8e-5f * (float)phase / 8.0f; // a substep is 7.9e-5 s
+            for (int phase = 0; phase < 4; phase++) {
+                float gap = 1e-4f + speed * 8e-5f * (float)phase / 4.0f; // a substep is 7.9e-5 s
                 ENSURE_NEAR(restitution_of(wanted[i], speed, gap) / (double)wanted[i], 1.0, 0.01);
             }
 }

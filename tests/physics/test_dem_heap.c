@@ -91,7 +91,7 @@ TEST(tetrahedra_heap_up_without_history)
     double height;
     scene_begin(&scene, 0.005f);
     scene.def.shear_law = "sliding";
-    ENSURE_OK(collapse(&scene, "tetrahedron", 0.0f, 0.8f, 0.8));
+    ENSURE_OK(collapse(&scene, "tetrahedron", 0.0f, 0.75f, 0.7));
     double angle = scene_heap_angle(&scene, &height);
     ENSURE(angle > 14.0);
     scene_end(&scene);

@@ -92,7 +92,7 @@ TEST(the_same_bits_for_any_threads_and_after_loading)
     for (int i = 0; i < 2; i++) ENSURE_OK(scene_run(&scenes[i], 0.945));
     ENSURE(scenes[1].dem->threads == 2 && asleep(&scenes[0]) > 500);
     ENSURE_OK(dem_solver.load(scenes[2].dem, columns, dem_solver.save(scenes[0].dem, columns)));
-    for (int i = 0; i < 3; i++) ENSURE_OK(scene_run(&scenes[i], 0.05));
+    for (int i = 0; i < 3; i++) ENSURE_OK(scene_run(&scenes[i], 0.02));
     for (int i = 1; i < 3; i++) {
         const Dem *a = scenes[0].dem, *b = scenes[i].dem;
         ENSURE(memcmp(a->balls, b->balls, (size_t)a->count * sizeof *a->balls) == 0);

@@ -17,10 +17,12 @@ from . import job as job_files
 MANIFEST = "cache.json"
 LOCK = "lock"
 JOB_FOLDER = "job"
+GRAINS_FOLDER = "grains"
 FORMAT = 1
 FRAME_HEADER_BYTES = 64 + 3 * 64
 
 _OWN = re.compile(r"(cache\.json|coarse_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
+_OWN_GRAINS = re.compile(r"(cache\.json|grains_-?\d+\.grain)(\.part)?|lock")
 _OWN_JOB = re.compile(r"(job\.json|geometry\.bin)(\.part)?")
 
 
@@ -85,7 +87,7 @@ def _parse(path: Path) -> Optional[Manifest]:
         return Manifest(
             fps=float(document["fps"]), frame_start=int(document["frame_start"]),
             frame_end=int(document["frame_end"]),
-            bytes_per_particle=int(document["streams"]["coarse"]["bytes_per_particle"]),
+            bytes_per_particle=int(next(iter(document["streams"].values()))["bytes_per_particle"]),
             particles={int(entry["frame"]): int(entry["particles"]) for entry in frames},
             byte_count=sum(int(entry["bytes"]) for entry in frames),
             bodies=tuple(str(name) for name in document.get("bodies", ())))
@@ -96,7 +98,13 @@ def _parse(path: Path) -> Optional[Manifest]:
 
 
 def frame_path(folder: Path, frame: int) -> Path:
-    return folder / f"coarse_{frame:06d}.grain"
+    """Of the bake, or, in a folder of grains, of them."""
+    stream = "grains" if folder.name == GRAINS_FOLDER else "coarse"
+    return folder / f"{stream}_{frame:06d}.grain"
+
+
+def grains_folder(folder: Path) -> Path:
+    return folder / GRAINS_FOLDER
 
 
 def job_folder(folder: Path) -> Path:
@@ -122,7 +130,7 @@ def is_busy(folder: Path) -> bool:
 def own_files(folder: Path) -> list[Path]:
     """Files in the folder that Grain wrote, by name. Never links, never folders, never anything else."""
     found = []
-    for parent, pattern in ((folder, _OWN), (folder / JOB_FOLDER, _OWN_JOB)):
+    for parent, pattern in ((folder, _OWN), (folder / GRAINS_FOLDER, _OWN_GRAINS), (folder / JOB_FOLDER, _OWN_JOB)):
         if parent.is_symlink() or not parent.is_dir():
             continue
         for entry in os.scandir(parent):
@@ -149,7 +157,7 @@ def free(folder: Path) -> int:
         return 0
     if not _is_grain_cache(folder):
         raise CacheError(f"{folder} holds no Grain bake, so nothing was deleted. Check the cache folder")
-    if is_busy(folder):
+    if is_busy(folder) or is_busy(folder / GRAINS_FOLDER):
         raise CacheError(f"A bake is writing to {folder}. Stop it first")
     byte_count = 0
     files = own_files(folder)
@@ -162,12 +170,15 @@ def free(folder: Path) -> int:
         except OSError as error:
             raise CacheError(f"{path} cannot be deleted: {error.strerror}") from error
         byte_count += size
-    for parent in (folder / JOB_FOLDER, folder):
+    for parent in (folder / GRAINS_FOLDER, folder / JOB_FOLDER, folder):
         try:
             parent.rmdir()
+        except FileNotFoundError:
+            continue
         except OSError:
             break  # somebody else's files are in it
     _memory.pop(folder, None)
+    _memory.pop(folder / GRAINS_FOLDER, None)
     return byte_count
 
 
@@ -184,6 +195,7 @@ def move(source: Path, target: Path) -> None:
         destination.parent.mkdir(exist_ok=True)
         shutil.move(path, destination)
     _memory.pop(source, None)
+    _memory.pop(source / GRAINS_FOLDER, None)
 
 
 def free_space(folder: Path) -> Optional[int]:

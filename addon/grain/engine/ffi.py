@@ -66,6 +66,13 @@ class GrainBakeDef(ctypes.Structure):
                 ("reserved", c_uint32), ("status", c_void_p), ("user", c_void_p)]
 
 
+class GrainUpsampleDef(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
+                ("cache_folder", c_char_p), ("shard", c_int32), ("shard_count", c_int32), ("force", c_int32),
+                ("limit_frames", c_int32), ("first_frame", c_int32), ("last_frame", c_int32), ("status", c_void_p),
+                ("user", c_void_p)]
+
+
 class GrainShape(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("ball_count", c_int32), ("centre", c_float * 3), ("scale", c_float),
                 ("balls", c_float * 4 * 64)]
@@ -93,8 +100,8 @@ class GrainCoverQuality(ctypes.Structure):
                 ("largest_distance", c_double)]
 
 
-STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef, GrainMeshReport,
-           GrainCoverDef, GrainCoverQuality, GrainShape)
+STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef,
+           GrainUpsampleDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {

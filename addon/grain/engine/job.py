@@ -77,6 +77,15 @@ class JobObject:
 
 
 @dataclass
+class Upsample:
+    """Render grains made of the bake; no part of what the bake itself depends on."""
+    grains_per_particle: int = 0  # 0: grains says how many in all
+    grains: float = 0.0
+    size_spread: float = 0.3
+    seed: int = 0
+
+
+@dataclass
 class Job:
     name: str
     fps: float
@@ -86,6 +95,7 @@ class Job:
     solver: Solver
     seed: int = 0
     writer: str = ""
+    upsample: Optional[Upsample] = None
     objects: list[JobObject] = field(default_factory=list)
 
 
@@ -157,6 +167,10 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
             "softness": job.solver.softness, **_unusual(job.solver),
         },
     }
+    if job.upsample is not None:
+        count = ({"grains_per_particle": job.upsample.grains_per_particle} if job.upsample.grains_per_particle
+                 else {"grains": job.upsample.grains})
+        document["upsample"] = {**count, "size_spread": job.upsample.size_spread, "seed": job.upsample.seed}
     objects = [_describe_object(item, geometry) for item in job.objects]
     if geometry.arrays:
         document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}

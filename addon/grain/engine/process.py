@@ -54,20 +54,24 @@ class Outcome:
 
 
 class BakeProcess:
-    """`grain bake`, as a child."""
+    """`grain bake`, as a child, and after it, unless it was stopped, `grain upsample`."""
 
-    def __init__(self, program: Path, job: Path, cache: Path, restart: bool = False, threads: int = 0) -> None:
-        command = [str(program), "bake", str(job), "--cache", str(cache)]
-        if threads > 0:
-            command += ["--threads", str(threads)]
-        if restart:
-            command.append("--restart")
+    def __init__(self, program: Path, job: Path, cache: Path, restart: bool = False, threads: int = 0,
+                 upsample: bool = False) -> None:
+        where = [str(job), "--cache", str(cache)] + (["--threads", str(threads)] if threads > 0 else [])
+        self._next: list[tuple[str, list[str]]] = []
+        if upsample:
+            self._next.append(("Making grains", [str(program), "upsample", *where]))
         self.status = Status()
         self._lines: "queue.SimpleQueue[bytes]" = queue.SimpleQueue()
         self._errors: "deque[str]" = deque(maxlen=20)
         self._stop_time: Optional[float] = None
         self._was_killed = False
         self._last_event = ""
+        self._start("Simulating", [str(program), "bake", *where] + (["--restart"] if restart else []))
+
+    def _start(self, working: str, command: list[str]) -> None:
+        self._working = working
         # Threads that wait in a loop starve each other when Blender or another program wants a core too: measured, a
         # bake with both cores of a machine under load took 52 s instead of 2.
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
@@ -109,6 +113,10 @@ class BakeProcess:
                 break
         if ended:
             self._close()
+            if self._next and self._child.returncode == EXIT_DONE and self._stop_time is None:
+                self.status.fraction, self.status.seconds_per_frame = 0.0, 0.0
+                self._start(*self._next.pop(0))
+                return None
             return self._outcome()
         if self._stop_time is not None and time.monotonic() - self._stop_time > STOP_GRACE and not self._was_killed:
             self._was_killed = True
@@ -124,6 +132,7 @@ class BakeProcess:
 
     def shut_down(self) -> None:
         """Stops the child and waits for its end: Blender quits, opens another file or disables the add-on."""
+        self._next.clear()
         self.stop()
         self.wait(STOP_GRACE)
         if self._child.poll() is None:
@@ -149,7 +158,7 @@ class BakeProcess:
         if kind == "preparing":
             status.stage = f"Preparing {event.get('stage', '')}".strip()
         elif kind == "started":
-            status.stage = "Simulating"
+            status.stage = self._working
             status.frame_start, status.frame_end = event["frame_start"], event["frame_end"]
             status.particles = event["particles"]
             status.frame = max(event.get("resumed_from", 0), event["frame_start"])

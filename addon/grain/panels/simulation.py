@@ -134,6 +134,21 @@ def draw_contact(layout: UILayout, context: Context) -> None:
     layout.prop(settings, "sleep")
 
 
+def draw_upsample(layout: UILayout, context: Context) -> None:
+    settings = context.scene.grain
+    layout.prop(settings, "use_upsample")
+    column = layout.column()
+    column.active = settings.use_upsample
+    column.prop(settings, "upsample_mode")
+    column.prop(settings, "grain_millions" if settings.upsample_mode == 'TOTAL' else "grains_per_particle")
+    column.prop(settings, "grain_size_spread")
+    column.prop(settings, "grain_seed")
+    if settings.use_upsample:
+        expected = estimate.of_scene(context.scene, context.view_layer.depsgraph)
+        if expected.particles >= 1.0 and settings.upsample_mode == 'PER_PARTICLE':
+            draw_wrapped(column, context, f"About {text.about(expected.particles * settings.grains_per_particle)} grains")
+
+
 def draw_cache(layout: UILayout, context: Context) -> None:
     scene = context.scene
     settings = scene.grain
@@ -197,6 +212,7 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
     for name, label, content, options in (
             ("grains", "Grains", draw_grains, set()),
             ("contact", "Contacts", draw_contact, {'DEFAULT_CLOSED'}),
+            ("upsample", "Render Grains", draw_upsample, {'DEFAULT_CLOSED'}),
             ("cache", "Cache", draw_cache, {'DEFAULT_CLOSED'}),
             ("display", "Display", draw_display, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {

@@ -2,11 +2,12 @@
 from bpy.props import FloatProperty
 from bpy.types import Context, PropertyGroup
 
-from ..scene import apply
+from ..scene import apply, playback
 
 
 def _on_display(group: "GRAIN_PG_display", context: Context) -> None:
     apply.update_display(group.id_data)
+    playback.show(group.id_data)
 
 
 class GRAIN_PG_display(PropertyGroup):

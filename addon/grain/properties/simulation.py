@@ -146,6 +146,29 @@ class GRAIN_PG_simulation(PropertyGroup):
         description="How often in a frame the motion of animated colliders is looked at. More follow fast shaking and "
                     "spinning more closely, and take longer when a bake starts")
 
+    use_upsample: BoolProperty(
+        name="Render Grains", default=False, update=_on_folder,
+        description="Refine the bake into many more, smaller grains that follow it. Changing their number never "
+                    "simulates again")
+    upsample_mode: EnumProperty(
+        name="Number", default='PER_PARTICLE',
+        items=(('PER_PARTICLE', "Per Particle", "So many grains for each simulated particle"),
+               ('TOTAL', "In All", "As many grains as needed to have so many million in all")),
+        description="How the number of render grains is given")
+    grains_per_particle: IntProperty(
+        name="Grains per Particle", default=64, min=1, max=1000, soft_max=500,
+        description="Render grains made of each simulated particle. A grain is as much smaller as there are more of "
+                    "them: 64 make it a quarter of the size")
+    grain_millions: FloatProperty(
+        name="Million Grains", default=2.0, min=0.001, max=100000.0, soft_max=100.0, precision=3,
+        description="Render grains in all. A million take about 44 MB on disk for each frame")
+    grain_size_spread: FloatProperty(
+        name="Grain Size Spread", subtype='FACTOR', default=0.3, min=0.0, max=0.9, precision=2,
+        description="How much the render grains' radii vary")
+    grain_seed: IntProperty(
+        name="Grain Seed", default=0, min=0,
+        description="Another number gives other render grains in the same sand")
+
     use_frame_range: BoolProperty(
         name="Custom Range", default=False,
         description="Bake other frames than the scene's. The first frame is the source's own shape")

@@ -3,6 +3,7 @@
 The points are a mesh of loose vertices: point clouds cannot be filled from Python before 5.1, and a Geometry Nodes
 modifier makes one of the vertices in every version.
 """
+from math import ceil
 from typing import Optional
 
 import bpy
@@ -15,6 +16,8 @@ from . import look
 
 OBJECT_NAME = "Grain Sand"
 MODIFIER_NAME = "Grain Points"
+# More grains than this get a rotation only where something is turned by it: Euler angles of a million take 0.1 s.
+MOST_TURNED = 1_000_000
 
 _ATTRIBUTES = (("radius", 'FLOAT'), ("velocity", 'FLOAT_VECTOR'), ("id", 'INT'))
 _ROTATION = ("rotation", 'FLOAT_VECTOR')  # XYZ Euler angles, as Instance on Points takes them; of grains that have one
@@ -59,9 +62,8 @@ def update_display(scene: Scene) -> None:
         modifier.node_group = group
         compat.set_modifier_input(modifier, look.INPUT_MATERIAL, item.data.materials[0] if item.data.materials else None)
     compat.set_modifier_input(modifier, look.INPUT_SHAPE, shape)
-    display = scene.grain.display
-    compat.set_modifier_input(modifier, look.INPUT_AMOUNT, display.viewport_amount / 100.0)
-    compat.set_modifier_input(modifier, look.INPUT_SCALE, display.radius_scale)
+    compat.set_modifier_input(modifier, look.INPUT_SCALE, scene.grain.display.radius_scale)
+    show_share(scene, scene.grain.display.viewport_amount / 100.0)
     item.update_tag()
 
 
@@ -71,26 +73,46 @@ def _own_groups() -> list[bpy.types.NodeTree]:
     return [group for group in groups if group is not None]
 
 
-def set_frame(item: Object, frame: CacheFrame, scale: float, seconds: float = 0.0) -> None:
-    """Fills the object with a frame of the cache, moved on by its velocities for some seconds. scale is metres to a
-    Blender unit. A whole frame at scale 1 goes from libgrain's memory into Blender's without a copy between."""
+def show_share(scene: Scene, amount: float) -> None:
+    """Of the points in the object, how many the viewport shows; render grains are all shown that are loaded."""
+    item = sand_object(scene)
+    modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
+    if modifier is None:
+        return
+    now = compat.modifier_input(modifier, look.INPUT_AMOUNT)
+    if now is None or abs(now - amount) > 1e-6:  # kept as float32
+        compat.set_modifier_input(modifier, look.INPUT_AMOUNT, amount)
+
+
+def set_frame(item: Object, frame: CacheFrame, scale: float, seconds: float = 0.0, amount: float = 1.0) -> None:
+    """Fills the object with a frame of the cache, or the first part of it, moved on by its velocities for some seconds.
+    scale is metres to a Blender unit. A whole frame at scale 1 goes from libgrain's memory into Blender's without a copy
+    between."""
     mesh: Mesh = item.data
-    position, velocity, radius = (frame.column(name) for name in ("position", "velocity", "radius"))
+    count = ceil(frame.particles * amount)
+    position, velocity, radius = (frame.column(name)[:count] for name in ("position", "velocity", "radius"))
     if seconds != 0.0:
         position = position + velocity * np.float32(seconds)
     if scale != 1.0:
         inverse = np.float32(1.0 / scale)
         position, velocity, radius = position * inverse, velocity * inverse, radius * inverse
-    attributes = (*_ATTRIBUTES, _ROTATION) if frame.has_column("orientation") else _ATTRIBUTES
-    if len(mesh.vertices) != frame.particles or not _has_attributes(mesh, attributes):
-        _resize(mesh, frame.particles, attributes)
-    if frame.particles:
+    turned = frame.has_column("orientation") and (count <= MOST_TURNED or _has_instances(item))
+    attributes = (*_ATTRIBUTES, _ROTATION) if turned else _ATTRIBUTES
+    if len(mesh.vertices) != count or not _has_attributes(mesh, attributes):
+        _resize(mesh, count, attributes)
+    if count:
         mesh.vertices.foreach_set("co", position.reshape(-1))
         mesh.attributes["radius"].data.foreach_set("value", radius)
         mesh.attributes["velocity"].data.foreach_set("vector", velocity.reshape(-1))
         if _ROTATION in attributes:
-            mesh.attributes["rotation"].data.foreach_set("vector", euler_angles(frame.column("orientation")).reshape(-1))
+            mesh.attributes["rotation"].data.foreach_set("vector", euler_angles(frame.column("orientation")[:count]).reshape(-1))
     mesh.update()
+
+
+def _has_instances(item: Object) -> bool:
+    modifier = item.modifiers.get(MODIFIER_NAME)
+    group = modifier.node_group if modifier is not None else None
+    return group is not None and group.name == look.INSTANCES_GROUP_NAME
 
 
 def clear(item: Object) -> None:

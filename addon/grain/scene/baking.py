@@ -41,7 +41,8 @@ def start(scene: Scene, view_layer: ViewLayer, restart: bool) -> runtime.Bake:
     apply.update_display(scene)
     try:
         job_files.write(made, cache.job_folder(folder))
-        process = BakeProcess(ffi.program(), cache.job_folder(folder), folder, restart, scene.grain.thread_count)
+        process = BakeProcess(ffi.program(), cache.job_folder(folder), folder, restart, scene.grain.thread_count,
+                              scene.grain.use_upsample)
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be written: {error.strerror}. Choose another cache "
                           "folder, or free some space") from error

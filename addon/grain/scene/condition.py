@@ -36,8 +36,24 @@ def of_scene(scene: Scene) -> Condition:
     if missing:
         return Condition('PARTIAL', f"{text.count(last - first + 1 - missing)} of {text.count(last - first + 1)} "
                                     "frames are baked")
+    if scene.grain.use_upsample:
+        missing = _missing_grains(scene, folder, first, last)
+        if missing:
+            return Condition('PARTIAL', f"The simulation is baked; {missing}")
     return Condition('COMPLETE', f"All {text.plural(last - first + 1, 'frame')} are baked, "
                                  f"{text.size(manifest.byte_count)}" if baked > 1 else "The frame is baked")
+
+
+def _missing_grains(scene: Scene, folder: Path, first: int, last: int) -> str:
+    """What is missing of the render grains, in words; '' when nothing is."""
+    grains = cache.read_manifest(cache.grains_folder(folder))
+    if grains is None:
+        return "the render grains are not made yet"
+    document = _baked_document(cache.job_folder(folder)) or {}
+    if document.get("upsample") != job_files.describe(job.settings_only(scene))[0].get("upsample"):
+        return "the render grains are of other settings"
+    missing = sum(1 for frame in range(first, last + 1) if frame not in grains.particles)
+    return f"render grains are missing in {text.plural(missing, 'frame')}" if missing else ""
 
 
 def changed_settings(scene: Scene, folder: Path) -> str:

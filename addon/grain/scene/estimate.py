@@ -11,6 +11,7 @@ from . import frames, paths, snapshot
 
 PARTICLES_WANTED = 30_000  # in the first source: bakes in minutes, reads as sand
 BYTES_PER_PARTICLE = 28  # of a frame: position, velocity, radius
+BYTES_PER_GRAIN = 44  # position, velocity, radius, orientation
 CHECKPOINT_BYTES_PER_PARTICLE = 80  # a heap's contacts included
 CHECKPOINT_EVERY = 10  # frames
 
@@ -97,5 +98,9 @@ def of_scene(scene: Scene, depsgraph: Depsgraph) -> Estimate:
     frame_count = last - first + 1
     checkpoints = 1 + frame_count // CHECKPOINT_EVERY
     byte_count = particles * (BYTES_PER_PARTICLE * frame_count + CHECKPOINT_BYTES_PER_PARTICLE * checkpoints)
+    if settings.use_upsample:
+        grains = (settings.grain_millions * 1e6 if settings.upsample_mode == 'TOTAL'
+                  else particles * settings.grains_per_particle)
+        byte_count += grains * BYTES_PER_GRAIN * frame_count
     return Estimate(particles, byte_count + cache.FRAME_HEADER_BYTES * frame_count,
                     cache.free_space(paths.cache_folder(scene)))

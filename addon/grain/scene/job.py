@@ -1,11 +1,12 @@
 """From a scene and its settings to a job."""
 from math import tan
+from typing import Optional
 
 from bpy.types import Object, Scene, ViewLayer
 
 from .. import ADDON_VERSION
 from ..compat import VERSION_TEXT
-from ..engine.job import Job, Solver, Vector
+from ..engine.job import Job, Solver, Upsample, Vector
 from . import bodies, frames, motion, snapshot
 from .units import metres_per_unit, tidy
 
@@ -30,7 +31,7 @@ def settings_only(scene: Scene) -> Job:
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
         fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),
-        seed=settings.seed, solver=solver)
+        seed=settings.seed, solver=solver, upsample=_upsample(scene))
 
 
 def _add_contact(solver: Solver, settings) -> None:
@@ -46,6 +47,17 @@ def _add_contact(solver: Solver, settings) -> None:
         solver.young_modulus, solver.poisson_ratio = tidy(settings.young_modulus), tidy(settings.poisson_ratio)
     if settings.integrator == 'RKF45':
         solver.tolerance = tidy(settings.tolerance)
+
+
+def _upsample(scene: Scene) -> Optional[Upsample]:
+    settings = scene.grain
+    if not settings.use_upsample:
+        return None
+    is_total = settings.upsample_mode == 'TOTAL'
+    return Upsample(
+        grains_per_particle=0 if is_total else settings.grains_per_particle,
+        grains=round(settings.grain_millions * 1e6) if is_total else 0.0,
+        size_spread=tidy(settings.grain_size_spread), seed=settings.grain_seed)
 
 
 def make(scene: Scene, view_layer: ViewLayer) -> tuple[Job, list[str]]:

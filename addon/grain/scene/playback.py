@@ -32,7 +32,7 @@ def show(scene: Scene, is_render: bool = False) -> None:
     folder = paths.cache_folder(scene)
     shown = runtime.state.shown.setdefault(folder, Shown())
     try:
-        manifest = cache.read_manifest(folder)
+        manifest, source = _source(scene, folder)
         nearest = floor(scene.frame_current_final + 0.5)
         wanted = manifest.frame_to_show(nearest) if manifest is not None else None
         shown.message = _explain(nearest, folder, manifest, wanted)
@@ -41,23 +41,44 @@ def show(scene: Scene, is_render: bool = False) -> None:
             return
         # A frame that is held stands still.
         ahead = scene.frame_current_final - nearest if wanted == nearest else 0.0
-        _load(scene, item, shown, manifest, wanted, ahead / frames.frames_per_second(scene))
+        # The first tenth of the grains is an even sample of them: no more is loaded than the viewport shows.
+        amount = 1.0
+        if source != folder:
+            amount = 1.0 if is_render else scene.grain.display.viewport_amount / 100.0
+        apply.show_share(scene, scene.grain.display.viewport_amount / 100.0 if source == folder else 1.0)
+        _load(scene, item, shown, manifest, source, wanted, ahead / frames.frames_per_second(scene), amount)
     except (GrainError, cache.CacheError, OSError) as error:
         _show_nothing(scene, item, shown)
         shown.message = Message('ERROR', _describe(error, scene.frame_current))
         print(f"Grain: {shown.message.text}")  # renders without a window have no panel
 
 
-def _load(scene: Scene, item: Object, shown: Shown, manifest: cache.Manifest, frame: int, seconds: float) -> None:
-    path, scale = cache.frame_path(paths.cache_folder(scene), frame), metres_per_unit(scene)
-    stamp = (os.stat(path).st_mtime_ns, scale, seconds)
+def _source(scene: Scene, folder: Path) -> tuple[Optional[cache.Manifest], Path]:
+    """The render grains where they are wanted and made up to this frame, otherwise the simulated particles."""
+    manifest = cache.read_manifest(folder)
+    if scene.grain.use_upsample and manifest is not None:
+        grains = cache.read_manifest(cache.grains_folder(folder))
+        nearest = floor(scene.frame_current_final + 0.5)
+        if grains is not None and grains.frame_to_show(nearest) == manifest.frame_to_show(nearest):
+            return manifest, cache.grains_folder(folder)
+    return manifest, folder
+
+
+def _load(scene: Scene, item: Object, shown: Shown, manifest: cache.Manifest, source: Path, frame: int,
+          seconds: float, amount: float) -> None:
+    path, scale, folder = cache.frame_path(source, frame), metres_per_unit(scene), paths.cache_folder(scene)
+    stamp = (os.stat(path).st_mtime_ns, scale, seconds, amount, path.name)
     is_loaded = (shown.frame == frame and shown.stamp == stamp and shown.object_name == item.name
-                 and len(item.data.vertices) == manifest.particles[frame])
+                 and (len(item.data.vertices) > 0 or manifest.particles[frame] == 0))
     if is_loaded:
         return
     with CacheFrame(path) as cached:
-        apply.set_frame(item, cached, scale, seconds)
-        bodies.show(scene, manifest.bodies, cached, scale, seconds)
+        apply.set_frame(item, cached, scale, seconds, amount)
+        if source == folder:
+            bodies.show(scene, manifest.bodies, cached, scale, seconds)
+    if source != folder and manifest.bodies:
+        with CacheFrame(cache.frame_path(folder, frame)) as coarse:
+            bodies.show(scene, manifest.bodies, coarse, scale, seconds)
     shown.frame, shown.stamp, shown.object_name = frame, stamp, item.name
 
 

@@ -58,6 +58,24 @@ GRAIN_API GrainResult grain_bake_def_default(GrainBakeDef *def, uint32_t size);
 /// Bakes what is missing. Returns GRAIN_OK when every frame of the job is in the cache.
 GRAIN_API GrainResult grain_bake(const GrainBakeDef *def);
 
+/// Refines the bake in the job's cache into render grains, by the job's "upsample" settings. The bake is not touched.
+typedef struct GrainUpsampleDef {
+    uint32_t struct_size;
+    int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
+    const char *job_folder;   ///< holds job.json
+    const char *cache_folder; ///< of the bake; NULL: "cache" inside the job folder. Grains go to a folder inside it.
+    int32_t shard;            ///< 1 to shard_count: which part of the grains
+    int32_t shard_count;      ///< 1 to 1000. Default 1. The parts, one behind the other, are the same for any number.
+    int32_t force;            ///< 1: make all frames again, even those that are there
+    int32_t limit_frames;     ///< 1: only frames first_frame to last_frame; those before are worked out, not written
+    int32_t first_frame, last_frame;
+    GrainBakeStatusFn *status; ///< may be NULL; as for a bake
+    void *user;
+} GrainUpsampleDef;
+GRAIN_API GrainResult grain_upsample_def_default(GrainUpsampleDef *def, uint32_t size);
+/// Makes what is missing. Grains of other settings or of another bake are replaced.
+GRAIN_API GrainResult grain_upsample(const GrainUpsampleDef *def);
+
 #ifdef __cplusplus
 }
 #endif

@@ -66,6 +66,20 @@ GrainResult file_write(FileWriter *file, const void *data, size_t bytes)
     return GRAIN_OK;
 }
 
+GrainResult file_patch(FileWriter *file, int64_t offset, const void *data, size_t bytes)
+{
+    const char *from = data;
+    while (bytes > 0) {
+        ssize_t written = pwrite(file->descriptor, from, bytes, (off_t)offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return fail_with_errno("write", file->path);
+        from += written;
+        bytes -= (size_t)written;
+        offset += written;
+    }
+    return GRAIN_OK;
+}
+
 // The rename itself must reach the disk too, or a power cut brings back the old name.
 static void flush_folder_of(const char *path)
 {

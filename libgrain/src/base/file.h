@@ -13,6 +13,8 @@ typedef struct FileWriter {
 
 GrainResult file_create(FileWriter *file, const char *path);
 GrainResult file_write(FileWriter *file, const void *data, size_t bytes);
+/// Overwrites what was written before, for a head that is known last.
+GrainResult file_patch(FileWriter *file, int64_t offset, const void *data, size_t bytes);
 /// Flushes and renames; after it, success or not, the writer is closed. On failure the old file, if any, is untouched.
 GrainResult file_commit(FileWriter *file);
 /// Removes the .part. Harmless after file_commit.

@@ -147,14 +147,18 @@ static GrainResult join_body_names(const Job *job, char **out)
 static GrainResult open_cache(Bake *bake)
 {
     const Job *job = &bake->job;
-    CacheManifest wanted = {
-        .job_name = (char *)job->name, .fps = job->fps, .frame_start = job->frame_start, .frame_end = job->frame_end};
+    CacheManifest wanted = {.stream = "coarse",
+                            .job_name = (char *)job->name,
+                            .fps = job->fps,
+                            .frame_start = job->frame_start,
+                            .frame_end = job->frame_end};
     memcpy(wanted.fingerprint, job->fingerprint, sizeof wanted.fingerprint);
     char *folder = NULL;
     TRY(join_body_names(job, &wanted.bodies));
     GrainResult result = bake->def->cache_folder ? GRAIN_OK : file_join(bake->def->job_folder, "cache", &folder);
     if (result == GRAIN_OK)
-        result = cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted, bake->def->restart);
+        result = cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted,
+                            bake->def->restart ? CACHE_RESTART : CACHE_KEEP);
     alloc_free(folder);
     alloc_free(wanted.bodies);
     return result;

@@ -5,6 +5,7 @@
 #include "job/job_value.h"
 #include "output/cache.h"
 #include "sim/solver.h"
+#include "upsample/upsample.h"
 
 #define JOB_MAX_MATERIALS 7
 
@@ -48,6 +49,15 @@ typedef struct JobDem {
     int material_count;
 } JobDem;
 
+/// "upsample": how `grain upsample` refines the bake (job_upsample.c). No part of what the bake itself depends on.
+typedef struct JobUpsample {
+    UpsampleScheme scheme;
+    double per_particle; ///< grains; 0: `grains` says how many in all
+    double grains;
+    float size_spread, substep;
+    uint64_t seed;
+} JobUpsample;
+
 typedef struct Job {
     const char *name;
     double fps;
@@ -58,6 +68,7 @@ typedef struct Job {
     const char *law; ///< of mpm: a name of mpm_law_names
     float particle_radius, size_spread, density, friction, rolling_friction, restitution, softness;
     JobDem dem;
+    JobUpsample upsample;
     JobObject *objects;
     int object_count;
     char fingerprint[CACHE_FINGERPRINT_CHARS + 1];
@@ -108,4 +119,9 @@ typedef struct JobSolids {
 GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, JobSolids *out);
 void job_free_solids(JobSolids *solids);
 
-// bake.c runs a job; the public call is grain_bake.
+// job_upsample.c
+GrainResult job_read_upsample(const JobNode *root, Job *job);
+/// Fingerprint of the grains made of this job's bake.
+void job_upsample_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS + 1]);
+
+// bake.c runs a job, upsampling.c refines its bake; the public calls are grain_bake and grain_upsample.

@@ -211,7 +211,7 @@ static GrainResult read_solver(const JobNode *root, Job *job)
 static GrainResult read_settings(const JobNode *root, Job *job)
 {
     static const char *const keys[] = {"schema", "name",   "writer",   "fps",    "frame_start", "frame_end", "gravity",
-                                       "seed",   "solver", "geometry", "arrays", "objects",     NULL};
+                                       "seed",   "solver", "geometry", "arrays", "objects",     "upsample",  NULL};
     int64_t schema, frame_start, frame_end, seed;
     const char *writer;
     TRY(job_integer(root, "schema", 1, INT32_MAX, JOB_REQUIRED, &schema));
@@ -231,13 +231,14 @@ static GrainResult read_settings(const JobNode *root, Job *job)
     job->frame_start = (int32_t)frame_start;
     job->frame_end = (int32_t)frame_end;
     job->seed = (uint64_t)seed;
-    return read_solver(root, job);
+    TRY(read_solver(root, job));
+    return job_read_upsample(root, job);
 }
 
 // XXH3-128 over what changes the result: the settings in a canonical form, the geometry, the solver and its version.
 static GrainResult make_fingerprint(Job *job)
 {
-    static const char *const left_out[] = {"name", "writer", "frame_end", "geometry", NULL};
+    static const char *const left_out[] = {"name", "writer", "frame_end", "geometry", "upsample", NULL};
     json_t *settings = json_deep_copy(job->json), *object;
     size_t number;
     for (int i = 0; settings && left_out[i]; i++) json_object_del(settings, left_out[i]);

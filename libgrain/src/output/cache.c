@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHECKPOINT_LATEST "checkpoint.grain"
@@ -18,17 +19,17 @@
 
 // --- names --------------------------------------------------------------------------------------
 
-GrainResult cache_frame_path(const char *folder, int32_t frame, char **path)
+GrainResult cache_frame_path(const char *folder, const char *stream, int32_t frame, char **path)
 {
     char name[64];
-    snprintf(name, sizeof name, "coarse_%06d.grain", frame);
+    snprintf(name, sizeof name, "%s_%06d.grain", stream, frame);
     return file_join(folder, name, path);
 }
 
-GrainResult cache_read_frame(const char *folder, const CacheFrame *frame, struct GrainFrame *out)
+GrainResult cache_read_frame(const char *folder, const char *stream, const CacheFrame *frame, struct GrainFrame *out)
 {
     char *path;
-    TRY(cache_frame_path(folder, frame->frame, &path));
+    TRY(cache_frame_path(folder, stream, frame->frame, &path));
     GrainResult result = grain_file_read(path, out);
     if (result == GRAIN_OK && (out->header.checksum != frame->checksum || out->header.frame != frame->frame)) {
         result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
@@ -41,7 +42,7 @@ GrainResult cache_read_frame(const char *folder, const CacheFrame *frame, struct
 // Only names that a cache itself gives are ever removed.
 static int is_own_data(const char *name)
 {
-    static const char *const patterns[] = {"coarse_%d.grain%n", "checkpoint_%d.grain%n"};
+    static const char *const patterns[] = {"coarse_%d.grain%n", "checkpoint_%d.grain%n", "grains_%d.grain%n"};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         int number, length = 0;
         if (sscanf(name, patterns[i], &number, &length) == 1 && length > 0 &&
@@ -106,34 +107,41 @@ static GrainResult take_lock(Cache *cache)
     return result;
 }
 
-static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, int restart)
+static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, CacheOpening opening)
 {
-    if (restart) {
-        TRY(remove_matching(cache->folder, is_own_data));
-        return manifest_set_job(&cache->manifest, wanted);
-    }
-    TRY(remove_matching(cache->folder, is_unfinished));
     char *path;
     TRY(file_join(cache->folder, "cache.json", &path));
-    int exists = file_exists(path);
+    int exists = opening != CACHE_RESTART && file_exists(path);
     alloc_free(path);
-    if (exists) TRY(cache_manifest_read(cache->folder, &cache->manifest));
-    if (exists && strcmp(cache->manifest.fingerprint, wanted->fingerprint) != 0)
+    if (exists) {
+        GrainResult result = cache_manifest_read(cache->folder, &cache->manifest);
+        // A list that cannot be read is of no use to anybody who only wants to replace what it lists.
+        if (opening == CACHE_REPLACE && result == GRAIN_ERROR_DAMAGED) exists = 0;
+        else TRY(result);
+    }
+    int is_same = exists && strcmp(cache->manifest.fingerprint, wanted->fingerprint) == 0;
+    if (exists && !is_same && opening == CACHE_KEEP)
         return fail(
             GRAIN_ERROR_OTHER_JOB,
             "'%s' holds a bake of other settings or another scene (%lld frames); bake anew (--restart) or choose "
             "another cache folder",
             cache->folder, (long long)cache->manifest.frame_count);
-    return manifest_set_job(&cache->manifest, wanted);
+    int keeps = opening == CACHE_KEEP || (is_same && cache->manifest.frame_start <= wanted->frame_start);
+    TRY(remove_matching(cache->folder, keeps ? is_unfinished : is_own_data));
+    int32_t frame_start = keeps && exists ? cache->manifest.frame_start : wanted->frame_start;
+    if (!keeps) cache_manifest_free(&cache->manifest);
+    TRY(manifest_set_job(&cache->manifest, wanted));
+    if (opening == CACHE_REPLACE) cache->manifest.frame_start = frame_start;
+    return GRAIN_OK;
 }
 
-GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, int restart)
+GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, CacheOpening opening)
 {
     *cache = (Cache){.lock = -1};
     GrainResult result = file_make_folder(folder);
     if (result == GRAIN_OK) result = file_join(folder, "", &cache->folder);
     if (result == GRAIN_OK) result = take_lock(cache);
-    if (result == GRAIN_OK) result = adopt_manifest(cache, wanted, restart);
+    if (result == GRAIN_OK) result = adopt_manifest(cache, wanted, opening);
     if (result != GRAIN_OK) cache_close(cache);
     return result;
 }
@@ -152,6 +160,14 @@ void cache_close(Cache *cache)
 
 // --- writing ------------------------------------------------------------------------------------
 
+GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header)
+{
+    cache->bytes_written += header->bytes;
+    TRY(manifest_add_frame(&cache->manifest,
+                           &(CacheFrame){header->frame, header->particles, header->bytes, header->checksum}));
+    return manifest_write(cache->folder, &cache->manifest, &cache->bytes_written);
+}
+
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
                               int more_count)
 {
@@ -163,14 +179,12 @@ GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Pa
     for (int i = 0; i < more_count && column_count < GRAIN_FILE_MAX_COLUMNS; i++) columns[column_count++] = more[i];
     GrainFileHeader header = {.frame = frame, .time = time, .particles = particles->count};
     char *path;
-    TRY(cache_frame_path(cache->folder, frame, &path));
+    TRY(cache_frame_path(cache->folder, cache->manifest.stream, frame, &path));
     GrainResult result = grain_file_write(path, &header, columns, column_count);
     alloc_free(path);
     if (result != GRAIN_OK) return result;
-    cache->bytes_written += header.bytes;
     cache->manifest.has_orientation = particles->orientation != NULL;
-    TRY(manifest_add_frame(&cache->manifest, &(CacheFrame){frame, particles->count, header.bytes, header.checksum}));
-    return manifest_write(cache->folder, &cache->manifest, &cache->bytes_written);
+    return cache_add_frame(cache, &header);
 }
 
 static GrainResult write_checkpoint_as(Cache *cache, const char *name, const GrainFileHeader *header,
@@ -203,7 +217,7 @@ static GrainResult count_whole_frames(const Cache *cache, CacheWarnFn *warn, voi
     for (*count = 0; *count < cache->manifest.frame_count; ++*count) {
         const CacheFrame *frame = &cache->manifest.frames[*count];
         struct GrainFrame file;
-        GrainResult result = cache_read_frame(cache->folder, frame, &file);
+        GrainResult result = cache_read_frame(cache->folder, cache->manifest.stream, frame, &file);
         if (result == GRAIN_ERROR_MEMORY) return result;
         if (result == GRAIN_OK) {
             grain_file_free(&file);
@@ -246,5 +260,40 @@ GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, i
         TRY(read_checkpoint(cache, name, last_whole, checkpoint, found));
     }
     manifest->frame_count = *found ? checkpoint->header.frame - manifest->frame_start + 1 : 0;
+    return GRAIN_OK;
+}
+
+static int has_size(const char *path, int64_t bytes)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_size == bytes;
+}
+
+GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, CacheWarnFn *warn, void *user)
+{
+    CacheManifest *manifest = &cache->manifest;
+    int64_t count = 0;
+    for (; count < manifest->frame_count; count++) {
+        char *path;
+        TRY(cache_frame_path(cache->folder, manifest->stream, manifest->frames[count].frame, &path));
+        int is_there = has_size(path, manifest->frames[count].bytes);
+        alloc_free(path);
+        if (!is_there) break;
+    }
+    *found = 0;
+    manifest->frame_count = count;
+    while (!*found && manifest->frame_count > 0) {
+        const CacheFrame *frame = &manifest->frames[manifest->frame_count - 1];
+        GrainResult result = cache_read_frame(cache->folder, manifest->stream, frame, newest);
+        if (result == GRAIN_ERROR_MEMORY) return result;
+        if (result == GRAIN_OK) {
+            *found = 1;
+            continue;
+        }
+        char text[1024];
+        snprintf(text, sizeof text, "frame %d is made again: %s", frame->frame, grain_last_error());
+        warn(user, text);
+        manifest->frame_count--;
+    }
     return GRAIN_OK;
 }

@@ -16,6 +16,7 @@ typedef struct CacheManifest {
     char *job_name, *library; ///< from alloc_array
     double fps;
     int32_t frame_start, frame_end;
+    const char *stream;  ///< "coarse" or "grains"; a literal
     char *bodies; ///< their names, one a line, in the order of the columns; "" where there are none; from alloc_array
     int has_orientation; ///< grains that are not spheres: frames have a column more
     CacheFrame *frames;
@@ -34,11 +35,18 @@ typedef struct Cache {
 } Cache;
 
 /// Makes the folder if need be, takes the lock (GRAIN_ERROR_BUSY names its holder), removes what an interrupted write
-/// left behind, and reads the manifest. A cache of another fingerprint is refused (GRAIN_ERROR_OTHER_JOB) unless
-/// restart, which removes the frames and checkpoints in it. wanted is taken over: job name, fps, frame range.
-GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, int restart);
+/// left behind, and reads the manifest. A cache of another fingerprint is refused (GRAIN_ERROR_OTHER_JOB) unless it is to
+/// be replaced. wanted is taken over: stream, job name, fps, frame range.
+typedef enum CacheOpening {
+    CACHE_KEEP = 0,    ///< go on with what is there
+    CACHE_RESTART = 1, ///< remove the frames and checkpoints first
+    CACHE_REPLACE = 2, ///< remove them when they are of another fingerprint, or begin later than wanted
+} CacheOpening;
+GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, CacheOpening opening);
 void cache_close(Cache *cache);
 
+/// Lists a frame that was written apart; its file is whole on disk.
+GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header);
 /// Writes the frame, then the manifest that lists it.
 /// more: columns beside the particles' own.
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
@@ -53,7 +61,11 @@ typedef void CacheWarnFn(void *user, const char *text);
 GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
                                   void *user);
 
+/// For frames that are their own checkpoint: leaves in the manifest those that go on without a gap to the newest whole
+/// one, which is read (*found) and checked; of the others the size is.
+GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, CacheWarnFn *warn, void *user);
+
 /// "<folder>/coarse_000017.grain", from alloc_array.
-GrainResult cache_frame_path(const char *folder, int32_t frame, char **path);
+GrainResult cache_frame_path(const char *folder, const char *stream, int32_t frame, char **path);
 /// Reads a frame and checks that it is the one the manifest lists.
-GrainResult cache_read_frame(const char *folder, const CacheFrame *frame, struct GrainFrame *out);
+GrainResult cache_read_frame(const char *folder, const char *stream, const CacheFrame *frame, struct GrainFrame *out);

@@ -60,36 +60,11 @@ static void write_header(char *memory, const GrainFileHeader *header, int column
     put(memory, AT_BYTES, header->bytes);
 }
 
-// Head and columns as they go to disk, one piece after another, to the sink given: once for the checksum, once to write.
-typedef GrainResult SinkFn(void *user, const void *data, size_t bytes);
-
-static GrainResult stream(const char *head, int64_t head_bytes, const Column *columns, int column_count, SinkFn *sink,
-                          void *user)
-{
-    static const char zeros[64] = {0};
-    TRY(sink(user, head, (size_t)head_bytes));
-    for (int i = 0; i < column_count; i++) {
-        int64_t bytes = column_bytes(&columns[i]);
-        TRY(sink(user, columns[i].data, (size_t)bytes));
-        TRY(sink(user, zeros, (size_t)(round_up(bytes) - bytes)));
-    }
-    return GRAIN_OK;
-}
-
-static GrainResult sink_checksum(void *user, const void *data, size_t bytes)
-{
-    XXH3_64bits_update(user, data, bytes);
-    return GRAIN_OK;
-}
-
-static GrainResult sink_file(void *user, const void *data, size_t bytes)
-{
-    return file_write(user, data, bytes);
-}
-
-GrainResult grain_file_write(const char *path, GrainFileHeader *header, const Column *columns, int column_count)
+GrainResult grain_file_begin(GrainFileStream *stream, const char *path, const GrainFileHeader *header,
+                             const Column *columns, int column_count)
 {
     char head[HEADER_BYTES + GRAIN_FILE_MAX_COLUMNS * ENTRY_BYTES] = {0};
+    *stream = (GrainFileStream){.file.descriptor = -1, .header = *header};
     if (column_count > GRAIN_FILE_MAX_COLUMNS)
         return fail(GRAIN_ERROR_ARGUMENT, "%d columns; a file holds %d", column_count, GRAIN_FILE_MAX_COLUMNS);
     for (int i = 0; i < column_count; i++) // what is written can be read
@@ -97,26 +72,73 @@ GrainResult grain_file_write(const char *path, GrainFileHeader *header, const Co
             return fail(GRAIN_ERROR_ARGUMENT, "column '%s' has %d components; a file holds 1 to %d", columns[i].name,
                         columns[i].components, GRAIN_FILE_MAX_COMPONENTS);
     int64_t head_bytes = HEADER_BYTES + (int64_t)column_count * ENTRY_BYTES;
-    header->bytes = head_bytes;
+    stream->header.bytes = head_bytes;
     for (int i = 0; i < column_count; i++) {
-        write_entry(head + HEADER_BYTES + i * ENTRY_BYTES, &columns[i], (uint64_t)header->bytes);
-        header->bytes += round_up(column_bytes(&columns[i]));
+        write_entry(head + HEADER_BYTES + i * ENTRY_BYTES, &columns[i], (uint64_t)stream->header.bytes);
+        stream->header.bytes += round_up(column_bytes(&columns[i]));
     }
-    write_header(head, header, column_count);
+    write_header(head, &stream->header, column_count);
+    stream->hash = XXH3_createState();
+    if (!stream->hash) return fail(GRAIN_ERROR_MEMORY, "not enough memory for a checksum");
+    XXH3_64bits_reset(stream->hash);
+    TRY(file_create(&stream->file, path));
+    // The checksum counts as zeros in itself.
+    TRY(grain_file_append(stream, head, head_bytes));
+    stream->column_bytes = 0;
+    return GRAIN_OK;
+}
 
-    XXH3_state_t *hash = XXH3_createState();
-    if (!hash) return fail(GRAIN_ERROR_MEMORY, "not enough memory for a checksum");
-    XXH3_64bits_reset(hash);
-    stream(head, head_bytes, columns, column_count, sink_checksum, hash);
-    header->checksum = XXH3_64bits_digest(hash);
-    XXH3_freeState(hash);
-    put(head, AT_CHECKSUM, header->checksum);
+GrainResult grain_file_append(GrainFileStream *stream, const void *data, int64_t bytes)
+{
+    if (bytes <= 0) return GRAIN_OK;
+    stream->column_bytes += bytes;
+    XXH3_64bits_update(stream->hash, data, (size_t)bytes);
+    return file_write(&stream->file, data, (size_t)bytes);
+}
 
-    FileWriter file;
-    TRY(file_create(&file, path));
-    GrainResult result = stream(head, head_bytes, columns, column_count, sink_file, &file);
-    if (result == GRAIN_OK) return file_commit(&file);
-    file_abandon(&file);
+GrainResult grain_file_end_column(GrainFileStream *stream)
+{
+    static const char zeros[64] = {0};
+    TRY(grain_file_append(stream, zeros, round_up(stream->column_bytes) - stream->column_bytes));
+    stream->column_bytes = 0;
+    return GRAIN_OK;
+}
+
+void grain_file_abandon(GrainFileStream *stream)
+{
+    XXH3_freeState(stream->hash);
+    stream->hash = NULL;
+    file_abandon(&stream->file);
+}
+
+GrainResult grain_file_commit(GrainFileStream *stream, GrainFileHeader *header)
+{
+    stream->header.checksum = XXH3_64bits_digest(stream->hash);
+    XXH3_freeState(stream->hash);
+    stream->hash = NULL;
+    *header = stream->header;
+    GrainResult result = file_patch(&stream->file, AT_CHECKSUM, &header->checksum, sizeof header->checksum);
+    if (result == GRAIN_OK) return file_commit(&stream->file);
+    file_abandon(&stream->file);
+    return result;
+}
+
+static GrainResult append_all(GrainFileStream *stream, const Column *columns, int column_count)
+{
+    for (int i = 0; i < column_count; i++) {
+        TRY(grain_file_append(stream, columns[i].data, column_bytes(&columns[i])));
+        TRY(grain_file_end_column(stream));
+    }
+    return GRAIN_OK;
+}
+
+GrainResult grain_file_write(const char *path, GrainFileHeader *header, const Column *columns, int column_count)
+{
+    GrainFileStream stream;
+    GrainResult result = grain_file_begin(&stream, path, header, columns, column_count);
+    if (result == GRAIN_OK) result = append_all(&stream, columns, column_count);
+    if (result == GRAIN_OK) return grain_file_commit(&stream, header);
+    grain_file_abandon(&stream);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 /// The .grain container: a header, a table of columns, the columns (docs/formats.md gives every byte).
+#include "base/file.h"
 #include "particles/particles.h"
 
 #define GRAIN_FILE_FORMAT 1
@@ -17,6 +18,23 @@ typedef struct GrainFileHeader {
 
 /// Whole or not at all (base/file.h). Fills in header->bytes and header->checksum.
 GrainResult grain_file_write(const char *path, GrainFileHeader *header, const Column *columns, int column_count);
+
+/// The same piece by piece, for columns that are never whole in memory: begin with columns without data, then append each
+/// column's bytes, in order and in pieces of any size, each column ended by grain_file_end_column. After any failure, and
+/// instead of grain_file_commit, grain_file_abandon.
+typedef struct GrainFileStream {
+    FileWriter file;
+    void *hash;
+    int64_t column_bytes; ///< of the present column so far
+    GrainFileHeader header;
+} GrainFileStream;
+GrainResult grain_file_begin(GrainFileStream *stream, const char *path, const GrainFileHeader *header,
+                             const Column *columns, int column_count);
+GrainResult grain_file_append(GrainFileStream *stream, const void *data, int64_t bytes);
+GrainResult grain_file_end_column(GrainFileStream *stream);
+/// Fills in header->bytes and header->checksum.
+GrainResult grain_file_commit(GrainFileStream *stream, GrainFileHeader *header);
+void grain_file_abandon(GrainFileStream *stream);
 
 /// A file in memory, checked: the columns point into it.
 struct GrainFrame {

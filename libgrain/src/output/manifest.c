@@ -47,6 +47,7 @@ GrainResult manifest_set_job(CacheManifest *manifest, const CacheManifest *wante
     manifest->job_name = name;
     manifest->library = library;
     memcpy(manifest->fingerprint, wanted->fingerprint, sizeof manifest->fingerprint);
+    manifest->stream = wanted->stream;
     manifest->fps = wanted->fps;
     manifest->frame_start = wanted->frame_start;
     manifest->frame_end = wanted->frame_end;
@@ -115,6 +116,7 @@ static GrainResult read_manifest(const json_t *root, CacheManifest *out)
         strlen(fingerprint) != CACHE_FINGERPRINT_CHARS || !json_is_array(frames))
         return fail(GRAIN_ERROR_DAMAGED, "an entry is missing or of the wrong kind");
     memcpy(out->fingerprint, fingerprint, sizeof out->fingerprint);
+    out->stream = json_object_get(json_object_get(root, "streams"), "grains") ? "grains" : "coarse";
     out->frame_start = frame_start;
     out->frame_end = frame_end;
     out->library = copy_text(library);
@@ -173,7 +175,7 @@ static json_t *pack_manifest(const CacheManifest *manifest)
     return json_pack("{s:i, s:s, s:s, s:s, s:f, s:i, s:i, s:{s:{s:o, s:i}}, s:o, s:o}", "format", MANIFEST_FORMAT,
                      "library", manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint,
                      "fps", manifest->fps, "frame_start", manifest->frame_start, "frame_end", manifest->frame_end,
-                     "streams", "coarse", "columns", columns, "bytes_per_particle", manifest->has_orientation ? 44 : 28,
+                     "streams", manifest->stream, "columns", columns, "bytes_per_particle", manifest->has_orientation ? 44 : 28,
                      "bodies", pack_bodies(manifest->bodies ? manifest->bodies : ""), "frames", frames);
 }
 

@@ -16,11 +16,6 @@
 #define STEEP_FRICTION 1.0f
 // Fewer particles than this are not worth another thread.
 #define PARTICLES_PER_THREAD 1000
-// Grains that flow past each other within a cell keep their differences of speed for this long, in times that a free fall
-// through a cell takes. Without, every step would smooth them out, and the shorter the step, the more viscous the sand.
-#define MIXING 0.25f
-// Square of the speed below which sand creeps rather than flows, over gravity * cell.
-#define SLOW 0.1f
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
@@ -131,8 +126,6 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->inverse_cell = 1.0f / mpm->cell;
     mpm->touch = def->largest_radius;
     TRY(choose_materials(mpm, def));
-    float strength = vec3_length(def->gravity);
-    mpm->mixing = MIXING * sqrtf(mpm->cell / (strength > 0.0f ? strength : 9.81f));
     float densest = 0.0f;
     for (int i = 0; i < mpm->materials.count; i++) densest = fmaxf(densest, mpm->materials.of[i].density);
     mpm->full_mass = densest * mpm->cell * mpm->cell * mpm->cell;
@@ -250,9 +243,7 @@ static GrainResult step(void *state, double seconds_exact)
                    mpm->cell,
                    mpm->inverse_cell,
                    mpm->full_mass,
-                   {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f},
-                   expf(-seconds / mpm->mixing),
-                   SLOW * mpm->cell * vec3_length(g)};
+                   {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f}};
     if (mpm->has_moving) {
         rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
         TRY(rigid_find_loads(mpm->rigid, seconds_exact));

@@ -42,11 +42,9 @@ typedef struct MpmParticle {
     float volume;          ///< m3, at rest
     float stretch[6];      ///< left Cauchy-Green tensor of the elastic part: xx, yy, zz, xy, xz, yz
     float radius;          ///< m, how near its centre comes to a collider
-    float still;           ///< s since it last moved
     int32_t material;
     int32_t id; ///< place in the order of birth
-    float flow; ///< 1 while it flows, 0 while it holds
-    float unused;
+    float unused[3];
 } MpmParticle;
 #define MPM_PARTICLE_FLOATS ((int)(sizeof(MpmParticle) / sizeof(float)))
 
@@ -54,9 +52,9 @@ typedef struct MpmParticle {
 typedef struct MpmNode {
     float momentum[3], mass, force[3], unused;
 } MpmNode;
-/// Velocity of a node after the step, mass; and before it.
+/// How a node moves after the step.
 typedef struct MpmMotion {
-    float after[3], mass, before[3], unused;
+    float velocity[3], mass;
 } MpmMotion;
 
 /// Blocks that hold particles, and all around them, in ascending order of their keys.
@@ -92,7 +90,6 @@ typedef struct Mpm {
     float cell, inverse_cell;
     float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are
     float step_limit;   ///< s
-    float mixing;       ///< s, how long flowing particles keep a motion of their own
     float full_mass;    ///< kg, on a node deep inside
     int64_t count, steps;
     MpmParticle *particles, *particles_before;
@@ -125,8 +122,6 @@ typedef struct MpmStep {
     const MpmMaterials *materials;
     float seconds, cell, inverse_cell, full_mass;
     float fall[4]; ///< gravity * seconds
-    float keep;    ///< part of its own motion, apart from that of the nodes, that a flowing particle keeps
-    float slow_squared; ///< m2/s2: what is slower creeps rather than flows
 } MpmStep;
 
 // mpm_blocks.c

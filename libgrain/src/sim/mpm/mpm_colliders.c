@@ -187,9 +187,9 @@ static void collide_sheet(const Mpm *mpm, const MpmSheet *sheet, const Vec3 *poi
     float friction = mpm->rigid->objects[sheet->collider].given.friction;
     for (int i = 0; i < MPM_BLOCK_NODES; i++) {
         if (sheet->distance[i] > mpm->touch || nodes[i].mass == 0.0f) continue;
-        Vec3 before = {nodes[i].after[0], nodes[i].after[1], nodes[i].after[2]};
+        Vec3 before = {nodes[i].velocity[0], nodes[i].velocity[1], nodes[i].velocity[2]};
         Vec3 after = vec3_add(slide(vec3_sub(before, sheet->speed[i]), sheet->normal[i], friction), sheet->speed[i]);
-        nodes[i].after[0] = after.x, nodes[i].after[1] = after.y, nodes[i].after[2] = after.z;
+        nodes[i].velocity[0] = after.x, nodes[i].velocity[1] = after.y, nodes[i].velocity[2] = after.z;
         if (points) give(mpm, sheet->collider, impulses, nodes[i].mass, before, after, points[i]);
     }
 }

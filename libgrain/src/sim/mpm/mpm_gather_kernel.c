@@ -18,7 +18,7 @@
 // Numbers of a batch, one lane for each particle.
 typedef struct Batch {
     float gradient[9][BATCH]; // of velocity, 1/s: [3 * column + row]
-    float stretch[6][BATCH], plastic[BATCH], stress[6][BATCH], flow[BATCH];
+    float stretch[6][BATCH], plastic[BATCH], stress[6][BATCH];
     float crowd[BATCH]; // density around the particle, over that at rest
     float shear[BATCH], lame[BATCH], damping[BATCH], number[MPM_LAW_NUMBERS][BATCH];
     float kind[MPM_LAW_COUNT][BATCH]; // 1 where the particle is of that law
@@ -26,32 +26,29 @@ typedef struct Batch {
 } Batch;
 
 // Velocity of the particle from the nodes, and its gradient; moves it.
-SIMD_INLINE void gather_motion(MpmParticle *particle, const Spline *s, const Float8 *nodes, const MpmStep *step,
+SIMD_INLINE void gather_motion(MpmParticle *particle, const Spline *s, const Float4 *nodes, const MpmStep *step,
                                int is_loose, Batch *batch, int lane)
 {
     // Sums over nodes 0, 1, 2 of the value, and of the value times the node's number: about the first node. About the
     // particle they follow in one go.
-    Float8 sum = set8(0.0f), column[3] = {sum, sum, sum};
+    Float4 sum = set4(0.0f), column[3] = {sum, sum, sum};
     for (int k = 0; k < 3; k++) {
-        Float8 row[3];
+        Float4 row[3];
         for (int j = 0; j < 3; j++) {
-            const Float8 *node = nodes + s->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
-            Float8 a = node[0] * set8(s->weight[0][0]), b = node[1] * set8(s->weight[1][0]),
-                   c = node[2] * set8(s->weight[2][0]), ahead = b + c, weight = set8(s->weight[k][2] * s->weight[j][1]);
+            const Float4 *node = nodes + s->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
+            Float4 a = node[0] * set4(s->weight[0][0]), b = node[1] * set4(s->weight[1][0]),
+                   c = node[2] * set4(s->weight[2][0]), ahead = b + c, weight = set4(s->weight[k][2] * s->weight[j][1]);
             row[j] = (a + ahead) * weight;
             column[0] += (ahead + c) * weight;
         }
-        Float8 ahead = row[1] + row[2], layer = row[0] + ahead;
+        Float4 ahead = row[1] + row[2], layer = row[0] + ahead;
         column[1] += ahead + row[2];
         sum += layer;
         if (k > 0) column[2] += layer;
         if (k > 1) column[2] += layer;
     }
     float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways are in cells
-    const float *v = particle->velocity;
-    float squared = v[0] * v[0] + v[1] * v[1] + v[2] * v[2], shared = 1.0f;
-    // What creeps keeps nothing: its own motion would be noise, which shakes a heap to pieces.
-    float own = particle->flow * step->keep * squared / (squared + step->slow_squared);
+    float shared = 1.0f;
     if (is_loose && sum[3] < NOT_ALONE * step->full_mass) {
         float t = sum[3] / step->full_mass * (1.0f / (NOT_ALONE - ALONE)) - ALONE / (NOT_ALONE - ALONE);
         t = t > 0.0f ? t : 0.0f;
@@ -59,13 +56,12 @@ SIMD_INLINE void gather_motion(MpmParticle *particle, const Spline *s, const Flo
     }
     batch->crowd[lane] = sum[3] / step->full_mass;
     for (int axis = 0; axis < 3; axis++) {
-        float before = particle->velocity[axis], of_nodes = sum[axis], alone = before + step->fall[axis];
-        particle->position[axis] += step->seconds * (shared * of_nodes + (1.0f - shared) * alone);
-        of_nodes += own * (before - sum[axis + 4]);
-        particle->velocity[axis] = shared * of_nodes + (1.0f - shared) * alone;
+        float alone = particle->velocity[axis] + step->fall[axis];
+        particle->velocity[axis] = shared * sum[axis] + (1.0f - shared) * alone;
+        particle->position[axis] += step->seconds * particle->velocity[axis];
     }
     for (int c = 0; c < 3; c++) {
-        Float8 about = (column[c] - sum * set8(s->from[c])) * set8(scale * shared);
+        Float4 about = (column[c] - sum * set4(s->from[c])) * set4(scale * shared);
         for (int r = 0; r < 3; r++) batch->gradient[3 * c + r][lane] = about[r];
     }
 }
@@ -177,7 +173,6 @@ static void find_stress(Batch *batch, float step_seconds, int lanes)
         spread_crowd(simd_load(batch->crowd + lane), seconds, trial.squared);
         MpmStretch result = apply_laws(batch, lane, &m, &trial, seconds);
         simd_store(batch->plastic + lane, result.plastic);
-        simd_store(batch->flow + lane, simd_select(result.flows, simd_set1(1.0f), simd_set1(0.0f)));
         eigen_compose(&eigen, result.squared, out);
         for (int i = 0; i < 6; i++) simd_store(batch->stretch[i] + lane, out[i]);
         eigen_compose(&eigen, result.stress, out);
@@ -190,7 +185,6 @@ SIMD_INLINE void store_state(MpmParticle *particle, const Batch *batch, int lane
 {
     for (int i = 0; i < 6; i++) particle->stretch[i] = batch->stretch[i][lane];
     particle->plastic = batch->plastic[lane];
-    particle->flow = batch->flow[lane];
     for (int c = 0; c < 3; c++) {
         for (int r = 0; r < 3; r++) particle->column[c].gradient[r] = batch->gradient[3 * c + r][lane];
         particle->column[c].stress = batch->stress[c][lane];
@@ -201,7 +195,7 @@ SIMD_INLINE void store_state(MpmParticle *particle, const Batch *batch, int lane
 void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board,
                            const MpmStep *step)
 {
-    const Float8 *nodes = (const Float8 *)board;
+    const Float4 *nodes = (const Float4 *)board;
     const MpmMaterials *materials = step->materials;
     Batch batch;
     memset(&batch, 0, sizeof batch);

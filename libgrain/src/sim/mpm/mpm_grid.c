@@ -53,11 +53,9 @@ void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
         nodes[i] = (MpmMotion){{0}};
         if (mass <= least) continue;
         nodes[i].mass = mass;
-        for (int c = 0; c < 3; c++) {
-            nodes[i].before[c] = sums[i].momentum[c] / mass;
-            nodes[i].after[c] = nodes[i].before[c] + seconds * sums[i].force[c] / mass;
-        }
-        nodes[i].after[0] += g.x, nodes[i].after[1] += g.y, nodes[i].after[2] += g.z;
+        for (int c = 0; c < 3; c++)
+            nodes[i].velocity[c] = (sums[i].momentum[c] + seconds * sums[i].force[c]) / mass;
+        nodes[i].velocity[0] += g.x, nodes[i].velocity[1] += g.y, nodes[i].velocity[2] += g.z;
     }
     mpm_collide_nodes(mpm, block, nodes, mpm->impulses + number * mpm->rigid->body_count);
 }

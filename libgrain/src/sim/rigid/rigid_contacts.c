@@ -83,11 +83,19 @@ static int plane_near(const Rigid *rigid, int other_number, Vec3d place, double 
     return 1;
 }
 
+static int is_in_box(const RigidSurface *surface, Vec3d at, double reach)
+{
+    const Vec3 low = surface->low, high = surface->high;
+    return at.x > (double)low.x - reach && at.x < (double)high.x + reach && at.y > (double)low.y - reach &&
+           at.y < (double)high.y + reach && at.z > (double)low.z - reach && at.z < (double)high.z + reach;
+}
+
 static void look_at(Finder *finder, int64_t point, int other_number, double reach)
 {
     const Rigid *rigid = finder->rigid;
     const RigidObject *other = &rigid->objects[other_number];
     Vec3d place = rigid_to_rest(other, point_place(rigid, &rigid->bodies[finder->body], point));
+    if (other->given.mesh && !is_in_box(&other->surface, place, reach)) return;
     const RigidContact *before = contact_before(rigid, finder->body, point, other_number);
     Vec3 side = before ? to_float(before->normal) : vec3(0, 0, 0);
     RigidPlane plane;
@@ -107,14 +115,14 @@ static double reach_of(const Rigid *rigid, const RigidObject *body, const RigidO
 // Whether the ball around a body comes near the other object.
 static int may_touch(const Rigid *rigid, const RigidObject *body, const RigidObject *other)
 {
-    double reach = reach_of(rigid, body, other) + body->radius;
+    double reach = reach_of(rigid, body, other) + body->radius, far = reach + other->radius;
+    Vec3d apart = vec3d_sub(body->now.position, other->now.position);
+    if (other->given.mesh && !other->given.shapes && vec3d_dot(apart, apart) > far * far) return 0;
     Vec3d centre = rigid_to_rest(other, body->now.position);
     if (!other->given.mesh)
         return vec3d_dot(vec3d_sub(centre, vec3d_from(other->given.plane_point)),
                          vec3d_from(other->given.plane_normal)) < reach;
-    const Vec3 low = other->surface.low, high = other->surface.high;
-    return centre.x > (double)low.x - reach && centre.x < (double)high.x + reach && centre.y > (double)low.y - reach &&
-           centre.y < (double)high.y + reach && centre.z > (double)low.z - reach && centre.z < (double)high.z + reach;
+    return is_in_box(&other->surface, centre, reach);
 }
 
 static int64_t find_for_body(const Rigid *rigid, int number)

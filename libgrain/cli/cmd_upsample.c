@@ -1,0 +1,84 @@
+#include "cli.h"
+#include "grain/grain.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+static const char help[] =
+    "usage: grain upsample JOB [--cache DIR] [--threads N] [--shard I/N] [--frames A-B] [--force]\n"
+    "\n"
+    "Refines the bake of the job folder JOB into render grains, as job.json's \"upsample\" says, going on where they end.\n"
+    "The bake itself is read, never changed.\n"
+    "\n"
+    "  --cache DIR     where the bake is; default JOB/cache. Grains go to DIR/grains, or DIR/grains_IofN\n"
+    "  --threads N     default: all cores. The files do not depend on it.\n"
+    "  --shard I/N     only the I-th of N parts of the grains, to share memory or machines. Parts can run at the same\n"
+    "                  time; one behind the other they are the same grains for any N.\n"
+    "  --frames A-B    write only these frames; those before A are worked out, but not written\n"
+    "  --force         make all frames again, even those that are there\n"
+    "\n"
+    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop after the frames that are whole.\n"
+    "\n"
+    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
+    "8 the bake is of another job, 9 somebody else is writing, 10 disk full, 11 the bake is damaged, 1 internal\n";
+
+static int parse_frames(const char *text, GrainUpsampleDef *def)
+{
+    int length = 0;
+    def->limit_frames = 1;
+    return sscanf(text, "%d-%d%n", &def->first_frame, &def->last_frame, &length) == 2 && text[length] == 0 &&
+           def->first_frame <= def->last_frame;
+}
+
+static int parse_shard(const char *text, GrainUpsampleDef *def)
+{
+    int length = 0;
+    return sscanf(text, "%d/%d%n", &def->shard, &def->shard_count, &length) == 2 && text[length] == 0 && def->shard >= 1 &&
+           def->shard <= def->shard_count && def->shard_count <= 1000;
+}
+
+// -1 to go on, otherwise the exit code.
+static int parse(int argument_count, char **arguments, GrainUpsampleDef *def)
+{
+    static const struct option options[] = {{"cache", required_argument, NULL, 'c'},  {"threads", required_argument, NULL, 't'},
+                                            {"shard", required_argument, NULL, 's'},  {"frames", required_argument, NULL, 'f'},
+                                            {"force", no_argument, NULL, 'F'},        {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    int option;
+    while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
+        switch (option) {
+        case 'c': def->cache_folder = optarg; break;
+        case 't':
+            if (!cli_parse_number(optarg, 1, 1024, &def->thread_count))
+                return cli_usage("upsample", "--threads is '%s'; it must be a number from 1 to 1024", optarg);
+            break;
+        case 's':
+            if (!parse_shard(optarg, def))
+                return cli_usage("upsample", "--shard is '%s'; it must be like 2/7, at most of 1000", optarg);
+            break;
+        case 'f':
+            if (!parse_frames(optarg, def))
+                return cli_usage("upsample", "--frames is '%s'; it must be like 20-48", optarg);
+            break;
+        case 'F': def->force = 1; break;
+        case 'h': fputs(help, stdout); return EXIT_DONE;
+        default: return cli_usage("upsample", "the command line was not understood");
+        }
+    }
+    if (optind != argument_count - 1) return cli_usage("upsample", "name one job folder");
+    def->job_folder = arguments[optind];
+    return -1;
+}
+
+int cmd_upsample(int argument_count, char **arguments)
+{
+    GrainBakeStatus last = {0};
+    GrainUpsampleDef def;
+    grain_upsample_def_default(&def, sizeof def);
+    def.status = cli_on_status;
+    def.user = &last;
+    int exit_code = parse(argument_count, arguments, &def);
+    if (exit_code >= 0) return exit_code;
+    cli_stop_on_signals();
+    return cli_end(grain_upsample(&def), &last);
+}

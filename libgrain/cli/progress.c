@@ -1,0 +1,93 @@
+// What bakes and upsampling share: progress as JSON lines, stopping on signals, the closing line.
+#include "cli.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static volatile sig_atomic_t stop_wanted;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    stop_wanted = 1;
+}
+
+// Takes the object over. A reader that went away must not end the bake: SIGPIPE is ignored, and so is the error.
+static void print_line(json_t *object)
+{
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', stdout);
+    fflush(stdout);
+    json_decref(object);
+}
+
+static json_t *statistics_of(const GrainBakeStatus *s)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "kinetic_energy", s->kinetic_energy, "potential_energy",
+                     s->potential_energy, "elastic_energy", s->elastic_energy, "deepest_overlap", s->deepest_overlap,
+                     "contacts", (json_int_t)s->contacts, "substeps", (json_int_t)s->substeps, "rejected_substeps",
+                     (json_int_t)s->rejected_substeps);
+}
+
+int32_t cli_on_status(void *user, const GrainBakeStatus *s)
+{
+    GrainBakeStatus *last = user;
+    *last = *s;
+    json_t *line = NULL;
+    switch (s->event) {
+    case GRAIN_BAKE_PREPARING:
+        line = json_pack("{s:s, s:s, s:f}", "event", "preparing", "stage", s->stage, "fraction", s->fraction);
+        break;
+    case GRAIN_BAKE_STARTED:
+        line = json_pack("{s:s, s:I, s:i, s:i, s:i, s:s}", "event", "started", "particles", (json_int_t)s->particles,
+                         "frame_start", s->frame_start, "frame_end", s->frame_end, "resumed_from", s->resumed_from, "cache",
+                         s->stage);
+        break;
+    case GRAIN_BAKE_PROGRESS:
+    case GRAIN_BAKE_FRAME:
+        line = json_pack("{s:s, s:i, s:f, s:I, s:f, s:f, s:f, s:I}", "event",
+                         s->event == GRAIN_BAKE_FRAME ? "frame" : "progress", "frame", s->frame, "fraction", s->fraction,
+                         "particles", (json_int_t)s->particles, "seconds", s->seconds, "seconds_left", s->seconds_left,
+                         "seconds_per_frame", s->seconds_per_frame, "bytes_written", (json_int_t)s->bytes_written);
+        if (line && s->event == GRAIN_BAKE_FRAME) json_object_set_new(line, "statistics", statistics_of(s));
+        break;
+    case GRAIN_BAKE_WARNING: line = json_pack("{s:s, s:s}", "event", "warning", "message", s->stage); break;
+    default: break;
+    }
+    if (line) print_line(line);
+    return stop_wanted ? 0 : GRAIN_CONTINUE;
+}
+
+int cli_parse_number(const char *text, long low, long high, int32_t *out)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (*text == 0 || *end != 0 || value < low || value > high) return 0;
+    *out = (int32_t)value;
+    return 1;
+}
+
+void cli_stop_on_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int cli_end(GrainResult result, const GrainBakeStatus *last)
+{
+    if (result == GRAIN_OK) {
+        print_line(json_pack("{s:s, s:i, s:f}", "event", "done", "frames", last->frame_end - last->frame_start + 1,
+                             "seconds", last->seconds));
+        return EXIT_DONE;
+    }
+    int exit_code = cli_fail(result);
+    if (result == GRAIN_CANCELLED)
+        print_line(json_pack("{s:s, s:i, s:s}", "event", "stopped", "frame", last->frame, "message", grain_last_error()));
+    else
+        print_line(json_pack("{s:s, s:i, s:s}", "event", "error", "code", exit_code, "message", grain_last_error()));
+    return exit_code;
+}

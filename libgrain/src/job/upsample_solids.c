@@ -1,0 +1,190 @@
+// Colliders for upsampling: finer than the bake's, moved as the job's poses or the bake's frames say.
+#include "job/upsample_solids.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <math.h>
+
+// Finer than the bake's, in coarse radii: grains see gaps that the coarse particles cannot enter, and edges are rounded by
+// less than a grain. Large colliders get by with half of that.
+#define FINE_VOXEL_RADII 0.25f
+#define FINE_BAND_VOXELS 12.0f
+#define COARSE_VOXEL_RADII 0.5f
+#define COARSE_BAND_VOXELS 8.0f
+// Voxels that the surface itself may have: the band is then some 12 million.
+#define MOST_SURFACE_VOXELS 500e3
+// s, over which a prop's velocity is taken.
+#define MOMENT 1e-3
+
+// --- distance fields ------------------------------------------------------------------------------
+
+static double mesh_area(const GrainMesh *mesh)
+{
+    double area = 0.0;
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        Vec3d p[3];
+        for (int k = 0; k < 3; k++) {
+            const float *from = mesh->positions + 3 * (int64_t)mesh->triangles[3 * t + k];
+            p[k] = vec3d((double)from[0], (double)from[1], (double)from[2]);
+        }
+        area += 0.5 * vec3d_length(vec3d_cross(vec3d_sub(p[1], p[0]), vec3d_sub(p[2], p[0])));
+    }
+    return area;
+}
+
+static GrainResult make_sdf(const UpsampleSolids *solids, const JobObject *object, const GrainMesh *mesh, GrainSdf **out)
+{
+    GrainSdfDef def;
+    float radius = solids->job->particle_radius;
+    TRY(grain_sdf_def_default(&def, sizeof def));
+    def.voxel_size = FINE_VOXEL_RADII * radius, def.band_voxels = FINE_BAND_VOXELS;
+    if (mesh_area(mesh) / pow((double)def.voxel_size, 2.0) > MOST_SURFACE_VOXELS)
+        def.voxel_size = COARSE_VOXEL_RADII * radius, def.band_voxels = COARSE_BAND_VOXELS;
+    // The shell of a sheet is as thick as the bake's, two of whose voxels it is unless the job says otherwise.
+    def.thickness = object->thickness > 0.0f ? object->thickness : 2.0f * radius;
+    while (def.thickness > 60.0f * def.voxel_size) def.voxel_size *= 2.0f; // a field reaches no farther
+    GrainResult result = grain_sdf_create(mesh, &def, &solids->run, out);
+    return result == GRAIN_OK || result == GRAIN_CANCELLED ? result : fail_within(result, "object '%s'", object->name);
+}
+
+static GrainResult add_solid(UpsampleSolids *solids, int number, int *body_count)
+{
+    const Job *job = solids->job;
+    const JobObject *object = &job->objects[number];
+    int i = solids->count++;
+    solids->object[i] = number;
+    solids->body[i] = object->role == JOB_BODY ? (*body_count)++ : -1;
+    solids->colliders[i] = (UpsampleCollider){.plane_point = object->plane_point,
+                                              .plane_normal = object->plane_normal,
+                                              .friction = object->friction,
+                                              .rotation = quat_identity()};
+    solids->tracks[i] = (SimCollider){.poses = object->poses,
+                                      .pose_count = object->poses ? object->sample_count : 0,
+                                      .sample_seconds = 1.0 / job->fps / (object->samples_per_frame > 0 ? object->samples_per_frame : 1)};
+    if (object->poses) solids->rest[i] = rigid_pose_at(&solids->tracks[i], 0.0).position;
+    if (object->is_plane || object->shapes) return GRAIN_OK;
+    GrainSdf *sdf;
+    TRY(make_sdf(solids, object, &object->mesh, &sdf));
+    solids->colliders[i].sdf = sdf;
+    return GRAIN_OK;
+}
+
+GrainResult upsample_solids_make(UpsampleSolids *solids, const Job *job, const GrainRun *run)
+{
+    *solids = (UpsampleSolids){.job = job, .run = *run};
+    solids->colliders = ALLOC_ZEROED(UpsampleCollider, job->object_count);
+    solids->tracks = ALLOC_ZEROED(SimCollider, job->object_count);
+    solids->object = ALLOC_ZEROED(int, job->object_count);
+    solids->body = ALLOC_ZEROED(int, job->object_count);
+    solids->rest = ALLOC_ZEROED(Vec3d, job->object_count);
+    solids->from = ALLOC_ZEROED(RigidPose, job->object_count);
+    solids->to = ALLOC_ZEROED(RigidPose, job->object_count);
+    if (!solids->colliders || !solids->tracks || !solids->object || !solids->body || !solids->rest || !solids->from || !solids->to)
+        return GRAIN_ERROR_MEMORY;
+    int body_count = 0;
+    for (int i = 0; i < job->object_count; i++)
+        if (job->objects[i].role == JOB_COLLIDER || job->objects[i].role == JOB_BODY) TRY(add_solid(solids, i, &body_count));
+    return GRAIN_OK;
+}
+
+void upsample_solids_free(UpsampleSolids *solids)
+{
+    for (int i = 0; i < solids->count; i++) grain_sdf_destroy((GrainSdf *)solids->colliders[i].sdf);
+    alloc_free(solids->colliders), alloc_free(solids->tracks);
+    alloc_free(solids->object), alloc_free(solids->body);
+    alloc_free(solids->rest), alloc_free(solids->from), alloc_free(solids->to);
+    *solids = (UpsampleSolids){0};
+}
+
+// --- motion ---------------------------------------------------------------------------------------
+
+static GrainResult read_body(const struct GrainFrame *frame, int body, RigidPose *out)
+{
+    const Column *position = column_find(frame->columns, frame->column_count, "body.position"),
+                 *facing = column_find(frame->columns, frame->column_count, "body.orientation");
+    if (!position || !facing || position->count <= body || facing->count <= body || position->components != 3 ||
+        facing->components != 4 || position->type != GRAIN_F32 || facing->type != GRAIN_F32)
+        return fail(GRAIN_ERROR_DAMAGED, "coarse frame %d does not say where its bodies are; bake again", frame->header.frame);
+    const float *p = (const float *)position->data + 3 * body, *q = (const float *)facing->data + 4 * body;
+    out->position = vec3d((double)p[0], (double)p[1], (double)p[2]);
+    out->facing = quatd_normalize((Quatd){(double)q[0], (double)q[1], (double)q[2], (double)q[3]});
+    return GRAIN_OK;
+}
+
+// A mesh that bends, as it is at the sample nearest to this time.
+static GrainResult bend(UpsampleSolids *solids, int i, double time)
+{
+    const JobObject *object = &solids->job->objects[solids->object[i]];
+    int64_t sample = (int64_t)llround(time / solids->tracks[i].sample_seconds);
+    if (sample >= object->sample_count) sample = object->sample_count - 1;
+    GrainMesh mesh = object->mesh;
+    mesh.positions = object->shapes + 3 * mesh.vertex_count * (sample > 0 ? sample : 0);
+    grain_sdf_destroy((GrainSdf *)solids->colliders[i].sdf);
+    solids->colliders[i].sdf = NULL;
+    GrainSdf *sdf;
+    TRY(make_sdf(solids, object, &mesh, &sdf));
+    solids->colliders[i].sdf = sdf;
+    return GRAIN_OK;
+}
+
+GrainResult upsample_solids_begin(UpsampleSolids *solids, const struct GrainFrame *first)
+{
+    for (int i = 0; i < solids->count; i++) {
+        RigidPose pose;
+        if (solids->body[i] < 0) continue;
+        TRY(read_body(first, solids->body[i], &pose));
+        solids->rest[i] = pose.position;
+    }
+    return GRAIN_OK;
+}
+
+GrainResult upsample_solids_frame(UpsampleSolids *solids, const struct GrainFrame *from, const struct GrainFrame *to,
+                                  double from_time)
+{
+    solids->from_time = from_time;
+    for (int i = 0; i < solids->count; i++) {
+        if (solids->job->objects[solids->object[i]].shapes)
+            TRY(bend(solids, i, from == to ? from_time : from_time + 1.0 / solids->job->fps));
+        if (solids->body[i] < 0) continue;
+        TRY(read_body(from, solids->body[i], &solids->from[i]));
+        TRY(read_body(to, solids->body[i], &solids->to[i]));
+    }
+    return GRAIN_OK;
+}
+
+// Bodies between two frames: along a line, turning evenly.
+static RigidPose pose_at(const UpsampleSolids *solids, int i, double time)
+{
+    if (solids->body[i] < 0) return rigid_pose_at(&solids->tracks[i], time);
+    double t = (time - solids->from_time) * solids->job->fps;
+    const RigidPose *from = &solids->from[i], *to = &solids->to[i];
+    Vec3d turn = quatd_to_rotation(quatd_multiply(to->facing, quatd_conjugate(from->facing)));
+    return (RigidPose){vec3d_add(from->position, vec3d_scale(vec3d_sub(to->position, from->position), t)),
+                       quatd_multiply(quatd_from_rotation(vec3d_scale(turn, t)), from->facing)};
+}
+
+static Vec3 to_single(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
+
+static void place(UpsampleSolids *solids, int i, double time)
+{
+    UpsampleCollider *c = &solids->colliders[i];
+    RigidPose now = pose_at(solids, i, time), before = pose_at(solids, i, time - MOMENT);
+    Vec3d way = vec3d_scale(vec3d_sub(now.position, before.position), 1.0 / MOMENT);
+    Vec3d spin = vec3d_scale(quatd_to_rotation(quatd_multiply(now.facing, quatd_conjugate(before.facing))), 1.0 / MOMENT);
+    // Own space is the world at time 0: its origin goes with the pivot.
+    Vec3d arm = vec3d_scale(quatd_rotate(now.facing, solids->rest[i]), -1.0);
+    c->is_moving = 1;
+    c->rotation = (Quat){(float)now.facing.w, (float)now.facing.x, (float)now.facing.y, (float)now.facing.z};
+    c->position = to_single(vec3d_add(now.position, arm));
+    c->spin = to_single(spin);
+    c->velocity = to_single(vec3d_add(way, vec3d_cross(spin, arm)));
+}
+
+const UpsampleCollider *upsample_solids_at(void *user, double time, int *count)
+{
+    UpsampleSolids *solids = user;
+    for (int i = 0; i < solids->count; i++)
+        if (solids->tracks[i].poses || solids->body[i] >= 0) place(solids, i, time);
+    *count = solids->count;
+    return solids->colliders;
+}

@@ -1,0 +1,30 @@
+#pragma once
+/// The job's colliders and bodies as grains meet them at any moment of the bake.
+#include "job/job.h"
+#include "sim/rigid/rigid.h"
+
+typedef struct UpsampleSolids {
+    const Job *job;
+    GrainRun run; ///< of making distance fields
+    int count;
+    UpsampleCollider *colliders;
+    SimCollider *tracks; ///< poses of props
+    int *object;         ///< collider -> the job's object
+    int *body;           ///< its number among the bodies, or -1
+    Vec3d *rest;         ///< m, pivots at time 0
+    // The frame under way, of bodies.
+    double from_time;
+    RigidPose *from, *to;
+} UpsampleSolids;
+
+/// Distance fields of all that does not bend. A zeroed UpsampleSolids may be freed.
+GrainResult upsample_solids_make(UpsampleSolids *solids, const Job *job, const GrainRun *run);
+/// Where bodies start from: the first coarse frame.
+GrainResult upsample_solids_begin(UpsampleSolids *solids, const struct GrainFrame *first);
+/// Before the grains go from one coarse frame to the next: bodies move as these frames say, what bends is as it will be at
+/// the end.
+GrainResult upsample_solids_frame(UpsampleSolids *solids, const struct GrainFrame *from, const struct GrainFrame *to,
+                                  double from_time);
+/// An UpsampleCollidersFn; user is the UpsampleSolids.
+const UpsampleCollider *upsample_solids_at(void *user, double time, int *count);
+void upsample_solids_free(UpsampleSolids *solids);

@@ -1,0 +1,372 @@
+// grain_upsample: the frames of a bake, one after the other, into frames of render grains.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/run.h"
+#include "grain/job.h"
+#include "job/upsample_solids.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Grains turned into rows at once when a frame is written.
+#define ROWS 65536
+#define MOST_COLUMNS 32
+
+typedef struct Upsampling {
+    const GrainUpsampleDef *def;
+    Job job;
+    Run run;
+    char *coarse_folder;
+    CacheManifest coarse; ///< of the bake
+    Cache cache;          ///< of the grains
+    UpsampleSolids solids;
+    UpsampleDef settings;
+    Upsampler *upsampler;
+    struct GrainFrame from, to; ///< coarse
+    int32_t first, last;        ///< frames wanted
+    int32_t done;               ///< the frame the grains stand at
+    int32_t resumed_from;
+    double began, seconds_per_frame, last_report;
+    void *rows; ///< ROWS elements of the widest column
+    int32_t *parents;
+} Upsampling;
+
+// --- reporting ----------------------------------------------------------------------------------
+
+static GrainResult report(Upsampling *u, GrainBakeEvent event, const char *stage, double fraction)
+{
+    if (!u->def->status) return GRAIN_OK;
+    GrainBakeStatus status = {.struct_size = sizeof status,
+                              .event = event,
+                              .frame_start = u->first,
+                              .frame_end = u->last,
+                              .frame = event == GRAIN_BAKE_FRAME ? u->done : u->done + 1,
+                              .resumed_from = u->resumed_from,
+                              .particles = u->upsampler ? upsample_count(u->upsampler) : 0,
+                              .bytes_written = u->cache.bytes_written,
+                              .fraction = fraction,
+                              .seconds = run_clock() - u->began,
+                              .seconds_left = -1.0,
+                              .seconds_per_frame = u->seconds_per_frame,
+                              .stage = stage};
+    if (u->seconds_per_frame > 0.0) status.seconds_left = u->seconds_per_frame * (u->last - u->done);
+    if (u->def->status(u->def->user, &status) == GRAIN_CONTINUE) return GRAIN_OK;
+    return fail(GRAIN_CANCELLED, "stopped after frame %d; run it again to go on from there", u->done);
+}
+
+static void warn(void *user, const char *text) { report(user, GRAIN_BAKE_WARNING, text, 0.0); }
+
+static int32_t report_stage(void *user, const char *stage, float fraction)
+{
+    return report(user, GRAIN_BAKE_PREPARING, stage, (double)fraction) == GRAIN_OK ? GRAIN_CONTINUE : 0;
+}
+
+static double fraction_at(const Upsampling *u, double frame)
+{
+    double frames = (double)u->last - u->coarse.frame_start;
+    return frames > 0.0 ? (frame - u->coarse.frame_start) / frames : 1.0;
+}
+
+static GrainResult watch_substep(void *user, double frame_fraction)
+{
+    Upsampling *u = user;
+    double now = run_clock();
+    if (now - u->last_report < 0.05) return GRAIN_OK;
+    u->last_report = now;
+    return report(u, GRAIN_BAKE_PROGRESS, "upsample", fraction_at(u, u->done + frame_fraction));
+}
+
+// --- what is there --------------------------------------------------------------------------------
+
+static GrainResult read_bake(Upsampling *u)
+{
+    const char *given = u->def->cache_folder;
+    TRY(given ? file_join(given, "", &u->coarse_folder) : file_join(u->def->job_folder, "cache/", &u->coarse_folder));
+    GrainResult result = cache_manifest_read(u->coarse_folder, &u->coarse);
+    if (result == GRAIN_ERROR_IO || (result == GRAIN_OK && u->coarse.frame_count == 0))
+        return fail(GRAIN_ERROR_IO, "nothing is baked in '%s' yet: run grain bake first, then upsample", u->coarse_folder);
+    TRY(result);
+    if (strcmp(u->coarse.fingerprint, u->job.fingerprint) != 0)
+        return fail(GRAIN_ERROR_OTHER_JOB, "'%s' holds a bake of other settings or another scene: bake this job first",
+                    u->coarse_folder);
+    int32_t start = u->coarse.frame_start, end = start + (int32_t)u->coarse.frame_count - 1;
+    u->first = start, u->last = end;
+    if (!u->def->limit_frames) return GRAIN_OK;
+    u->first = u->def->first_frame, u->last = u->def->last_frame;
+    if (u->first >= start && u->last <= end && u->first <= u->last) return GRAIN_OK;
+    return fail(GRAIN_ERROR_ARGUMENT, "frames %d to %d were asked for; baked are %d to %d", u->first, u->last, start, end);
+}
+
+static void choose_settings(Upsampling *u)
+{
+    const JobUpsample *wanted = &u->job.upsample;
+    int64_t total = 0;
+    for (int64_t i = 0; i < u->coarse.frame_count; i++)
+        if (u->coarse.frames[i].particles > total) total = u->coarse.frames[i].particles;
+    double per_particle = wanted->per_particle > 0.0 ? wanted->per_particle : wanted->grains / (double)(total > 0 ? total : 1);
+    u->settings = (UpsampleDef){.scheme = wanted->scheme,
+                                .coarse_radius = u->job.particle_radius,
+                                .per_particle = per_particle,
+                                .size_spread = wanted->size_spread,
+                                .substep = wanted->substep,
+                                .seed = wanted->seed,
+                                .gravity = u->job.gravity,
+                                .coarse_total = total,
+                                .shard = u->def->shard - 1,
+                                .shard_count = u->def->shard_count};
+}
+
+static GrainResult check_size(const Upsampling *u)
+{
+    if (u->settings.per_particle > UPSAMPLE_MAX_PER_PARTICLE)
+        return fail(GRAIN_ERROR_JOB,
+                    "%.1f million grains would be %.0f for each of the %lld coarse particles; at most %d are allowed: ask "
+                    "for fewer grains, or bake with a smaller particle radius",
+                    1e-6 * u->job.upsample.grains, u->settings.per_particle, (long long)u->settings.coarse_total,
+                    UPSAMPLE_MAX_PER_PARTICLE);
+    double grains = (double)upsample_count_grains(&u->settings, u->settings.coarse_total);
+    double needed = grains * upsample_bytes_per_grain(), free_bytes = (double)memory_available();
+    if (needed < free_bytes) return GRAIN_OK;
+    return fail(GRAIN_ERROR_MEMORY,
+                "%.1f million grains need %.1f GB of memory where %.1f are free; cut them into %d shards or more "
+                "(--shard 1/%d and so on), or ask for fewer",
+                1e-6 * grains, 1e-9 * needed, 1e-9 * free_bytes,
+                (int)(u->settings.shard_count * needed / free_bytes) + 1, (int)(u->settings.shard_count * needed / free_bytes) + 1);
+}
+
+// A folder of its own for each way to cut the grains, so that its manifest has one writer.
+static GrainResult open_cache(Upsampling *u)
+{
+    CacheManifest wanted = {.stream = "grains",
+                            .job_name = (char *)u->job.name,
+                            .fps = u->coarse.fps,
+                            .frame_start = u->first,
+                            .frame_end = u->last};
+    job_upsample_fingerprint(&u->job, wanted.fingerprint);
+    char name[64], *folder;
+    snprintf(name, sizeof name, "grains_%dof%d", u->def->shard, u->def->shard_count);
+    TRY(file_join(u->coarse_folder, u->def->shard_count == 1 ? "grains" : name, &folder));
+    GrainResult result = cache_open(&u->cache, folder, &wanted, u->def->force ? CACHE_RESTART : CACHE_REPLACE);
+    alloc_free(folder);
+    u->cache.manifest.has_orientation = 1;
+    return result;
+}
+
+// --- frames ---------------------------------------------------------------------------------------
+
+static GrainResult read_coarse(Upsampling *u, int32_t frame, struct GrainFrame *out)
+{
+    grain_file_free(out);
+    return cache_read_frame(u->coarse_folder, "coarse", &u->coarse.frames[frame - u->coarse.frame_start], out);
+}
+
+static GrainResult view_coarse(const struct GrainFrame *frame, UpsampleCoarse *out)
+{
+    const Column *position = column_find(frame->columns, frame->column_count, "position"),
+                 *velocity = column_find(frame->columns, frame->column_count, "velocity"),
+                 *birth = column_find(frame->columns, frame->column_count, "birth_time");
+    int64_t count = frame->header.particles;
+    if (!position || !velocity || position->type != GRAIN_F32 || velocity->type != GRAIN_F32 || position->components != 3 ||
+        velocity->components != 3 || position->count != count || velocity->count != count)
+        return fail(GRAIN_ERROR_DAMAGED, "coarse frame %d has no positions or velocities; bake again", frame->header.frame);
+    int has_birth = birth && birth->type == GRAIN_F32 && birth->components == 1 && birth->count == count;
+    *out = (UpsampleCoarse){count, position->data, velocity->data, has_birth ? birth->data : NULL};
+    return GRAIN_OK;
+}
+
+// What the sources gave their particles, grains inherit.
+static int is_inherited(const Column *column, int64_t particles)
+{
+    static const char *const own[] = {"position", "velocity", "radius", "orientation", "id", "birth_time", "spin", NULL};
+    for (int i = 0; own[i]; i++)
+        if (strcmp(own[i], column->name) == 0) return 0;
+    return column->count == particles && particles > 0 && strncmp(column->name, "body.", 5) != 0;
+}
+
+static void fill_rows(const Upsampling *u, const Column *column, const Column *inherited, int64_t first, int64_t count)
+{
+    UpsampleRows rows = {0};
+    if (inherited) rows.parent = u->parents;
+    else if (strcmp(column->name, "position") == 0) rows.position = u->rows;
+    else if (strcmp(column->name, "velocity") == 0) rows.velocity = u->rows;
+    else if (strcmp(column->name, "radius") == 0) rows.radius = u->rows;
+    else if (strcmp(column->name, "orientation") == 0) rows.orientation = u->rows;
+    else rows.id = u->rows;
+    upsample_rows(u->upsampler, first, count, &rows);
+    if (!inherited) return;
+    size_t bytes = (size_t)(column_bytes(inherited) / inherited->count);
+    for (int64_t i = 0; i < count; i++)
+        memcpy((char *)u->rows + (size_t)i * bytes, (const char *)inherited->data + (size_t)u->parents[i] * bytes, bytes);
+}
+
+static GrainResult append_columns(const Upsampling *u, GrainFileStream *stream, const Column *columns,
+                                  const Column *const *inherited, int column_count)
+{
+    for (int c = 0; c < column_count; c++) {
+        int64_t count = columns[c].count;
+        for (int64_t first = 0; first < count; first += ROWS) {
+            int64_t rows = count - first < ROWS ? count - first : ROWS;
+            fill_rows(u, &columns[c], inherited[c], first, rows);
+            TRY(grain_file_append(stream, u->rows, column_bytes(&columns[c]) / count * rows));
+        }
+        TRY(grain_file_end_column(stream));
+    }
+    return GRAIN_OK;
+}
+
+// The id stands in the file only where the order does not tell it: where particles are born during the bake.
+static int list_columns(const Upsampling *u, const struct GrainFrame *coarse, Column *columns, const Column **inherited)
+{
+    int64_t grains = upsample_count(u->upsampler);
+    int count = 0, is_born_later = u->coarse.frames[0].particles != u->settings.coarse_total;
+    columns[count++] = (Column){"position", GRAIN_F32, 3, grains, NULL};
+    columns[count++] = (Column){"velocity", GRAIN_F32, 3, grains, NULL};
+    columns[count++] = (Column){"radius", GRAIN_F32, 1, grains, NULL};
+    columns[count++] = (Column){"orientation", GRAIN_F32, 4, grains, NULL};
+    if (is_born_later) columns[count++] = (Column){"id", GRAIN_I64, 1, grains, NULL};
+    for (int i = 0; i < count; i++) inherited[i] = NULL;
+    for (int i = 0; i < coarse->column_count && count < MOST_COLUMNS; i++) {
+        const Column *column = &coarse->columns[i];
+        if (!is_inherited(column, coarse->header.particles)) continue;
+        inherited[count] = column;
+        columns[count++] = (Column){column->name, column->type, column->components, grains, NULL};
+    }
+    return count;
+}
+
+static GrainResult write_frame(Upsampling *u, const struct GrainFrame *coarse)
+{
+    Column columns[MOST_COLUMNS];
+    const Column *inherited[MOST_COLUMNS];
+    upsample_order(u->upsampler);
+    int column_count = list_columns(u, coarse, columns, inherited);
+    GrainFileHeader header = {
+        .frame = u->done, .time = coarse->header.time, .particles = upsample_count(u->upsampler)};
+    char *path;
+    TRY(cache_frame_path(u->cache.folder, "grains", u->done, &path));
+    GrainFileStream stream;
+    GrainResult result = grain_file_begin(&stream, path, &header, columns, column_count);
+    if (result == GRAIN_OK) result = append_columns(u, &stream, columns, inherited, column_count);
+    if (result == GRAIN_OK) result = grain_file_commit(&stream, &header);
+    else grain_file_abandon(&stream);
+    alloc_free(path);
+    return result == GRAIN_OK ? cache_add_frame(&u->cache, &header) : result;
+}
+
+// --- stages ---------------------------------------------------------------------------------------
+
+static double seconds_at(const Upsampling *u, int32_t frame) { return (frame - u->coarse.frame_start) / u->coarse.fps; }
+
+static GrainResult load_newest(Upsampling *u, const struct GrainFrame *newest)
+{
+    int64_t count = newest->header.particles, born = u->coarse.frames[newest->header.frame - u->coarse.frame_start].particles;
+    static const char *const names[] = {"position", "velocity", "orientation"};
+    static const int components[] = {3, 3, 4};
+    const void *data[3];
+    for (int i = 0; i < 3; i++) {
+        const Column *column = column_find(newest->columns, newest->column_count, names[i]);
+        if (!column || column->type != GRAIN_F32 || column->components != components[i] || column->count != count)
+            return fail(GRAIN_ERROR_DAMAGED, "frame %d of the grains has no '%s'; make them again (--force)",
+                        newest->header.frame, names[i]);
+        data[i] = column->data;
+    }
+    return upsample_load(u->upsampler, born, count, data[0], data[1], data[2]);
+}
+
+// From the newest frame of grains, or from birth.
+static GrainResult start_or_resume(Upsampling *u)
+{
+    struct GrainFrame newest;
+    int found;
+    u->done = u->coarse.frame_start - 1;
+    TRY(read_coarse(u, u->coarse.frame_start, &u->to));
+    TRY(upsample_solids_begin(&u->solids, &u->to));
+    TRY(cache_find_newest(&u->cache, &newest, &found, warn, u));
+    if (found) {
+        u->done = newest.header.frame;
+        GrainResult result = u->done < u->last ? load_newest(u, &newest) : GRAIN_OK;
+        grain_file_free(&newest);
+        TRY(result);
+    }
+    u->resumed_from = u->done;
+    TRY(report(u, GRAIN_BAKE_STARTED, u->cache.folder, 0.0));
+    if (found) return u->done < u->last ? read_coarse(u, u->done, &u->to) : GRAIN_OK;
+    UpsampleCoarse first;
+    TRY(view_coarse(&u->to, &first));
+    TRY(upsample_solids_frame(&u->solids, &u->to, &u->to, 0.0));
+    TRY(upsample_begin(u->upsampler, &first, 0.0));
+    u->done = u->coarse.frame_start;
+    TRY(u->done >= u->first ? write_frame(u, &u->to) : GRAIN_OK);
+    return report(u, GRAIN_BAKE_FRAME, "upsample", fraction_at(u, u->done));
+}
+
+static GrainResult upsample_frames(Upsampling *u)
+{
+    while (u->done < u->last) {
+        double frame_began = run_clock();
+        UpsampleCoarse from, to;
+        struct GrainFrame spare = u->from;
+        u->from = u->to, u->to = spare;
+        TRY(read_coarse(u, u->done + 1, &u->to));
+        TRY(view_coarse(&u->from, &from));
+        TRY(view_coarse(&u->to, &to));
+        TRY(upsample_solids_frame(&u->solids, &u->from, &u->to, seconds_at(u, u->done)));
+        TRY(upsample_advance(u->upsampler, &from, &to, seconds_at(u, u->done), 1.0 / u->coarse.fps, watch_substep, u));
+        u->done++;
+        if (u->done >= u->first) TRY(write_frame(u, &u->to));
+        u->seconds_per_frame = run_clock() - frame_began;
+        TRY(report(u, GRAIN_BAKE_FRAME, "upsample", fraction_at(u, u->done)));
+    }
+    return GRAIN_OK;
+}
+
+static GrainResult upsample_all(Upsampling *u)
+{
+    TRY(job_read(u->def->job_folder, &u->job));
+    TRY(read_bake(u));
+    choose_settings(u);
+    TRY(check_size(u));
+    TRY(open_cache(u));
+    GrainRun options = {sizeof options, u->run.thread_count, report_stage, u};
+    TRY(upsample_solids_make(&u->solids, &u->job, &options));
+    u->settings.colliders = upsample_solids_at;
+    u->settings.colliders_user = &u->solids;
+    TRY(upsample_create(&u->settings, u->run.thread_count, &u->upsampler));
+    u->rows = ALLOC(char, (int64_t)ROWS * 16 * 8);
+    u->parents = ALLOC(int32_t, ROWS);
+    if (!u->rows || !u->parents) return GRAIN_ERROR_MEMORY;
+    TRY(start_or_resume(u));
+    return upsample_frames(u);
+}
+
+GrainResult grain_upsample_def_default(GrainUpsampleDef *def, uint32_t size)
+{
+    BEGIN_DEFAULT(def, size, GrainUpsampleDef);
+    def->shard = def->shard_count = 1;
+    return GRAIN_OK;
+}
+
+GrainResult grain_upsample(const GrainUpsampleDef *def)
+{
+    CHECK_STRUCT(def, GrainUpsampleDef);
+    if (!def->job_folder) return fail(GRAIN_ERROR_ARGUMENT, "GrainUpsampleDef.job_folder is NULL");
+    if (def->shard_count < 1 || def->shard_count > 1000 || def->shard < 1 || def->shard > def->shard_count)
+        return fail(GRAIN_ERROR_ARGUMENT, "shard %d of %d; allowed are 1/1 to 1000/1000", def->shard, def->shard_count);
+    Upsampling u = {.def = def, .began = run_clock(), .cache.lock = -1};
+    GrainRun options = {sizeof options, def->thread_count, report_stage, &u};
+    TRY(run_begin(&u.run, &options));
+    GrainResult result = upsample_all(&u);
+
+    upsample_destroy(u.upsampler);
+    upsample_solids_free(&u.solids);
+    alloc_free(u.rows);
+    alloc_free(u.parents);
+    grain_file_free(&u.from), grain_file_free(&u.to);
+    cache_manifest_free(&u.coarse);
+    cache_close(&u.cache);
+    alloc_free(u.coarse_folder);
+    job_free(&u.job);
+    return result;
+}

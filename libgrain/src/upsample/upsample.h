@@ -1,0 +1,102 @@
+#pragma once
+/// Render grains that follow a coarse bake (Ihmsen, Wahl, Teschner 2013, section 4; what differs and why:
+/// docs/upsampling.md).
+///
+/// Grains do not meet each other. Each is a function of (coarse frames, colliders, seed, its own number), so a bake can
+/// be cut into shards that know nothing of one another, and the bits do not depend on threads, shards or where it was
+/// stopped: sums over coarse particles always run in the order of the coarse grid, and whatever is out of reach adds an
+/// exact zero.
+///
+///     coarse particle c, layer j   ->  grain with rank j * coarse_total + c
+///
+/// Ranks are the order in files. So any prefix has the same number of grains from each coarse particle, and a shard is
+/// a range of ranks.
+#include "base/cell_grid.h"
+#include "base/run.h"
+#include "base/simd.h"
+#include "sdf/sdf.h"
+
+typedef enum UpsampleScheme {
+    UPSAMPLE_GATED,      ///< ours
+    UPSAMPLE_IHMSEN2013, ///< as printed, for comparison: alpha of section 4.2, no friction, nothing rejected at birth
+} UpsampleScheme;
+
+/// What grains may not enter, at one moment. A mesh as its signed distance field, or an endless plane (sdf is NULL).
+typedef struct UpsampleCollider {
+    const GrainSdf *sdf;            ///< in the collider's own space
+    Vec3 plane_point, plane_normal; ///< of a plane; unit normal
+    float friction;                 ///< tangent of the friction angle
+    int is_moving;                  ///< the rest means something
+    Quat rotation;                  ///< own space to world
+    Vec3 position;                  ///< of the own space's origin in the world
+    Vec3 velocity, spin;            ///< of that point, m/s; rad/s
+} UpsampleCollider;
+
+/// The colliders at a time (s since the first frame). Asked once a substep, between parallel regions.
+typedef const UpsampleCollider *UpsampleCollidersFn(void *user, double time, int *count);
+
+#define UPSAMPLE_MAX_PER_PARTICLE 1000
+
+typedef struct UpsampleDef {
+    UpsampleScheme scheme;
+    float coarse_radius;  ///< m, mean radius of the coarse particles
+    double per_particle;  ///< grains to a coarse particle, (0, 1000]; fractions are spread evenly over the particles
+    float size_spread;    ///< radii are even in +- this fraction
+    float substep;        ///< s, at most
+    uint64_t seed;
+    Vec3 gravity;
+    int64_t coarse_total; ///< coarse particles by the end of the bake, those still to be born included
+    int32_t shard, shard_count; ///< shard counts from 0
+    UpsampleCollidersFn *colliders;
+    void *colliders_user;
+} UpsampleDef;
+
+/// A stored coarse frame; arrays in the order of birth, so that later frames have more.
+typedef struct UpsampleCoarse {
+    int64_t count;
+    const Vec3 *position, *velocity;
+    const float *birth_time; ///< s since the first frame; NULL: unknown
+} UpsampleCoarse;
+
+typedef struct Upsampler Upsampler;
+
+/// Checks the def. Memory for all grains of the shard is taken here; none is taken later.
+GrainResult upsample_create(const UpsampleDef *def, int threads, Upsampler **out);
+void upsample_destroy(Upsampler *upsampler);
+
+/// Gives birth to the grains of the first frame.
+GrainResult upsample_begin(Upsampler *upsampler, const UpsampleCoarse *first, double time);
+
+/// Asked after every substep with the part of the frame that is done; anything but GRAIN_OK stops there, and the grains
+/// then stand between frames: begin or load again.
+typedef GrainResult UpsampleWatchFn(void *user, double fraction);
+/// From the time of one coarse frame to that of the next.
+GrainResult upsample_advance(Upsampler *upsampler, const UpsampleCoarse *from, const UpsampleCoarse *to, double time,
+                             double seconds, UpsampleWatchFn *watch, void *user);
+
+/// Grains born so far.
+int64_t upsample_count(const Upsampler *upsampler);
+/// Bytes held for each grain of the shard, at the most.
+double upsample_bytes_per_grain(void);
+
+/// Grains in the order of their ranks: which they are, and what they do. Any of the arrays may be NULL. Calls with
+/// ascending first are cheap; upsample_order comes before the first of them.
+typedef struct UpsampleRows {
+    Vec3 *position, *velocity;
+    float *radius;
+    Quat *orientation;
+    int64_t *id;     ///< 1024 * coarse particle + layer: the same in every frame and every split
+    int32_t *parent; ///< coarse particle
+} UpsampleRows;
+void upsample_order(Upsampler *upsampler);
+void upsample_rows(const Upsampler *upsampler, int64_t first, int64_t count, const UpsampleRows *out);
+
+/// The way back, from a frame written before: the state is exactly position, velocity and orientation of the grains of
+/// coarse particles [0, coarse_count). GRAIN_ERROR_DAMAGED where count is not theirs.
+GrainResult upsample_load(Upsampler *upsampler, int64_t coarse_count, int64_t count, const Vec3 *position,
+                          const Vec3 *velocity, const Quat *orientation);
+
+/// Grains the shard of this def will have when coarse particles [0, coarse_count) are born.
+int64_t upsample_count_grains(const UpsampleDef *def, int64_t coarse_count);
+/// m, mean radius of a grain: as much volume in all as the coarse particle has.
+float upsample_grain_radius(const UpsampleDef *def);

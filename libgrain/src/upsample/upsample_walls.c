@@ -1,0 +1,244 @@
+// Colliders as grains meet them: nobody enters one, free grains bounce, slide and come to rest on it.
+#include "upsample/upsample_inside.h"
+
+#include <math.h>
+
+// Share of its speed towards a wall a single grain keeps: sand hardly bounces.
+#define RESTITUTION 0.15f
+// m/s: slower bounces are none.
+#define SLOWEST_BOUNCE 0.1f
+// Over the grain's radius: closer than this to touching is touching, deeper than this is pushed out. A grain at rest is
+// in between and stays where it is to the bit.
+#define SLOP 0.02f
+// Steps of a grain along and around walls within one substep, at most; what is left of its way then is dropped.
+#define MOST_STEPS 12
+#define MOST_PUSHES 6
+// Along a wall a grain goes at most this far, in its own radii, before it looks again.
+#define STRIDE 4.0f
+
+typedef struct Wall {
+    float distance;
+    Vec3 normal, velocity; ///< unit, or 0 where nobody knows the way out
+    int collider;          ///< -1: none
+} Wall;
+
+static Vec3 to_own_space(const UpsampleCollider *c, Vec3 p)
+{
+    return c->is_moving ? quat_rotate(quat_conjugate(c->rotation), vec3_sub(p, c->position)) : p;
+}
+
+static Vec3 velocity_at(const UpsampleCollider *c, Vec3 p)
+{
+    return c->is_moving ? vec3_add(c->velocity, vec3_cross(c->spin, vec3_sub(p, c->position))) : vec3(0, 0, 0);
+}
+
+// m, from the box around the field; 0 inside it.
+static float distance_to_bounds(const GrainSdf *sdf, Vec3 p)
+{
+    Vec3 low, high, zero = {0, 0, 0};
+    sdf_bounds(sdf, &low, &high);
+    return vec3_length(vec3_max(vec3_max(vec3_sub(low, p), vec3_sub(p, high)), zero));
+}
+
+static float distance_to(const UpsampleCollider *c, Vec3 p, Vec3 *normal)
+{
+    Vec3 own = to_own_space(c, p), slope;
+    float distance;
+    if (c->sdf) {
+        distance = sdf_sample_point(c->sdf, own, &slope);
+        if (distance >= sdf_half_width(c->sdf)) distance = fmaxf(distance, distance_to_bounds(c->sdf, own));
+        slope = vec3_normalize(slope, vec3(0, 0, 0));
+    } else {
+        distance = vec3_dot(vec3_sub(own, c->plane_point), c->plane_normal);
+        slope = c->plane_normal;
+    }
+    *normal = c->is_moving ? quat_rotate(c->rotation, slope) : slope;
+    return distance;
+}
+
+static Wall nearest_wall(const Upsampler *u, Vec3 p)
+{
+    Wall wall = {INFINITY, {0, 0, 0}, {0, 0, 0}, -1};
+    for (int i = 0; i < u->collider_count; i++) {
+        Vec3 normal;
+        float distance = distance_to(&u->colliders[i], p, &normal);
+        if (distance >= wall.distance) continue;
+        wall = (Wall){distance, normal, velocity_at(&u->colliders[i], p), i};
+    }
+    return wall;
+}
+
+// --- a block --------------------------------------------------------------------------------------
+
+// Whether the collider may be nearer than range to some point of the ball.
+static int is_near(const UpsampleCollider *c, Vec3 centre, float radius, float range, float seconds)
+{
+    Vec3 own = to_own_space(c, centre), unused;
+    if (c->is_moving)
+        range += seconds * (vec3_length(velocity_at(c, centre)) + vec3_length(c->spin) * (radius + range));
+    if (!c->sdf) return distance_to(c, centre, &unused) - radius < range;
+    if (distance_to_bounds(c->sdf, own) - radius >= range) return 0;
+    float distance = sdf_sample_point(c->sdf, own, &unused);
+    // Half a voxel for what interpolation makes of distances.
+    return distance - radius < range + 0.5f * sdf_voxel_size(c->sdf) || distance >= sdf_half_width(c->sdf);
+}
+
+// Beyond the band the field knows no distance, but the box around it does.
+static void extend_distances(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d)
+{
+    for (int i = 0; i < count; i++)
+        if (d[i] >= sdf_half_width(sdf)) d[i] = fmaxf(d[i], distance_to_bounds(sdf, vec3(x[i], y[i], z[i])));
+}
+
+static void sample_block(const UpsampleCollider *c, const float *x, const float *y, const float *z, int count, float *d,
+                         float *nx, float *ny, float *nz)
+{
+    if (c->sdf && !c->is_moving) {
+        sdf_sample(c->sdf, x, y, z, count, d, nx, ny, nz);
+        extend_distances(c->sdf, x, y, z, count, d);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        Vec3 normal;
+        d[i] = distance_to(c, vec3(x[i], y[i], z[i]), &normal);
+        nx[i] = normal.x, ny[i] = normal.y, nz[i] = normal.z;
+    }
+}
+
+static void take_nearer(const UpsampleCollider *c, int number, const float *x, const float *y, const float *z, int count,
+                        BlockWalls *walls)
+{
+    float d[UPSAMPLE_BLOCK + 32], nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
+    sample_block(c, x, y, z, count, d, nx, ny, nz);
+    for (int i = 0; i < count; i++) {
+        if (d[i] >= walls->distance[i]) continue;
+        walls->distance[i] = d[i];
+        walls->nx[i] = nx[i], walls->ny[i] = ny[i], walls->nz[i] = nz[i];
+        walls->vx[i] = walls->vy[i] = walls->vz[i] = 0.0f;
+        walls->nearest[i] = number;
+        if (!c->is_moving) continue;
+        Vec3 v = velocity_at(c, vec3(x[i], y[i], z[i]));
+        walls->vx[i] = v.x, walls->vy[i] = v.y, walls->vz[i] = v.z;
+    }
+}
+
+int upsample_find_walls(const Upsampler *u, const float *x, const float *y, const float *z, int count, float range,
+                        float seconds, BlockWalls *walls)
+{
+    Vec3 low = {x[0], y[0], z[0]}, high = low;
+    for (int i = 1; u->collider_count > 0 && i < count; i++) {
+        low = vec3_min(low, vec3(x[i], y[i], z[i]));
+        high = vec3_max(high, vec3(x[i], y[i], z[i]));
+    }
+    Vec3 centre = vec3_scale(vec3_add(low, high), 0.5f);
+    float radius = 0.5f * vec3_length(vec3_sub(high, low));
+    int found = 0;
+    for (int c = 0; c < u->collider_count; c++) {
+        if (!is_near(&u->colliders[c], centre, radius, range, seconds)) continue;
+        for (int i = 0; !found && i < count + 32; i++) {
+            walls->distance[i] = 1e30f, walls->nearest[i] = -1;
+            walls->nx[i] = walls->ny[i] = walls->nz[i] = walls->vx[i] = walls->vy[i] = walls->vz[i] = 0.0f;
+        }
+        found = 1;
+        take_nearer(&u->colliders[c], c, x, y, z, count, walls);
+    }
+    return found;
+}
+
+// --- one grain ------------------------------------------------------------------------------------
+
+// The grain's velocity after touching: no longer into the wall, and slowed along it by Coulomb's friction.
+static Vec3 touch(const UpsampleCollider *c, const Wall *wall, Vec3 velocity)
+{
+    Vec3 slip = vec3_sub(velocity, wall->velocity);
+    float towards = -vec3_dot(slip, wall->normal);
+    if (towards <= 0.0f) return velocity;
+    Vec3 along = vec3_add_scaled(slip, wall->normal, towards);
+    float bounce = towards > SLOWEST_BOUNCE ? RESTITUTION * towards : 0.0f;
+    float speed = vec3_length(along), slowed = c->friction * (towards + bounce);
+    along = speed > slowed ? vec3_scale(along, 1.0f - slowed / speed) : vec3(0, 0, 0);
+    return vec3_add(wall->velocity, vec3_add_scaled(along, wall->normal, bounce));
+}
+
+int upsample_push_out(const Upsampler *u, Vec3 *position, float radius)
+{
+    for (int push = 0; push < MOST_PUSHES; push++) {
+        Wall wall = nearest_wall(u, *position);
+        if (wall.distance >= radius * (1.0f - SLOP)) return 1;
+        if (vec3_dot(wall.normal, wall.normal) == 0.0f) return 0;
+        *position = vec3_add_scaled(*position, wall.normal, radius - wall.distance);
+    }
+    return nearest_wall(u, *position).distance > 0.0f;
+}
+
+// Touches every wall in reach, in a corner more than one; returns how much of `left` seconds it can go on before one may
+// be in the way.
+static float touch_walls(const Upsampler *u, Vec3 *position, Vec3 *velocity, float radius, float left)
+{
+    float time = left;
+    for (int i = 0; i < u->collider_count; i++) {
+        Wall wall = {.collider = i};
+        wall.distance = distance_to(&u->colliders[i], *position, &wall.normal);
+        wall.velocity = velocity_at(&u->colliders[i], *position);
+        float gap = wall.distance - radius, stride = gap;
+        if (gap <= SLOP * radius) {
+            *velocity = touch(&u->colliders[i], &wall, *velocity);
+            stride = STRIDE * radius;
+            if (gap < -SLOP * radius) *position = vec3_add_scaled(*position, wall.normal, -gap);
+        }
+        float speed = vec3_length(vec3_sub(*velocity, wall.velocity));
+        if (speed * time > stride) time = stride / speed;
+    }
+    return time;
+}
+
+// Steps as long as the nearest wall is away: no wall is ever jumped over, however thin.
+static void move_grain(const Upsampler *u, Vec3 *position, Vec3 *velocity, float radius, float seconds)
+{
+    float left = seconds;
+    for (int step = 0; step < MOST_STEPS && left > 0.0f; step++) {
+        float time = touch_walls(u, position, velocity, radius, left);
+        *position = vec3_add_scaled(*position, *velocity, time);
+        left -= time;
+    }
+}
+
+// Where the coarse particle is: never inside a collider, so it is the way out for a grain that a moving one swallowed.
+static Vec3 parent_position(const Upsampler *u, uint32_t number)
+{
+    int64_t coarse, layer;
+    upsample_identity(u, number, &coarse, &layer);
+    if (coarse >= u->field.count) return vec3(0, 0, 0);
+    return vec3(u->field.x[coarse], u->field.y[coarse], u->field.z[coarse]);
+}
+
+// Around and along the walls, with the grain's own radius.
+static void move_near_wall(const Upsampler *u, uint32_t number, Vec3 *position, Vec3 *velocity, float seconds)
+{
+    int64_t coarse, layer;
+    upsample_identity(u, number, &coarse, &layer);
+    float radius = upsample_radius_of(u, coarse, layer);
+    move_grain(u, position, velocity, radius, seconds);
+    if (upsample_push_out(u, position, radius)) return;
+    *position = parent_position(u, number);
+    *velocity = vec3(0, 0, 0);
+}
+
+float upsample_move_among_walls(Upsampler *u, int64_t first, int count, float seconds, const BlockWalls *walls)
+{
+    GrainColumns *g = &u->grains;
+    float largest = u->grain_radius * (1.0f + u->def.size_spread), fastest = 0.0f;
+    for (int i = 0; i < count; i++) {
+        int64_t p = first + i;
+        Vec3 position = {g->x[p], g->y[p], g->z[p]}, velocity = {g->vx[p], g->vy[p], g->vz[p]};
+        Vec3 slip = vec3_sub(velocity, vec3(walls->vx[i], walls->vy[i], walls->vz[i]));
+        if (walls->distance[i] - vec3_length(slip) * seconds > largest * (1.0f + SLOP))
+            position = vec3_add_scaled(position, velocity, seconds);
+        else
+            move_near_wall(u, g->number[p], &position, &velocity, seconds);
+        fastest = fmaxf(fastest, vec3_length(velocity));
+        g->x[p] = position.x, g->y[p] = position.y, g->z[p] = position.z;
+        g->vx[p] = velocity.x, g->vy[p] = velocity.y, g->vz[p] = velocity.z;
+    }
+    return fastest;
+}

@@ -1,0 +1,197 @@
+"""`grain upsample`: from a bake to render grains, in one piece or in shards, stopped, damaged, changed."""
+from __future__ import annotations
+
+import array
+import json
+import signal
+import struct
+from pathlib import Path
+
+import jobs
+import program
+from test_rigid import column, moving
+
+
+def columns_of(path: Path) -> dict[str, bytes]:
+    """Name -> bytes of each column of a frame file, as libgrain/docs/formats.md lays it out."""
+    data = path.read_bytes()
+    sizes = {0: 4, 1: 4, 2: 8, 3: 8}
+    result = {}
+    for k in range(struct.unpack_from("<I", data, 32)[0]):
+        at = 64 + 64 * k
+        name = data[at:at + 32].rstrip(b"\0").decode()
+        kind, components, offset, count = struct.unpack_from("<IIQQ", data, at + 32)
+        result[name] = data[offset:offset + count * components * sizes[kind]]
+    return result
+
+
+def baked(folder: Path, **settings: object) -> Path:
+    """A small job and its coarse bake."""
+    job = jobs.small(**settings).write(folder / "job")
+    program.run("bake", job, check=0)
+    return job
+
+
+def change(job: Path, **settings: object) -> None:
+    document = json.loads((job / "job.json").read_text())
+    document["upsample"] = settings
+    (job / "job.json").write_text(json.dumps(document))
+
+
+def frames(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in sorted(folder.glob("grains_*.grain"))}
+
+
+def test_grains_of_every_frame_above_the_ground(folder: Path) -> None:
+    job = baked(folder, upsample={"grains_per_particle": 30, "size_spread": 0.2})
+    done = program.run("upsample", job, check=0)
+    assert [e["event"] for e in done.events][-1] == "done"
+    coarse = json.loads((job / "cache/cache.json").read_text())
+    made = json.loads((job / "cache/grains/cache.json").read_text())
+    assert made["streams"]["grains"]["bytes_per_particle"] == 44
+    assert [f["frame"] for f in made["frames"]] == [1, 2, 3, 4, 5]
+    for fine, rough in zip(made["frames"], coarse["frames"]):
+        assert fine["particles"] == 30 * rough["particles"]
+        columns = columns_of(job / f"cache/grains/grains_{fine['frame']:06d}.grain")
+        positions, radii = array.array("f", columns["position"]), array.array("f", columns["radius"])
+        assert all(z >= 0.9 * r for z, r in zip(positions[2::3], radii)), "a grain is in the ground"
+        # The ball of radius 0.08 at (0, 0, 0.08): its mesh lies up to 0.4 % inside it.
+        for x, y, z in zip(positions[0::3], positions[1::3], positions[2::3]):
+            assert x * x + y * y + (z - 0.08) ** 2 > 0.0797 ** 2, "a grain is in the ball"
+    program.run("info", job / "cache/grains", check=0)
+
+
+def test_shards_side_by_side_are_the_same_bytes(folder: Path) -> None:
+    job = baked(folder, frame_end=3, upsample={"grains_per_particle": 9.5})
+    program.run("upsample", job, "--threads", 1, check=0)
+    for count in (4, 7):
+        # All at once: each has a lock and a manifest of its own.
+        running = [program.start("upsample", job, "--shard", f"{i}/{count}", "--threads", 1 + i % 3)
+                   for i in range(1, count + 1)]
+        assert all(process.wait(120) == 0 for process in running)
+        for process in running:
+            process.stdout.close(), process.stderr.close()
+        for name in frames(job / "cache/grains"):
+            whole = columns_of(job / "cache/grains" / name)
+            parts = [columns_of(job / f"cache/grains_{i}of{count}" / name) for i in range(1, count + 1)]
+            for column, data in whole.items():
+                assert b"".join(part[column] for part in parts) == data, f"{name}, {column}, {count} shards"
+
+
+def test_stop_and_go_on(folder: Path) -> None:
+    job = baked(folder, frame_end=8, upsample={"grains_per_particle": 60})
+    program.run("upsample", job, check=0)
+    through = frames(job / "cache/grains")
+    process = program.start("upsample", job, "--force", "--threads", 1)
+    for line in process.stdout:
+        if '"frame"' in line and json.loads(line)["event"] == "frame" and json.loads(line)["frame"] >= 3:
+            break
+    process.send_signal(signal.SIGTERM)
+    rest = process.stdout.read()
+    assert process.wait(30) == 5, rest
+    process.stdout.close(), process.stderr.close()
+    assert json.loads(rest.splitlines()[-1])["event"] == "stopped"
+    assert 3 <= len(frames(job / "cache/grains")) < 8
+    going_on = program.run("upsample", job, check=0)
+    assert next(e for e in going_on.events if e["event"] == "started")["resumed_from"] >= 3
+    assert frames(job / "cache/grains") == through
+
+
+def test_damage_is_made_good(folder: Path) -> None:
+    job = baked(folder, upsample={"grains_per_particle": 5})
+    program.run("upsample", job, check=0)
+    through = frames(job / "cache/grains")
+    last = job / "cache/grains/grains_000005.grain"
+    data = bytearray(last.read_bytes())
+    data[-100] ^= 1
+    last.write_bytes(data)
+    done = program.run("upsample", job, check=0)
+    assert any(e["event"] == "warning" and "frame 5" in e["message"] for e in done.events)
+    assert frames(job / "cache/grains") == through
+    (job / "cache/grains/grains_000002.grain").unlink()
+    program.run("upsample", job, check=0)
+    assert frames(job / "cache/grains") == through
+
+
+def test_other_settings_never_resimulate(folder: Path) -> None:
+    job = baked(folder, upsample={"grains_per_particle": 4})
+    program.run("upsample", job, check=0)
+    coarse = {p: p.stat().st_mtime_ns for p in (job / "cache").glob("coarse_*")}
+    first = frames(job / "cache/grains")
+    change(job, grains_per_particle=4, seed=3)
+    program.run("upsample", job, check=0)
+    second = frames(job / "cache/grains")
+    assert second.keys() == first.keys() and second != first
+    change(job, grains=1000)
+    program.run("upsample", job, check=0)
+    particles = json.loads((job / "cache/grains/cache.json").read_text())["frames"][0]["particles"]
+    assert abs(particles - 1000) <= 1
+    assert program.run("bake", job, check=0).events[-1]["event"] == "done"
+    assert {p: p.stat().st_mtime_ns for p in (job / "cache").glob("coarse_*")} == coarse
+
+
+def test_frame_range(folder: Path) -> None:
+    job = baked(folder, upsample={"grains_per_particle": 6})
+    program.run("upsample", job, check=0)
+    whole = frames(job / "cache/grains")
+    program.run("upsample", job, "--force", "--frames", "3-4", check=0)
+    assert frames(job / "cache/grains") == {name: whole[name] for name in list(whole)[2:4]}
+    program.run("upsample", job, "--frames", "3-5", check=0)
+    assert frames(job / "cache/grains") == {name: whole[name] for name in list(whole)[2:]}
+    program.run("upsample", job, check=0)  # begins before them: all are made again
+    assert frames(job / "cache/grains") == whole
+    assert "baked are 1 to 5" in program.run("upsample", job, "--frames", "2-9").stderr
+
+
+def test_errors_name_the_remedy(folder: Path) -> None:
+    job = jobs.small(upsample={"grains_per_particle": 6}).write(folder / "job")
+    assert "grain bake" in program.run("upsample", job, check=4).stderr
+    program.run("bake", job, "--until", 2, check=0)
+    assert len(program.run("upsample", job, check=0).events) > 2  # what is baked so far
+    assert "shard" in program.run("upsample", job, "--shard", "3/2", check=2).stderr
+    assert "frames" in program.run("upsample", job, "--frames", "5", check=2).stderr
+    change(job, grains_per_particle=6, grains=10)
+    assert "give one of them" in program.run("upsample", job, check=3).stderr
+    change(job, grains_per_partikel=6)
+    assert "grains_per_partikel" in program.run("upsample", job, check=3).stderr
+    change(job, grains=1e11)
+    assert "smaller particle radius" in program.run("upsample", job, check=3).stderr
+    document = json.loads((job / "job.json").read_text())
+    document["seed"] = 99
+    (job / "job.json").write_text(json.dumps(document))
+    change(job, grains_per_particle=6)
+    assert "bake this job first" in program.run("upsample", job, check=8).stderr
+
+
+def turned_back(quaternion: tuple[float, ...], v: tuple[float, ...]) -> tuple[float, float, float]:
+    """v in the axes of a body turned by w, x, y, z."""
+    w, x, y, z = quaternion
+    x, y, z = -x, -y, -z
+    t = (2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0]))
+    return (v[0] + w * t[0] + y * t[2] - z * t[1], v[1] + w * t[1] + z * t[0] - x * t[2],
+            v[2] + w * t[2] + x * t[1] - y * t[0])
+
+
+def test_props_that_move_and_bodies_push_the_grains(folder: Path) -> None:
+    job = moving(upsample={"grains_per_particle": 40}).write(folder / "job")
+    program.run("bake", job, check=0)
+    program.run("upsample", job, check=0)
+    whole = frames(job / "cache/grains")
+    touched = 0
+    for frame in range(1, 11):
+        grains = column(job / f"cache/grains/grains_{frame:06d}.grain", "position")
+        coarse = job / f"cache/coarse_{frame:06d}.grain"
+        at, facing = column(coarse, "body.position"), column(coarse, "body.orientation")
+        driven = 0.005 * (frame - 1)
+        for p in grains:
+            # The ball's mesh lies up to 0.4 % of its radius inside it, and trilinear distances a little more.
+            away = (p[0] - driven) ** 2 + p[1] ** 2 + (p[2] - 0.06) ** 2
+            assert away > 0.059 ** 2, f"frame {frame}: a grain is in the ball that drives"
+            touched += away < 0.066 ** 2
+            own = turned_back(facing[0], tuple(a - b for a, b in zip(p, at[0])))
+            inside = abs(own[0]) < 0.0295 and abs(own[1]) < 0.0295 and 0.0005 < own[2] < 0.0595
+            assert not inside, f"frame {frame}: a grain is in the crate"
+    assert touched > 100, "no grain ever came near the ball"
+    program.run("upsample", job, "--force", "--frames", "1-6", check=0)
+    program.run("upsample", job, check=0)
+    assert frames(job / "cache/grains") == whole
