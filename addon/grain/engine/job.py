@@ -24,7 +24,7 @@ _LABELS = {
     "grain_shape": "grain shape", "grain_balls": "balls of a grain", "cohesion": "cohesion",
     "normal_law": "normal law", "shear_law": "friction law", "young_modulus": "stiffness",
     "poisson_ratio": "Poisson's ratio", "integrator": "integrator", "tolerance": "tolerance",
-    "sleep": "sleep",
+    "sleep": "sleep", "law": "material",
 }
 
 Vector = tuple[float, float, float]
@@ -52,6 +52,7 @@ class Solver:
     integrator: str = "symplectic"
     tolerance: float = 1e-5  # of rkf45, in radii
     sleep: bool = True
+    law: str = "sand"  # of mpm
 
 
 @dataclass
@@ -148,7 +149,7 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
 def _unusual(solver: Solver) -> dict[str, Any]:
     """Settings that most bakes leave as they are."""
     names = ("grain_shape", "grain_balls", "cohesion", "normal_law", "shear_law", "young_modulus", "poisson_ratio",
-             "integrator", "tolerance", "sleep")
+             "integrator", "tolerance", "sleep", "law")
     defaults = Solver.__dataclass_fields__
     return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
 

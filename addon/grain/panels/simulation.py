@@ -96,16 +96,24 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     row.prop(settings, "particle_radius")
     row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
     column = layout.column()
-    column.prop(settings, "grain_shape")
-    if settings.grain_shape == 'MESH':
-        column.prop(settings, "grain_object")
-        column.prop(settings, "grain_balls")
+    column.prop(settings, "solver")
+    is_bulk = settings.solver == 'MPM'
+    if is_bulk:
+        column.prop(settings, "law")
+    else:
+        column.prop(settings, "grain_shape")
+        if settings.grain_shape == 'MESH':
+            column.prop(settings, "grain_object")
+            column.prop(settings, "grain_balls")
     column.prop(settings, "size_spread")
-    column.prop(settings, "friction_angle")
-    column.prop(settings, "rolling_friction")
+    if not (is_bulk and settings.law.startswith('SNOW')):
+        column.prop(settings, "friction_angle")
+    if not is_bulk:
+        column.prop(settings, "rolling_friction")
     column.prop(settings, "density")
-    column.prop(settings, "restitution")
-    column.prop(settings, "softness")
+    if not is_bulk:
+        column.prop(settings, "restitution")
+        column.prop(settings, "softness")
     column.prop(settings, "seed")
     column.prop(settings, "motion_samples")
 
@@ -113,6 +121,8 @@ def draw_grains(layout: UILayout, context: Context) -> None:
 def draw_contact(layout: UILayout, context: Context) -> None:
     settings = context.scene.grain
     layout.prop(settings, "cohesion")
+    if settings.solver == 'MPM':
+        return
     layout.prop(settings, "normal_law")
     if settings.normal_law != 'LINEAR':
         layout.prop(settings, "young_modulus")

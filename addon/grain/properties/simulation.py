@@ -58,6 +58,19 @@ class GRAIN_PG_simulation(PropertyGroup):
         name="Rolling Friction", subtype='FACTOR', default=0.3, min=0.0, max=2.0, soft_max=1.0, precision=2,
         description="How much grains resist rolling, as angular ones do. 0 lets them roll away like marbles, "
                     "0.3 heaps up like sand, 0.6 like gravel")
+    solver: EnumProperty(
+        name="Solver", default='DEM', description="How the sand is computed",
+        items=(('DEM', "Grains", "Every particle is a grain that rolls, rubs and stacks: few big grains, close-ups, "
+                                 "rubble. Slow for many"),
+               ('MPM', "Sand and Snow", "The particles carry a bulk of sand, snow or mud: ten times quicker and at rest "
+                                        "when it looks so. For everything large")))
+    law: EnumProperty(
+        name="Material", default='SAND', description="What the sources are made of",
+        items=(('SAND', "Sand", "Flows, heaps up at the friction angle; damp with cohesion"),
+               ('SNOW_POWDER', "Powder Snow", "Breaks into dust at a touch"),
+               ('SNOW_CHUNKY', "Chunky Snow", "Packs and breaks into lumps"),
+               ('SNOW_WET', "Wet Snow", "Sticks together and gives way"),
+               ('MUD', "Mud", "Holds its shape until pushed, then flows like thick paste")))
     grain_shape: EnumProperty(
         name="Grain Shape", default='SPHERE',
         description="What a single grain looks like. Grains that are not round catch in each other and heap up "

@@ -22,21 +22,31 @@ def settings_only(scene: Scene) -> Job:
         particle_radius=tidy(settings.particle_radius * scale), size_spread=tidy(settings.size_spread),
         density=tidy(settings.density), friction=tidy(tan(settings.friction_angle)),
         rolling_friction=tidy(settings.rolling_friction), restitution=tidy(settings.restitution),
-        softness=tidy(settings.softness), cohesion=tidy(settings.cohesion),
-        grain_shape=settings.grain_shape.lower(), normal_law=settings.normal_law.lower(),
-        shear_law=settings.shear_law.lower(), integrator=settings.integrator.lower(),
-        sleep=settings.sleep)
+        softness=tidy(settings.softness), cohesion=tidy(settings.cohesion), type=settings.solver.lower())
     # What has no part in it must not make a bake look outdated.
+    if settings.solver == 'MPM':
+        solver.law = settings.law.lower()
+    else:
+        _add_contact(solver, settings)
+    return Job(
+        name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
+        fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),
+        seed=settings.seed, solver=solver, upsample=_upsample(scene))
+
+
+def _add_contact(solver: Solver, settings) -> None:
+    """What single grains are like and how they touch."""
+    solver.grain_shape = settings.grain_shape.lower()
+    solver.normal_law = settings.normal_law.lower()
+    solver.shear_law = settings.shear_law.lower()
+    solver.integrator = settings.integrator.lower()
+    solver.sleep = settings.sleep
     if settings.grain_shape == 'MESH':
         solver.grain_balls = settings.grain_balls
     if settings.normal_law != 'LINEAR':
         solver.young_modulus, solver.poisson_ratio = tidy(settings.young_modulus), tidy(settings.poisson_ratio)
     if settings.integrator == 'RKF45':
         solver.tolerance = tidy(settings.tolerance)
-    return Job(
-        name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
-        fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),
-        seed=settings.seed, solver=solver, upsample=_upsample(scene))
 
 
 def _upsample(scene: Scene) -> Optional[Upsample]:

@@ -18,7 +18,7 @@ BALL_SUBDIVISIONS = 2
 
 def update(scene: Scene, depsgraph: Depsgraph) -> None:
     """Makes the scene's shape as its settings are now; none for spheres, which are drawn as points."""
-    kind = scene.grain.grain_shape
+    kind = scene.grain.grain_shape if scene.grain.solver == 'DEM' else 'SPHERE'
     if kind == 'SPHERE':
         scene.grain.shape_object = None
         return

@@ -75,7 +75,7 @@ def take(scene: Scene, view_layer: ViewLayer, last: Optional[int] = None) -> Sna
             if entry.role != "source" and motion.can_move(mesh.owner, set()):
                 tracks[mesh.key] = record.Track(mesh, entry)
         _check_empty(roles - found, view_layer)
-        if scene.grain.grain_shape == 'MESH':
+        if scene.grain.solver == 'DEM' and scene.grain.grain_shape == 'MESH':
             snapshot.objects.append(_grain(scene.grain.grain_object, depsgraph, scale))
         if last is not None and tracks:
             snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, None),

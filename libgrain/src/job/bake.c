@@ -9,6 +9,7 @@
 #include "job/job.h"
 #include "mesh/mesh.h"
 #include "sim/dem/dem_shape.h"
+#include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
 #include "sim/sim.h"
 
@@ -21,6 +22,8 @@
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
 #define COLLIDER_MOST_VOXELS 16.0f
+// Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii.
+#define MPM_BAND_RADII 7.5f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
 // A body that is small against the grains has its own voxels: this many at least across its thinnest side.
@@ -109,9 +112,12 @@ static GrainResult watch_substep(void *user, double frame_fraction)
 
 // --- stages -------------------------------------------------------------------------------------
 
+static int is_mpm(const Job *job) { return strcmp(job->solver, mpm_solver.name) == 0; }
+
 static GrainResult choose_shape(Bake *bake)
 {
     const Job *job = &bake->job;
+    if (is_mpm(job)) return dem_shape_by_name("sphere", &bake->shape); // a continuum knows no shapes
     if (strcmp(job->dem.grain_shape, "mesh") != 0) return dem_shape_by_name(job->dem.grain_shape, &bake->shape);
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
@@ -172,6 +178,7 @@ static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
     TRY(grain_sdf_def_default(&def, sizeof def));
     // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
     float around = 1.1f * bake->job.particle_radius * (1.0f + bake->job.size_spread);
+    if (is_mpm(&bake->job)) around *= MPM_BAND_RADII;
     def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
     if (object->role == JOB_BODY) def.voxel_size = fminf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
     def.voxel_size = fmaxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
@@ -293,6 +300,7 @@ static GrainResult create_sim(Bake *bake)
                   .friction = job->friction,
                   .rolling_friction = job->rolling_friction,
                   .restitution = job->restitution,
+                  .law = job->law,
                   .cohesion = job->dem.cohesion,
                   .young_modulus = job->dem.young_modulus,
                   .poisson_ratio = job->dem.poisson_ratio,

@@ -65,6 +65,7 @@ typedef struct Job {
     Vec3 gravity;
     uint64_t seed;
     const char *solver;
+    const char *law; ///< of mpm: a name of mpm_law_names
     float particle_radius, size_spread, density, friction, rolling_friction, restitution, softness;
     JobDem dem;
     JobUpsample upsample;

@@ -4,6 +4,7 @@
 #include "job/job.h"
 #include "job/job_value.h"
 #include "mesh/mesh.h"
+#include "sim/mpm/mpm_law.h"
 #include "sim/solver.h"
 
 #include <stdio.h>
@@ -184,7 +185,9 @@ static GrainResult read_solver(const JobNode *root, Job *job)
         "type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution", "softness",
         // job_dem.c
         "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion", "young_modulus", "poisson_ratio",
-        "integrator", "tolerance", "sleep", NULL};
+        "integrator", "tolerance", "sleep",
+        // of mpm
+        "law", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
@@ -192,6 +195,9 @@ static GrainResult read_solver(const JobNode *root, Job *job)
     if (!solver_find(job->solver))
         return fail(GRAIN_ERROR_JOB, "job.json: solver.type is \"%.60s\"; it must be one of %s", job->solver,
                     solver_names());
+    int law;
+    TRY(job_choice(&node, "law", mpm_law_names, mpm_law_names[0], &law));
+    job->law = mpm_law_names[law];
     TRY(job_float(&node, "particle_radius", 1e-6, 100, JOB_REQUIRED, &job->particle_radius));
     TRY(job_float(&node, "size_spread", 0, 0.5, 0.2, &job->size_spread));
     TRY(job_float(&node, "density", 1, 30000, 2600, &job->density));

@@ -57,6 +57,7 @@ typedef struct SimDef {
     float restitution;      ///< of the normal speed, (0, 1]
     float cohesion, young_modulus, poisson_ratio; ///< as in SimMaterial
     const char *normal_law, *shear_law;           ///< of dem; NULL: its own choice
+    const char *law;                              ///< of mpm: a name of mpm_law_names; NULL: sand
     const SimMaterial *more_materials;            ///< kinds of grain 1, 2, ...; kind 0 is the one above
     int more_material_count;
     const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0

@@ -1,0 +1,320 @@
+#include "sim/mpm/mpm.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+// Sound travels this many times as fast as anything is expected to hit: then an impact presses the material together by
+// 1 / 6^2, some 3 %, as sand settles anyway.
+#define SOUND_OVER_SPEED 6.0f
+// Part of a cell that sound crosses in a step. Steeper friction rests only with shorter steps.
+#define STEP_CELLS 0.45f
+#define STEP_CELLS_STEEP 0.25f
+#define FLAT_FRICTION 0.75f // tan 37 degrees
+#define STEEP_FRICTION 1.0f
+// Fewer particles than this are not worth another thread.
+#define PARTICLES_PER_THREAD 1000
+// Substeps in a contact of two bodies, and their damping over the critical one, twice.
+#define BODY_CONTACT_STEPS 20.0
+#define BODY_DAMPING 0.7
+// A prop may move by this part of a cell in a step.
+#define COLLIDER_WAY 0.25
+// Particles to a cell, and room that one takes: sources are filled with the densest packing of spheres.
+#define PER_CELL 8.0
+
+// --- life ---------------------------------------------------------------------------------------
+
+static float particle_volume(const SimDef *def)
+{
+    double spacing = 2.0 * (double)def->largest_radius;
+    return (float)(spacing * spacing * spacing / 1.41421356);
+}
+
+static SimMaterial material_of(const SimDef *def, int kind)
+{
+    if (kind > 0) return def->more_materials[kind - 1];
+    return (SimMaterial){.density = def->density,
+                         .friction = def->friction,
+                         .rolling_friction = def->rolling_friction,
+                         .restitution = def->restitution,
+                         .cohesion = def->cohesion,
+                         .young_modulus = def->young_modulus,
+                         .poisson_ratio = def->poisson_ratio};
+}
+
+static GrainResult choose_materials(Mpm *mpm, const SimDef *def)
+{
+    float sound = SOUND_OVER_SPEED * def->expected_speed, steepest = 0.0f;
+    mpm->materials.count = 1 + def->more_material_count;
+    if (mpm->materials.count > MPM_MAX_MATERIALS)
+        return fail(GRAIN_ERROR_ARGUMENT, "%d materials; mpm knows at most %d", mpm->materials.count, MPM_MAX_MATERIALS);
+    for (int i = 0; i < mpm->materials.count; i++) {
+        SimMaterial from = material_of(def, i);
+        TRY(mpm_material_choose(def->law ? def->law : "sand", &from, sound, mpm->cell, vec3_length(def->gravity),
+                                def->largest_radius, &mpm->materials.of[i]));
+        if (mpm->materials.of[i].kind == MPM_SAND) steepest = fmaxf(steepest, from.friction);
+    }
+    float t = fminf(fmaxf((steepest - FLAT_FRICTION) / (STEEP_FRICTION - FLAT_FRICTION), 0.0f), 1.0f);
+    float cells = STEP_CELLS + t * (STEP_CELLS_STEEP - STEP_CELLS);
+    mpm->step_limit = cells * mpm->cell / sound;
+    return GRAIN_OK;
+}
+
+static void start_particles(Mpm *mpm, const SimDef *def, const Particles *start)
+{
+    Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < start->count; i++)
+        low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
+    mpm->origin[0] = 0.5 * ((double)low.x + (double)high.x);
+    mpm->origin[1] = 0.5 * ((double)low.y + (double)high.y);
+    mpm->origin[2] = 0.5 * ((double)low.z + (double)high.z);
+    float volume = particle_volume(def);
+    for (int64_t i = 0; i < start->count; i++) {
+        int material = def->particle_material ? def->particle_material[i] : 0;
+        MpmParticle *p = &mpm->particles[i];
+        *p = (MpmParticle){.volume = volume,
+                           .mass = volume * mpm->materials.of[material].density,
+                           .radius = start->radius[i],
+                           .material = material,
+                           .id = (int32_t)i};
+        p->position[0] = (float)((double)start->position[i].x - mpm->origin[0]);
+        p->position[1] = (float)((double)start->position[i].y - mpm->origin[1]);
+        p->position[2] = (float)((double)start->position[i].z - mpm->origin[2]);
+        p->velocity[0] = start->velocity[i].x;
+        p->velocity[1] = start->velocity[i].y;
+        p->velocity[2] = start->velocity[i].z;
+        p->stretch[0] = p->stretch[1] = p->stretch[2] = 1.0f;
+    }
+}
+
+static void destroy(void *state)
+{
+    Mpm *mpm = state;
+    if (!mpm) return;
+    mpm_free_blocks(mpm);
+    rigid_destroy(mpm->rigid);
+    void *arrays[] = {mpm->particles, mpm->particles_before, mpm->items, mpm->colliders};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
+    alloc_free(mpm);
+}
+
+// Bodies touch each other within the time that sound takes through some cells: many steps.
+static GrainResult create_rigid(Mpm *mpm, const SimDef *def)
+{
+    double frequency = M_PI / (BODY_CONTACT_STEPS * (double)mpm->step_limit);
+    RigidDef rigid = {.colliders = mpm->colliders,
+                      .collider_count = def->collider_count,
+                      .gravity = def->gravity,
+                      .stiffness = frequency * frequency,
+                      .damping = BODY_DAMPING * frequency,
+                      .point_reach = def->largest_radius,
+                      .threads = mpm->threads};
+    for (int i = 0; i < def->collider_count; i++)
+        mpm->has_moving |= mpm->colliders[i].poses || mpm->colliders[i].shapes || mpm->colliders[i].body;
+    return rigid_create(&rigid, &mpm->rigid);
+}
+
+static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *start, int threads)
+{
+    mpm->def = *def;
+    mpm->count = start->count;
+    int64_t useful_threads = 1 + mpm->count / PARTICLES_PER_THREAD;
+    mpm->threads = useful_threads < threads ? (int)useful_threads : threads;
+    mpm->cell = (float)cbrt(PER_CELL * (double)particle_volume(def));
+    mpm->inverse_cell = 1.0f / mpm->cell;
+    mpm->touch = def->largest_radius;
+    TRY(choose_materials(mpm, def));
+    float densest = 0.0f;
+    for (int i = 0; i < mpm->materials.count; i++) densest = fmaxf(densest, mpm->materials.of[i].density);
+    mpm->full_mass = densest * mpm->cell * mpm->cell * mpm->cell;
+    mpm->particles = ALLOC(MpmParticle, mpm->count);
+    mpm->particles_before = ALLOC(MpmParticle, mpm->count);
+    mpm->items = ALLOC(SortItem, mpm->count);
+    mpm->colliders = ALLOC(SimCollider, def->collider_count);
+    if (!mpm->particles || !mpm->particles_before || !mpm->items || !mpm->colliders) return GRAIN_ERROR_MEMORY;
+    memcpy(mpm->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
+    mpm->def.colliders = mpm->colliders;
+    TRY(create_rigid(mpm, def));
+    start_particles(mpm, def, start);
+    mpm->must_sort = 1;
+    return GRAIN_OK;
+}
+
+static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
+{
+    *state = NULL;
+    Mpm *mpm = ALLOC_ZEROED(Mpm, 1);
+    if (!mpm) return GRAIN_ERROR_MEMORY;
+    GrainResult result = create_inside(mpm, def, start, threads);
+    if (result == GRAIN_OK)
+        *state = mpm;
+    else
+        destroy(mpm);
+    return result;
+}
+
+// --- step ---------------------------------------------------------------------------------------
+
+static double largest_step(const void *state)
+{
+    const Mpm *mpm = state;
+    double speed = rigid_speed(mpm->rigid), longest = (double)mpm->step_limit;
+    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)mpm->cell / speed) : longest;
+}
+
+static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
+{
+    // Places 0, 1-4 and 5-7 of a board belong to the block before, the block itself and the one after.
+    for (int z = 0; z < MPM_BOARD_SIDE; z++)
+        for (int y = 0; y < MPM_BOARD_SIDE; y++) {
+            int row = (z == 0 ? 0 : z < 5 ? 1 : 2) * 9 + (y == 0 ? 0 : y < 5 ? 1 : 2) * 3;
+            int in_block = ((z + 3) % 4 * MPM_BLOCK_SIDE + (y + 3) % 4) * MPM_BLOCK_SIDE;
+            MpmMotion *to = board + (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE;
+            const MpmMotion *from = mpm->nodes + in_block;
+            memcpy(to, from + (int64_t)block->around[row] * MPM_BLOCK_NODES + 3, sizeof *to);
+            memcpy(to + 1, from + (int64_t)block->around[row + 1] * MPM_BLOCK_NODES, 4 * sizeof *to);
+            memcpy(to + 5, from + (int64_t)block->around[row + 2] * MPM_BLOCK_NODES, 3 * sizeof *to);
+        }
+}
+
+// Whether one of the block's particles no longer has all its nodes on the block's board. One that is nowhere has left.
+static int32_t has_left(const Mpm *mpm, const MpmBlock *block)
+{
+    int32_t left = 0;
+    for (int32_t i = block->begin; i < block->end; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            float at = mpm->particles[i].position[axis] * mpm->inverse_cell - (float)(block->corner[axis] - 1);
+            left |= !(at >= 0.5f && at < 6.5f);
+        }
+    return left;
+}
+
+// In the order of the blocks, so that the bits do not depend on who was first.
+static void load_bodies(Mpm *mpm, double seconds)
+{
+    int bodies = mpm->rigid->body_count;
+    int64_t pieces = mpm->block_count + mpm->filled_count;
+    for (int b = 0; b < bodies; b++) {
+        Vec3d linear = {0}, angular = {0};
+        for (int64_t i = 0; i < pieces; i++) {
+            linear = vec3d_add(linear, mpm->impulses[i * bodies + b].linear);
+            angular = vec3d_add(angular, mpm->impulses[i * bodies + b].angular);
+        }
+        rigid_add_load(mpm->rigid, mpm->rigid->bodies[b].object, vec3d_scale(linear, 1.0 / seconds),
+                       vec3d_scale(angular, 1.0 / seconds));
+    }
+}
+
+static void advance(Mpm *mpm, const MpmStep *now)
+{
+    PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
+    {
+        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        SIMD_CALL(mpm_scatter)
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
+         mpm->boards + i * MPM_BOARD_NODES);
+    }
+    int bodies = mpm->rigid->body_count;
+    memset(mpm->impulses, 0, (size_t)((mpm->block_count + mpm->filled_count) * bodies) * sizeof(MpmImpulse));
+    PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count) { mpm_update_nodes(mpm, b, now->seconds); }
+    PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
+    {
+        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        _Alignas(64) MpmMotion board[MPM_BOARD_NODES];
+        fill_board(mpm, block, board);
+        SIMD_CALL(mpm_gather)
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, board, now);
+        mpm_collide_particles(mpm, block, mpm->impulses + (mpm->block_count + i) * bodies);
+        mpm->left[i] = has_left(mpm, block);
+    }
+    for (int64_t i = 0; i < mpm->filled_count; i++) mpm->must_sort |= mpm->left[i];
+}
+
+static GrainResult step(void *state, double seconds_exact)
+{
+    Mpm *mpm = state;
+    float seconds = (float)seconds_exact;
+    if (mpm->must_sort) TRY(mpm_sort(mpm));
+    Vec3 g = mpm->def.gravity;
+    MpmStep now = {&mpm->materials,
+                   seconds,
+                   mpm->cell,
+                   mpm->inverse_cell,
+                   mpm->full_mass,
+                   {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f}};
+    if (mpm->has_moving) {
+        rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
+        TRY(rigid_find_loads(mpm->rigid, seconds_exact));
+    }
+    advance(mpm, &now);
+    mpm->steps++;
+    load_bodies(mpm, seconds_exact);
+    return mpm->has_moving ? rigid_move(mpm->rigid, seconds_exact) : GRAIN_OK;
+}
+
+// --- reading and saving -------------------------------------------------------------------------
+
+static GrainResult read(const void *state, Particles *out)
+{
+    const Mpm *mpm = state;
+    TRY(particles_reserve(out, mpm->count));
+    out->count = mpm->count;
+    for (int64_t i = 0; i < mpm->count; i++) {
+        const MpmParticle *p = &mpm->particles[i];
+        out->position[p->id] = vec3((float)((double)p->position[0] + mpm->origin[0]),
+                                    (float)((double)p->position[1] + mpm->origin[1]),
+                                    (float)((double)p->position[2] + mpm->origin[2]));
+        out->velocity[p->id] = vec3(p->velocity[0], p->velocity[1], p->velocity[2]);
+        out->radius[p->id] = p->radius;
+        if (!vec3_is_finite(out->position[p->id]))
+            return fail(GRAIN_ERROR_DIVERGED, "particle %d is nowhere; use a larger particle radius", p->id);
+    }
+    return GRAIN_OK;
+}
+
+static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
+{
+    const Mpm *mpm = state;
+    columns[0] = (Column){"mpm.must_sort", GRAIN_I32, 1, 1, &mpm->must_sort};
+    columns[1] = (Column){"mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count, mpm->particles};
+    columns[2] = (Column){"mpm.filled", GRAIN_I32, MPM_FILLED_INTS, mpm->filled_count, mpm->saved_blocks};
+    return mpm->has_moving ? 3 + rigid_save(mpm->rigid, columns + 3) : 3;
+}
+
+static GrainResult load(void *state, const Column *columns, int column_count)
+{
+    Mpm *mpm = state;
+    TRY(column_copy(columns, column_count, "mpm.must_sort", GRAIN_I32, 1, 1, &mpm->must_sort));
+    TRY(column_copy(columns, column_count, "mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count,
+                    mpm->particles));
+    for (int64_t i = 0; i < mpm->count; i++)
+        if (mpm->particles[i].id < 0 || mpm->particles[i].id >= mpm->count || mpm->particles[i].material < 0 ||
+            mpm->particles[i].material >= mpm->materials.count)
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+    if (mpm->has_moving) TRY(rigid_load(mpm->rigid, columns, column_count));
+    if (mpm->must_sort) return GRAIN_OK;
+    const Column *filled = column_find(columns, column_count, "mpm.filled");
+    if (!filled || filled->type != GRAIN_I32 || filled->components != MPM_FILLED_INTS || filled->count < 1)
+        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has no blocks");
+    return mpm_restore_blocks(mpm, filled->data, filled->count);
+}
+
+static void measure(const void *state, SimStats *out)
+{
+    const Mpm *mpm = state;
+    *out = (SimStats){.steps = mpm->steps};
+    for (int64_t i = 0; i < mpm->count; i++) {
+        const MpmParticle *p = &mpm->particles[i];
+        Vec3d v = vec3d((double)p->velocity[0], (double)p->velocity[1], (double)p->velocity[2]);
+        Vec3d at = vec3d((double)p->position[0] + mpm->origin[0], (double)p->position[1] + mpm->origin[1],
+                         (double)p->position[2] + mpm->origin[2]);
+        out->kinetic += 0.5 * (double)p->mass * vec3d_dot(v, v);
+        out->potential -= (double)p->mass * vec3d_dot(vec3d_from(mpm->def.gravity), at);
+    }
+}
+
+static const Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
+
+const Solver mpm_solver = {"mpm", 1, create, destroy, largest_step, step, read, save, load, measure, rigid_of};

@@ -1,0 +1,154 @@
+#pragma once
+/// Sand, snow and mud as a continuum: the material point method (MLS-MPM with APIC transfers: Hu et al. 2018, Jiang et
+/// al. 2015; sand after Klar et al. 2016; snow after Stomakhin et al. 2013).
+///
+///     particles --scatter--> nodes --(gravity, colliders)--> nodes --gather--> particles, new stress
+///
+/// The grid is as large as the material. Its nodes stand in blocks of 4 x 4 x 4. Particles are sorted by the block their
+/// first node lies in, and scatter into a board of 8 x 8 x 8 nodes that their block alone writes:
+///
+///     board    0   1   2   3   4   5   6   7      a particle reaches three nodes along each axis; one that has moved
+///     node    -1 | 0   1   2   3 | 4   5   6      by up to a cell out of its block still finds them all here, so
+///                  '- the block -'                sorting can wait until the first has moved farther
+///
+/// A node's sum is then taken over the boards around its block, in a fixed order: no two threads write to one place, and
+/// the bits do not depend on how many there are.
+#include "base/simd.h"
+#include "base/sort.h"
+#include "sim/mpm/mpm_law.h"
+#include "sim/rigid/rigid.h"
+#include "sim/solver.h"
+
+#define MPM_BLOCK_SIDE 4
+#define MPM_BLOCK_NODES 64
+#define MPM_BOARD_SIDE 8
+#define MPM_BOARD_NODES 512
+/// Blocks around a block, itself in the middle; x runs fastest.
+#define MPM_AROUND 27
+/// Of a filled block in checkpoints: corner, first particle.
+#define MPM_FILLED_INTS 4
+
+/// Lengths count from Mpm.origin. In fours, as vectors hold them.
+typedef struct MpmParticle {
+    float position[3]; ///< m
+    float plastic;     ///< what the law remembers (mpm_law.h)
+    float velocity[3]; ///< m/s
+    float mass;        ///< kg
+    struct {
+        float gradient[3]; ///< a column of the velocity gradient, 1/s
+        float stress;      ///< Kirchhoff stress, Pa: xx, yy, zz
+    } column[3];
+    float shear_stress[3]; ///< xy, xz, yz
+    float volume;          ///< m3, at rest
+    float stretch[6];      ///< left Cauchy-Green tensor of the elastic part: xx, yy, zz, xy, xz, yz
+    float radius;          ///< m, how near its centre comes to a collider
+    int32_t material;
+    int32_t id; ///< place in the order of birth
+    float unused[3];
+} MpmParticle;
+#define MPM_PARTICLE_FLOATS ((int)(sizeof(MpmParticle) / sizeof(float)))
+
+/// What particles bring to a node.
+typedef struct MpmNode {
+    float momentum[3], mass, force[3], unused;
+} MpmNode;
+/// How a node moves after the step.
+typedef struct MpmMotion {
+    float velocity[3], mass;
+} MpmMotion;
+
+/// Blocks that hold particles, and all around them, in ascending order of their keys.
+typedef struct MpmBlock {
+    int32_t corner[4];  ///< node coordinates of the first node; [3] is 0
+    int32_t begin, end; ///< particles; equal where there are none
+    int32_t board;      ///< which board its particles scatter into; -1 where there are none
+    int32_t around[MPM_AROUND]; ///< blocks; -1 where none is stored
+    int32_t first_sheet, sheet_end; ///< colliders near its nodes
+} MpmBlock;
+
+/// A collider as the nodes of one block see it.
+typedef struct MpmSheet {
+    Vec3 normal[MPM_BLOCK_NODES], speed[MPM_BLOCK_NODES]; ///< of the surface, m/s
+    float distance[MPM_BLOCK_NODES];
+    int32_t collider;
+    float nearest; ///< smallest distance
+} MpmSheet;
+
+/// What the material has given to a body.
+typedef struct MpmImpulse {
+    Vec3d linear, angular; ///< kg m/s; kg m2/s, about the body's centre
+} MpmImpulse;
+
+typedef struct Mpm {
+    SimDef def;
+    Rigid *rigid;
+    int has_moving;
+    SimCollider *colliders; ///< own copy
+    MpmMaterials materials;
+    int threads;
+    double origin[3]; ///< m
+    float cell, inverse_cell;
+    float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are
+    float step_limit;   ///< s
+    float full_mass;    ///< kg, on a node deep inside
+    int64_t count, steps;
+    MpmParticle *particles, *particles_before;
+    SortItem *items;
+    SortScratch sort;
+    int32_t must_sort;
+
+    MpmBlock *blocks;
+    int64_t block_count, block_capacity;
+    int32_t *filled; ///< blocks that hold particles
+    int32_t *saved_blocks; ///< for checkpoints: corner and first particle of each of them
+    int64_t saved_capacity;
+    int64_t filled_count, filled_capacity;
+    uint64_t *keys;
+    int64_t key_capacity;
+    MpmNode *boards; ///< filled_count * MPM_BOARD_NODES
+    int64_t board_capacity;
+    MpmMotion *nodes; ///< block_count * MPM_BLOCK_NODES
+    int64_t node_capacity;
+    MpmSheet *sheets;
+    int64_t sheet_count, sheet_capacity;
+    MpmImpulse *impulses; ///< body_count for each block, from its nodes, then for each filled one, from its particles
+    int64_t impulse_capacity;
+    int32_t *left; ///< for each filled block: has a particle left its board?
+    int64_t left_capacity;
+} Mpm;
+
+/// What a kernel needs to know about the step.
+typedef struct MpmStep {
+    const MpmMaterials *materials;
+    float seconds, cell, inverse_cell, full_mass;
+    float fall[4]; ///< gravity * seconds
+} MpmStep;
+
+// mpm_blocks.c
+/// Sorts the particles into blocks and finds who is around whom.
+GrainResult mpm_sort(Mpm *mpm);
+/// The blocks as they were when the particles were sorted last, from what was saved of them.
+GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved_blocks, int64_t filled_count);
+void mpm_free_blocks(Mpm *mpm);
+
+// mpm_grid.c
+/// Sums the boards of all around a block into its nodes and moves them: gravity, then colliders.
+void mpm_update_nodes(Mpm *mpm, int64_t block, float seconds);
+
+// mpm_colliders.c
+/// What stands still, as the nodes of each block see it.
+GrainResult mpm_make_sheets(Mpm *mpm);
+/// Velocity of a block's nodes after the colliders. impulses: one for each body.
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes, MpmImpulse *impulses);
+/// Keeps the particles of a block out of the colliders.
+void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses);
+
+extern const Solver mpm_solver;
+
+// --- kernels --------------------------------------------------------------------------------------
+
+SIMD_KERNEL(void, mpm_scatter,
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, MpmNode *board))
+/// Velocity and position of the particles of a block from its board of node velocities, then their stress.
+SIMD_KERNEL(void, mpm_gather,
+            (MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, const MpmStep *step))

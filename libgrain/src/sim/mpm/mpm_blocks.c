@@ -1,0 +1,275 @@
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "sim/mpm/mpm.h"
+
+#include <math.h>
+#include <string.h>
+
+// Blocks along an axis, at most: what float32 positions can tell apart, and what a key has room for.
+#define MAX_BLOCKS (1 << 20)
+
+// Blocks are numbered with x running fastest, counted from the lowest one. Around those
+// that are stored, which are one farther out than those that hold particles, one more stays empty: so nobody is taken for
+// somebody's neighbour across the end of a row.
+typedef struct Numbering {
+    int32_t low[3];
+    uint64_t row, slab; // step in the key from one y, one z to the next
+    int bits;
+} Numbering;
+
+typedef struct Bounds {
+    int32_t low[3], high[3];
+    int64_t lost; // a particle that is nowhere, or -1
+} Bounds;
+
+static inline int32_t floor_div(int32_t node) { return node >= 0 ? node / MPM_BLOCK_SIDE : ~(~node / MPM_BLOCK_SIDE); }
+
+// The block that holds the first of the particle's nodes; 0 when it is nowhere.
+static inline int block_of(const Mpm *mpm, const MpmParticle *particle, int32_t block[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        float node = floorf(particle->position[axis] * mpm->inverse_cell - 0.5f);
+        if (!(fabsf(node) < (float)MAX_BLOCKS)) return 0;
+        block[axis] = floor_div((int32_t)node);
+    }
+    return 1;
+}
+
+static Bounds bounds_of(const Mpm *mpm, int64_t begin, int64_t end)
+{
+    Bounds b = {{MAX_BLOCKS, MAX_BLOCKS, MAX_BLOCKS}, {-MAX_BLOCKS, -MAX_BLOCKS, -MAX_BLOCKS}, -1};
+    int32_t at[3];
+    for (int64_t i = begin; i < end; i++) {
+        if (!block_of(mpm, &mpm->particles[i], at)) {
+            b.lost = i;
+            continue;
+        }
+        for (int axis = 0; axis < 3; axis++) {
+            b.low[axis] = at[axis] < b.low[axis] ? at[axis] : b.low[axis];
+            b.high[axis] = at[axis] > b.high[axis] ? at[axis] : b.high[axis];
+        }
+    }
+    return b;
+}
+
+static GrainResult number_blocks(const Mpm *mpm, Numbering *out)
+{
+    enum { PIECES = 64 };
+    Bounds piece[PIECES];
+    int64_t size = (mpm->count + PIECES - 1) / PIECES;
+    PARALLEL_BLOCKS(mpm->threads, p, PIECES)
+    {
+        piece[p] = bounds_of(mpm, p * size, parallel_block_end(p, size, mpm->count));
+    }
+    uint64_t across[3];
+    for (int p = 0; p < PIECES; p++) {
+        if (piece[p].lost < 0) continue;
+        const MpmParticle *lost = &mpm->particles[piece[p].lost];
+        return fail(GRAIN_ERROR_DIVERGED,
+                    "particle %d is at (%g, %g, %g): it was thrown out of the scene; use a larger particle radius, or "
+                    "slow down what moves",
+                    lost->id, (double)lost->position[0] + mpm->origin[0], (double)lost->position[1] + mpm->origin[1],
+                    (double)lost->position[2] + mpm->origin[2]);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        int32_t low = MAX_BLOCKS, high = -MAX_BLOCKS;
+        for (int p = 0; p < PIECES; p++) {
+            low = piece[p].low[axis] < low ? piece[p].low[axis] : low;
+            high = piece[p].high[axis] > high ? piece[p].high[axis] : high;
+        }
+        out->low[axis] = low - 2;
+        across[axis] = (uint64_t)(high - low + 5);
+    }
+    out->row = across[0];
+    out->slab = across[0] * across[1];
+    out->bits = 64 - __builtin_clzll(out->slab * across[2]);
+    return GRAIN_OK;
+}
+
+static inline uint64_t key_of(const Numbering *n, const int32_t block[3])
+{
+    return (uint64_t)(block[2] - n->low[2]) * n->slab + (uint64_t)(block[1] - n->low[1]) * n->row +
+           (uint64_t)(block[0] - n->low[0]);
+}
+
+static GrainResult order_particles(Mpm *mpm, const Numbering *numbering)
+{
+    PARALLEL_FOR(mpm->threads, i, mpm->count)
+    {
+        int32_t block[3] = {0};
+        block_of(mpm, &mpm->particles[i], block);
+        mpm->items[i] = (SortItem){key_of(numbering, block), (uint32_t)i, 0};
+    }
+    TRY(sort_by_key(mpm->items, mpm->count, numbering->bits, &mpm->sort, mpm->threads));
+    PARALLEL_FOR(mpm->threads, i, mpm->count) { mpm->particles_before[i] = mpm->particles[mpm->items[i].value]; }
+    MpmParticle *sorted = mpm->particles_before;
+    mpm->particles_before = mpm->particles;
+    mpm->particles = sorted;
+    return GRAIN_OK;
+}
+
+// --- the list of blocks ---------------------------------------------------------------------------
+
+// Keys of all blocks, each once, from those of the filled ones.
+static GrainResult list_keys(Mpm *mpm, const Numbering *n, const uint64_t *filled, int64_t filled_count)
+{
+    SortItem *around = ALLOC(SortItem, filled_count * MPM_AROUND);
+    SortScratch scratch = {0};
+    if (!around) return GRAIN_ERROR_MEMORY;
+    for (int64_t i = 0; i < filled_count; i++)
+        for (int k = 0; k < MPM_AROUND; k++) {
+            int64_t offset = (int64_t)n->slab * (k / 9 - 1) + (int64_t)n->row * (k / 3 % 3 - 1) + k % 3 - 1;
+            around[i * MPM_AROUND + k] = (SortItem){filled[i] + (uint64_t)offset, 0, 0};
+        }
+    GrainResult result = sort_by_key(around, filled_count * MPM_AROUND, n->bits, &scratch, mpm->threads);
+    int64_t count = 0;
+    for (int64_t i = 0; result == GRAIN_OK && i < filled_count * MPM_AROUND; i++)
+        if (i == 0 || around[i].key != around[i - 1].key) around[count++].key = around[i].key;
+    if (result == GRAIN_OK) result = alloc_grow((void **)&mpm->keys, &mpm->key_capacity, count, sizeof(uint64_t));
+    for (int64_t i = 0; result == GRAIN_OK && i < count; i++) mpm->keys[i] = around[i].key;
+    mpm->block_count = count;
+    sort_scratch_free(&scratch);
+    alloc_free(around);
+    return result;
+}
+
+// Going through the blocks in order, each of the 27 that are around one only ever moves forward.
+static void find_around(Mpm *mpm, const Numbering *n, int64_t first, int64_t last)
+{
+    for (int k = 0; k < MPM_AROUND; k++) {
+        int64_t offset = (int64_t)n->slab * (k / 9 - 1) + (int64_t)n->row * (k / 3 % 3 - 1) + k % 3 - 1;
+        int64_t low = 0, high = mpm->block_count;
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            if (mpm->keys[middle] < mpm->keys[first] + (uint64_t)offset)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (int64_t b = first, finger = low; b < last; b++) {
+            uint64_t wanted = mpm->keys[b] + (uint64_t)offset;
+            while (finger < mpm->block_count && mpm->keys[finger] < wanted) finger++;
+            mpm->blocks[b].around[k] =
+                finger < mpm->block_count && mpm->keys[finger] == wanted ? (int32_t)finger : -1;
+        }
+    }
+}
+
+static GrainResult grow_blocks(Mpm *mpm)
+{
+    TRY(alloc_grow((void **)&mpm->blocks, &mpm->block_capacity, mpm->block_count, sizeof(MpmBlock)));
+    TRY(alloc_grow((void **)&mpm->nodes, &mpm->node_capacity, mpm->block_count * MPM_BLOCK_NODES, sizeof(MpmMotion)));
+    TRY(alloc_grow((void **)&mpm->boards, &mpm->board_capacity, mpm->filled_count * MPM_BOARD_NODES, sizeof(MpmNode)));
+    TRY(alloc_grow((void **)&mpm->filled, &mpm->filled_capacity, mpm->filled_count, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&mpm->saved_blocks, &mpm->saved_capacity, mpm->filled_count,
+                   MPM_FILLED_INTS * sizeof(int32_t)));
+    TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity,
+                   (mpm->block_count + mpm->filled_count) * mpm->rigid->body_count, sizeof(MpmImpulse)));
+    return alloc_grow((void **)&mpm->left, &mpm->left_capacity, mpm->filled_count, sizeof(int32_t));
+}
+
+// Blocks from the keys of the filled ones, in ascending order, and where their particles start.
+static GrainResult make_blocks(Mpm *mpm, const Numbering *n, const uint64_t *filled, const int32_t *starts,
+                               int64_t filled_count)
+{
+    TRY(list_keys(mpm, n, filled, filled_count));
+    mpm->filled_count = filled_count;
+    TRY(grow_blocks(mpm));
+    int64_t next = 0;
+    for (int64_t b = 0; b < mpm->block_count; b++) {
+        uint64_t key = mpm->keys[b];
+        MpmBlock *block = &mpm->blocks[b];
+        *block = (MpmBlock){.board = -1};
+        block->corner[0] = ((int32_t)(key % n->row) + n->low[0]) * MPM_BLOCK_SIDE;
+        block->corner[1] = ((int32_t)(key % n->slab / n->row) + n->low[1]) * MPM_BLOCK_SIDE;
+        block->corner[2] = ((int32_t)(key / n->slab) + n->low[2]) * MPM_BLOCK_SIDE;
+        if (next == filled_count || filled[next] != key) continue;
+        block->begin = starts[next];
+        block->end = next + 1 < filled_count ? starts[next + 1] : (int32_t)mpm->count;
+        block->board = (int32_t)next;
+        int32_t *saved = mpm->saved_blocks + MPM_FILLED_INTS * next;
+        memcpy(saved, block->corner, 3 * sizeof *saved);
+        saved[3] = block->begin;
+        mpm->filled[next++] = (int32_t)b;
+    }
+    int64_t pieces = parallel_block_count(mpm->block_count, PARALLEL_BLOCK);
+    PARALLEL_BLOCKS(mpm->threads, p, pieces)
+    {
+        find_around(mpm, n, p * PARALLEL_BLOCK, parallel_block_end(p, PARALLEL_BLOCK, mpm->block_count));
+    }
+    return mpm_make_sheets(mpm);
+}
+
+GrainResult mpm_sort(Mpm *mpm)
+{
+    Numbering numbering;
+    TRY(number_blocks(mpm, &numbering));
+    TRY(order_particles(mpm, &numbering));
+    int64_t count = 0;
+    for (int64_t i = 0; i < mpm->count; i++) count += i == 0 || mpm->items[i].key != mpm->items[i - 1].key;
+    uint64_t *filled = ALLOC(uint64_t, count);
+    int32_t *starts = ALLOC(int32_t, count);
+    GrainResult result = filled && starts ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    int64_t next = 0;
+    for (int64_t i = 0; result == GRAIN_OK && i < mpm->count; i++) {
+        if (i > 0 && mpm->items[i].key == mpm->items[i - 1].key) continue;
+        filled[next] = mpm->items[i].key;
+        starts[next++] = (int32_t)i;
+    }
+    if (result == GRAIN_OK) result = make_blocks(mpm, &numbering, filled, starts, count);
+    alloc_free(filled);
+    alloc_free(starts);
+    mpm->must_sort = 0;
+    return result;
+}
+
+static GrainResult number_saved(const Mpm *mpm, const int32_t *saved, int64_t count, Numbering *n)
+{
+    int32_t high[3] = {-MAX_BLOCKS, -MAX_BLOCKS, -MAX_BLOCKS};
+    *n = (Numbering){.low = {MAX_BLOCKS, MAX_BLOCKS, MAX_BLOCKS}};
+    for (int64_t i = 0; i < count; i++, saved += MPM_FILLED_INTS) {
+        if (saved[3] < 0 || saved[3] >= mpm->count || (i > 0 && saved[3] <= saved[3 - MPM_FILLED_INTS]))
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's blocks do not fit its particles");
+        for (int axis = 0; axis < 3; axis++) {
+            int32_t at = floor_div(saved[axis]);
+            if (at <= -MAX_BLOCKS || at >= MAX_BLOCKS)
+                return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's blocks are out of range");
+            n->low[axis] = at - 2 < n->low[axis] ? at - 2 : n->low[axis];
+            high[axis] = at > high[axis] ? at : high[axis];
+        }
+    }
+    n->row = (uint64_t)(high[0] - n->low[0] + 3);
+    n->slab = n->row * (uint64_t)(high[1] - n->low[1] + 3);
+    n->bits = 64 - __builtin_clzll(n->slab * (uint64_t)(high[2] - n->low[2] + 3));
+    return GRAIN_OK;
+}
+
+GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
+{
+    Numbering numbering;
+    TRY(number_saved(mpm, saved, count, &numbering));
+    uint64_t *filled = ALLOC(uint64_t, count);
+    int32_t *starts = ALLOC(int32_t, count);
+    GrainResult result = filled && starts ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    for (int64_t i = 0; result == GRAIN_OK && i < count; i++) {
+        const int32_t *corner = saved + MPM_FILLED_INTS * i;
+        int32_t block[3] = {floor_div(corner[0]), floor_div(corner[1]), floor_div(corner[2])};
+        filled[i] = key_of(&numbering, block);
+        starts[i] = corner[3];
+        if (i > 0 && filled[i] <= filled[i - 1])
+            result = fail(GRAIN_ERROR_DAMAGED, "the checkpoint's blocks are not in order");
+    }
+    if (result == GRAIN_OK) result = make_blocks(mpm, &numbering, filled, starts, count);
+    alloc_free(filled);
+    alloc_free(starts);
+    return result;
+}
+
+void mpm_free_blocks(Mpm *mpm)
+{
+    void *arrays[] = {mpm->blocks, mpm->filled, mpm->keys, mpm->boards, mpm->nodes, mpm->sheets, mpm->left,
+                      mpm->saved_blocks, mpm->impulses};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
+    sort_scratch_free(&mpm->sort);
+}

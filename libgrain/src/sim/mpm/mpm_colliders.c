@@ -1,0 +1,258 @@
+// Colliders meet the material twice. On the nodes inside them, no material moves in, and what presses against them is
+// held by friction. And no particle's centre comes nearer than its radius: that alone holds back what flies alone, and
+// what a wall thinner than a cell, with no node inside, would let through. What bodies take from the material's motion
+// is theirs.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "sim/mpm/mpm.h"
+
+#include <math.h>
+#include <string.h>
+
+// Colliders nearer to a node than this, in cells, are kept in mind for its block.
+#define NEAR_CELLS 2.0f
+
+enum { CHUNK = 64 };
+
+// Where the surface of an object is, seen from some points.
+typedef struct View {
+    float distance[CHUNK];
+    Vec3 normal[CHUNK], speed[CHUNK]; // unit, or 0 where nothing is known; m/s
+} View;
+
+// The surface as a mesh that bends has it.
+static void view_bending(const Mpm *mpm, const RigidObject *object, const Vec3 *points, int count, View *view)
+{
+    float reach = NEAR_CELLS * mpm->cell;
+    for (int i = 0; i < count; i++) {
+        RigidPlane plane;
+        int found = rigid_surface_planes(&object->surface, points[i], reach, NULL, 0, &plane, 1);
+        view->distance[i] = found ? plane.distance : reach;
+        view->normal[i] = found ? plane.normal : vec3(0, 0, 0);
+        view->speed[i] = found ? rigid_drive_at(object, mpm->rigid->listed_time, &plane) : vec3(0, 0, 0);
+    }
+}
+
+// count <= CHUNK points of the world.
+static void view_object(const Mpm *mpm, int number, const Vec3 *points, int count, View *view)
+{
+    const RigidObject *object = &mpm->rigid->objects[number];
+    const SimCollider *given = &object->given;
+    if (given->shapes) {
+        view_bending(mpm, object, points, count, view);
+        return;
+    }
+    float x[CHUNK], y[CHUNK], z[CHUNK], gx[CHUNK], gy[CHUNK], gz[CHUNK];
+    for (int i = 0; i < count; i++) {
+        Vec3d at = vec3d_from(points[i]);
+        view->speed[i] = vec3(0, 0, 0);
+        if (object->has_moved) { // to the coordinates of time 0
+            Vec3d arm = vec3d_sub(at, object->now.position), speed = vec3d_add(object->velocity, vec3d_cross(object->spin, arm));
+            view->speed[i] = vec3((float)speed.x, (float)speed.y, (float)speed.z);
+            at = vec3d_add(rigid_turn_back(object->matrix, arm), object->rest);
+        }
+        x[i] = (float)at.x, y[i] = (float)at.y, z[i] = (float)at.z;
+    }
+    if (given->sdf) sdf_sample(given->sdf, x, y, z, count, view->distance, gx, gy, gz);
+    for (int i = 0; i < count; i++) {
+        Vec3 normal = given->plane_normal;
+        if (given->sdf)
+            normal = vec3_normalize(vec3(gx[i], gy[i], gz[i]), vec3(0, 0, 0));
+        else
+            view->distance[i] = vec3_dot(vec3_sub(vec3(x[i], y[i], z[i]), given->plane_point), normal);
+        if (object->has_moved) {
+            Vec3d turned = rigid_turn(object->matrix, vec3d_from(normal));
+            normal = vec3((float)turned.x, (float)turned.y, (float)turned.z);
+        }
+        view->normal[i] = normal;
+    }
+}
+
+// How near to a node an object must be to matter; a distance field knows only its band.
+static float reach_of(const Mpm *mpm, int number)
+{
+    const GrainSdf *sdf = mpm->rigid->objects[number].given.sdf;
+    float reach = NEAR_CELLS * mpm->cell;
+    return sdf ? fminf(reach, 0.99f * sdf_half_width(sdf)) : reach;
+}
+
+// --- what stands: seen once for each list of blocks -------------------------------------------------
+
+static void node_positions(const Mpm *mpm, const MpmBlock *block, Vec3 points[MPM_BLOCK_NODES])
+{
+    for (int i = 0; i < MPM_BLOCK_NODES; i++) {
+        int at[3] = {i % MPM_BLOCK_SIDE, i / MPM_BLOCK_SIDE % MPM_BLOCK_SIDE, i / (MPM_BLOCK_SIDE * MPM_BLOCK_SIDE)};
+        double p[3];
+        for (int axis = 0; axis < 3; axis++)
+            p[axis] = mpm->origin[axis] + (double)mpm->cell * (block->corner[axis] + at[axis]);
+        points[i] = vec3((float)p[0], (float)p[1], (float)p[2]);
+    }
+}
+
+// The object as the block's nodes see it; 0 when it is too far away to matter.
+static int look(const Mpm *mpm, const MpmBlock *block, int number, MpmSheet *sheet)
+{
+    Vec3 points[MPM_BLOCK_NODES];
+    View view;
+    node_positions(mpm, block, points);
+    view_object(mpm, number, points, MPM_BLOCK_NODES, &view);
+    sheet->collider = number;
+    sheet->nearest = INFINITY;
+    memcpy(sheet->distance, view.distance, sizeof sheet->distance);
+    memcpy(sheet->normal, view.normal, sizeof sheet->normal);
+    memcpy(sheet->speed, view.speed, sizeof sheet->speed);
+    for (int i = 0; i < MPM_BLOCK_NODES; i++) sheet->nearest = fminf(sheet->nearest, sheet->distance[i]);
+    return sheet->nearest < reach_of(mpm, number);
+}
+
+static int stands(const Mpm *mpm, int number) { return !mpm->rigid->objects[number].has_moved; }
+
+GrainResult mpm_make_sheets(Mpm *mpm)
+{
+    int objects = mpm->rigid->object_count;
+    mpm->sheet_count = 0;
+    if (objects == 0) return GRAIN_OK;
+    // Looking is most of the work, keeping is little: all threads look, one counts, all look again and keep.
+    uint8_t *is_near = ALLOC_ZEROED(uint8_t, mpm->block_count * objects);
+    if (!is_near) return GRAIN_ERROR_MEMORY;
+    PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count)
+    {
+        MpmSheet sheet;
+        for (int c = 0; c < objects; c++)
+            is_near[b * objects + c] = stands(mpm, c) && look(mpm, &mpm->blocks[b], c, &sheet);
+    }
+    int64_t count = 0;
+    for (int64_t b = 0; b < mpm->block_count; b++) {
+        mpm->blocks[b].first_sheet = (int32_t)count;
+        for (int c = 0; c < objects; c++) count += is_near[b * objects + c];
+        mpm->blocks[b].sheet_end = (int32_t)count;
+    }
+    GrainResult result = alloc_grow((void **)&mpm->sheets, &mpm->sheet_capacity, count, sizeof(MpmSheet));
+    if (result == GRAIN_OK) {
+        mpm->sheet_count = count;
+        PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count)
+        {
+            int32_t next = mpm->blocks[b].first_sheet;
+            for (int c = 0; c < objects; c++)
+                if (is_near[b * objects + c]) look(mpm, &mpm->blocks[b], c, &mpm->sheets[next++]);
+        }
+    }
+    alloc_free(is_near);
+    return result;
+}
+
+// --- what moves: asked at every step ----------------------------------------------------------------
+
+// Whether an object that moves may be near a block: by the balls around both. Planes are near everything.
+static int may_be_near(const Mpm *mpm, const MpmBlock *block, const RigidObject *object)
+{
+    if (object->given.shapes || !object->given.mesh) return 1;
+    double half = 0.5 * MPM_BOARD_SIDE, reach = object->radius + (1.75 * half + (double)NEAR_CELLS) * (double)mpm->cell;
+    Vec3d middle = vec3d(mpm->origin[0] + (double)mpm->cell * (block->corner[0] - 1 + half),
+                         mpm->origin[1] + (double)mpm->cell * (block->corner[1] - 1 + half),
+                         mpm->origin[2] + (double)mpm->cell * (block->corner[2] - 1 + half));
+    Vec3d way = vec3d_sub(middle, object->now.position);
+    return vec3d_dot(way, way) < reach * reach;
+}
+
+// --- contact ----------------------------------------------------------------------------------------
+
+// Takes away what goes into the object, and of what goes along it as much as friction holds. Velocities against the
+// object.
+static inline Vec3 slide(Vec3 velocity, Vec3 normal, float friction)
+{
+    float into = vec3_dot(velocity, normal);
+    if (into >= 0.0f) return velocity;
+    Vec3 along = vec3_add_scaled(velocity, normal, -into);
+    float speed = vec3_length(along), held = -into * friction;
+    return speed > held ? vec3_scale(along, 1.0f - held / speed) : vec3(0, 0, 0);
+}
+
+// The body's share: momentum (kg m/s) given to it at a place.
+static void give(const Mpm *mpm, int number, MpmImpulse *impulses, float mass, Vec3 before, Vec3 after, Vec3 place)
+{
+    const RigidObject *object = &mpm->rigid->objects[number];
+    if (object->body < 0) return;
+    MpmImpulse *to = &impulses[object->body];
+    Vec3d push = vec3d_scale(vec3d_sub(vec3d_from(before), vec3d_from(after)), (double)mass);
+    to->linear = vec3d_add(to->linear, push);
+    Vec3d arm = vec3d_sub(vec3d_from(place), object->now.position);
+    to->angular = vec3d_add(to->angular, vec3d_cross(arm, push));
+}
+
+static void collide_sheet(const Mpm *mpm, const MpmSheet *sheet, const Vec3 *points, MpmMotion *nodes,
+                          MpmImpulse *impulses)
+{
+    float friction = mpm->rigid->objects[sheet->collider].given.friction;
+    for (int i = 0; i < MPM_BLOCK_NODES; i++) {
+        if (sheet->distance[i] > mpm->touch || nodes[i].mass == 0.0f) continue;
+        Vec3 before = {nodes[i].velocity[0], nodes[i].velocity[1], nodes[i].velocity[2]};
+        Vec3 after = vec3_add(slide(vec3_sub(before, sheet->speed[i]), sheet->normal[i], friction), sheet->speed[i]);
+        nodes[i].velocity[0] = after.x, nodes[i].velocity[1] = after.y, nodes[i].velocity[2] = after.z;
+        if (points) give(mpm, sheet->collider, impulses, nodes[i].mass, before, after, points[i]);
+    }
+}
+
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes, MpmImpulse *impulses)
+{
+    for (int32_t s = block->first_sheet; s < block->sheet_end; s++)
+        if (mpm->sheets[s].nearest <= mpm->touch) collide_sheet(mpm, &mpm->sheets[s], NULL, nodes, NULL);
+    if (!mpm->has_moving) return;
+    Vec3 points[MPM_BLOCK_NODES];
+    MpmSheet sheet;
+    node_positions(mpm, block, points);
+    for (int c = 0; c < mpm->rigid->object_count; c++)
+        if (!stands(mpm, c) && may_be_near(mpm, block, &mpm->rigid->objects[c]) && look(mpm, block, c, &sheet))
+            collide_sheet(mpm, &sheet, points, nodes, impulses);
+}
+
+static void push_out(const Mpm *mpm, int number, MpmParticle *p, Vec3 place, const View *view, int i,
+                     MpmImpulse *impulses)
+{
+    Vec3 normal = view->normal[i];
+    if (view->distance[i] >= p->radius || vec3_dot(normal, normal) == 0.0f) return;
+    float friction = mpm->rigid->objects[number].given.friction;
+    Vec3 before = {p->velocity[0], p->velocity[1], p->velocity[2]};
+    Vec3 after = vec3_add(slide(vec3_sub(before, view->speed[i]), normal, friction), view->speed[i]);
+    float way = p->radius - view->distance[i];
+    p->velocity[0] = after.x, p->velocity[1] = after.y, p->velocity[2] = after.z;
+    p->position[0] += way * normal.x;
+    p->position[1] += way * normal.y;
+    p->position[2] += way * normal.z;
+    give(mpm, number, impulses, p->mass, before, after, place);
+}
+
+static void collide_with(const Mpm *mpm, const MpmBlock *block, int number, MpmImpulse *impulses)
+{
+    Vec3 points[CHUNK];
+    View view;
+    for (int32_t begin = block->begin; begin < block->end; begin += CHUNK) {
+        int count = block->end - begin < CHUNK ? block->end - begin : CHUNK;
+        MpmParticle *p = mpm->particles + begin;
+        for (int i = 0; i < count; i++)
+            points[i] = vec3((float)((double)p[i].position[0] + mpm->origin[0]),
+                             (float)((double)p[i].position[1] + mpm->origin[1]),
+                             (float)((double)p[i].position[2] + mpm->origin[2]));
+        view_object(mpm, number, points, count, &view);
+        for (int i = 0; i < count; i++) push_out(mpm, number, &p[i], points[i], &view, i, impulses);
+    }
+}
+
+// Particles lie between the nodes of their block and those around: objects near any of these count.
+static int is_near_particles(const Mpm *mpm, const MpmBlock *block, int number)
+{
+    for (int k = 0; k < MPM_AROUND; k++) {
+        const MpmBlock *other = &mpm->blocks[block->around[k]];
+        for (int32_t s = other->first_sheet; s < other->sheet_end; s++)
+            if (mpm->sheets[s].collider == number) return 1;
+    }
+    return 0;
+}
+
+void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses)
+{
+    for (int c = 0; c < mpm->rigid->object_count; c++)
+        if (stands(mpm, c) ? is_near_particles(mpm, block, c) : may_be_near(mpm, block, &mpm->rigid->objects[c]))
+            collide_with(mpm, block, c, impulses);
+}

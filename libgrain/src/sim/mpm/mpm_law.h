@@ -1,0 +1,30 @@
+#pragma once
+/// What a material does when it is stretched: the laws that mpm knows. Each has a file mpm_law_NAME.h with its kernel and
+/// a line in the table of mpm_law.c.
+#include "sim/solver.h"
+
+typedef enum MpmLawKind { MPM_SAND, MPM_SNOW, MPM_MUD, MPM_LAW_COUNT } MpmLawKind;
+
+#define MPM_MAX_MATERIALS 8
+#define MPM_LAW_NUMBERS 4
+
+typedef struct MpmMaterial {
+    MpmLawKind kind;
+    float density;     ///< kg/m3, of the bulk
+    float shear, lame; ///< Pa: Lame's mu and lambda
+    float damping;     ///< Pa s: viscosity of what does not flow, against ringing
+    float number[MPM_LAW_NUMBERS]; ///< the law's own (see its file)
+    int is_loose; ///< grains that are thrown out of the bulk fly on alone
+} MpmMaterial;
+
+typedef struct MpmMaterials {
+    MpmMaterial of[MPM_MAX_MATERIALS];
+    int count;
+} MpmMaterials;
+
+/// Names for the job, NULL at the end: "sand", "snow_powder", ...
+extern const char *const mpm_law_names[];
+
+/// One material from the solver's settings. sound_speed (m/s) sets how stiff it is, cell (m) how much it is damped.
+GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float sound_speed, float cell, float gravity,
+                                float particle_radius, MpmMaterial *out);
