@@ -4,7 +4,7 @@
 /// cone (Drucker-Prager) set the same way lets columns sink in the middle, where they are pressed from above and free on
 /// two sides, and carries slopes at rest that are too steep. In tension sand comes apart; the volume it gained doing so
 /// (plastic) is given back before it bears again, or heaps would grow with every grain that jumps (Klar et al. 2016,
-/// section 4.3.4).
+/// section 4.3.4); at most MPM_SAND_GAIN of it, as what has flown far apart says nothing about how it will lie.
 ///
 /// With principal stresses p (1 + t n_i), where the n_i add up to 0 and their squares to 1, the surface is
 ///
@@ -16,6 +16,7 @@
 
 // Where one principal stress would be 0, when the other two are equal.
 #define MPM_SAND_FARTHEST 2.4f
+#define MPM_SAND_GAIN 0.05f
 
 // The smallest root, from d = 0's by Newton's method: the curve bends one way between them.
 SIMD_INLINE FloatV sand_limit(const MpmMaterialV *m, FloatV d)
@@ -49,7 +50,7 @@ SIMD_INLINE MpmStretch mpm_law_sand(const MpmMaterialV *m, MpmStretch trial)
         sum += e[i];
         out.squared[i] = simd_exp(2.0f * e[i]);
     }
-    out.plastic = simd_select(is_apart, simd_min(trace, simd_set1(0.05f)), zero);
+    out.plastic = simd_select(is_apart, simd_min(trace, simd_set1(MPM_SAND_GAIN)), zero);
     for (int i = 0; i < 3; i++) out.stress[i] = 2.0f * m->shear * e[i] + m->lame * sum;
     return out;
 }
