@@ -177,7 +177,7 @@ static void replace(Input *input, size_t at, size_t removed, const void *data, s
 {
     if (at + removed > input->size || input->size - removed + size > LONGEST_INPUT) return;
     memmove(input->data + at + size, input->data + at + removed, input->size - at - removed);
-    memcpy(input->data + at, data, size);
+    if (size > 0) memcpy(input->data + at, data, size);
     input->size = input->size - removed + size;
 }
 
