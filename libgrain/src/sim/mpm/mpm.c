@@ -134,7 +134,7 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->items = ALLOC(SortItem, mpm->count);
     mpm->colliders = ALLOC(SimCollider, def->collider_count);
     if (!mpm->particles || !mpm->particles_before || !mpm->items || !mpm->colliders) return GRAIN_ERROR_MEMORY;
-    memcpy(mpm->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
+    for (int i = 0; i < def->collider_count; i++) mpm->colliders[i] = def->colliders[i];
     mpm->def.colliders = mpm->colliders;
     TRY(create_rigid(mpm, def));
     start_particles(mpm, def, start);
@@ -217,7 +217,7 @@ static void advance(Mpm *mpm, const MpmStep *now)
          mpm->boards + i * MPM_BOARD_NODES);
     }
     int bodies = mpm->rigid->body_count;
-    memset(mpm->impulses, 0, (size_t)((mpm->block_count + mpm->filled_count) * bodies) * sizeof(MpmImpulse));
+    if (bodies > 0) memset(mpm->impulses, 0, (size_t)((mpm->block_count + mpm->filled_count) * bodies) * sizeof(MpmImpulse));
     PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count) { mpm_update_nodes(mpm, b, now->seconds); }
     PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
     {
