@@ -2,7 +2,7 @@
 from math import tan
 from typing import Optional
 
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
 from .. import ADDON_VERSION
 from ..compat import VERSION_TEXT
@@ -34,7 +34,7 @@ def settings_only(scene: Scene) -> Job:
         seed=settings.seed, solver=solver, upsample=_upsample(scene))
 
 
-def _add_contact(solver: Solver, settings) -> None:
+def _add_contact(solver: Solver, settings: PropertyGroup) -> None:
     """What single grains are like and how they touch."""
     solver.grain_shape = settings.grain_shape.lower()
     solver.normal_law = settings.normal_law.lower()
