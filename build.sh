@@ -28,6 +28,7 @@ BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libx
 BLENDER_PACKAGES="blender python3-numpy"
 TEST_PACKAGES="xvfb xauth libgl1-mesa-dri libopenvdb-tools clang-format-14"
 CLANG_PACKAGES="clang-14 libomp-14-dev libclang-rt-14-dev"
+BENCH_PACKAGES="lammps"
 
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]; }
 
