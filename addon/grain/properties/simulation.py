@@ -62,8 +62,8 @@ class GRAIN_PG_simulation(PropertyGroup):
         name="Solver", default='DEM', description="How the sand is computed",
         items=(('DEM', "Grains", "Every particle is a grain that rolls, rubs and stacks: few big grains, close-ups, "
                                  "rubble. Slow for many"),
-               ('MPM', "Sand and Snow", "The particles carry a bulk of sand, snow or mud: ten times quicker and at rest "
-                                        "when it looks so. For everything large")))
+               ('MPM', "Sand and Snow", "The particles carry a bulk of sand, snow or mud: several times quicker. "
+                                        "For everything large")))
     law: EnumProperty(
         name="Material", default='SAND', description="What the sources are made of",
         items=(('SAND', "Sand", "Flows, heaps up at the friction angle; damp with cohesion"),

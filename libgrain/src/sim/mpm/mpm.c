@@ -240,7 +240,6 @@ static GrainResult step(void *state, double seconds_exact)
     Vec3 g = mpm->def.gravity;
     MpmStep now = {&mpm->materials,
                    seconds,
-                   mpm->cell,
                    mpm->inverse_cell,
                    mpm->full_mass,
                    {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f}};

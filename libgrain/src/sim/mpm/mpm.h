@@ -120,7 +120,7 @@ typedef struct Mpm {
 /// What a kernel needs to know about the step.
 typedef struct MpmStep {
     const MpmMaterials *materials;
-    float seconds, cell, inverse_cell, full_mass;
+    float seconds, inverse_cell, full_mass;
     float fall[4]; ///< gravity * seconds
 } MpmStep;
 

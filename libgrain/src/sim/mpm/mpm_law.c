@@ -12,6 +12,7 @@
 #define DAMPING 0.05f
 
 const char *const mpm_law_names[] = {"sand", "snow_powder", "snow_chunky", "snow_wet", "mud", NULL};
+static const MpmLawKind law_kinds[] = {MPM_SAND, MPM_SNOW, MPM_SNOW, MPM_SNOW, MPM_MUD}; // of these names
 
 // Critical compression, critical stretch, hardening: Stomakhin et al. 2013, section 4.1 and figure 9. Hardening counts
 // the logarithm of volume there as its difference from 1, which for small changes is the same.
@@ -38,7 +39,7 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
     int which = 0;
     while (mpm_law_names[which] && strcmp(mpm_law_names[which], law) != 0) which++;
     if (!mpm_law_names[which]) return fail(GRAIN_ERROR_ARGUMENT, "there is no material '%s'", law);
-    *out = (MpmMaterial){.kind = which == 0 ? MPM_SAND : which == 4 ? MPM_MUD : MPM_SNOW};
+    *out = (MpmMaterial){.kind = law_kinds[which]};
     out->density = PACKING * from->density;
     float poisson = from->poisson_ratio > 0.0f ? from->poisson_ratio : 0.3f;
     float stiffness = out->density * sound_speed * sound_speed; // lame + 2 shear
