@@ -142,16 +142,23 @@ def _make_instances_group() -> GeometryNodeTree:
     return tree
 
 
-def _make_grain_material() -> Material:
-    material = bpy.data.materials.new(GRAIN_MATERIAL_NAME)
+def _new_material(name: str) -> tuple[Material, Node]:
+    """The colour of sand in the solid viewport, and a surface that nothing is linked to yet."""
+    material = bpy.data.materials.new(name)
     compat.use_nodes(material)
-    material.diffuse_color = (0.62, 0.46, 0.29, 1.0)  # the solid viewport
+    material.diffuse_color = (0.62, 0.46, 0.29, 1.0)
     tree = material.node_tree
     tree.nodes.clear()
-    link = tree.links.new
     surface = _add(tree, 'ShaderNodeBsdfPrincipled', 200, 200)
     output = _add(tree, 'ShaderNodeOutputMaterial', 520, 200)
-    link(surface.outputs[0], output.inputs["Surface"])
+    tree.links.new(surface.outputs[0], output.inputs["Surface"])
+    return material, surface
+
+
+def _make_grain_material() -> Material:
+    material, surface = _new_material(GRAIN_MATERIAL_NAME)
+    tree = material.node_tree
+    link = tree.links.new
     grain_id = _add(tree, 'ShaderNodeAttribute', -700, 200, attribute_name="id", attribute_type='INSTANCER')
     dice = _add(tree, 'ShaderNodeTexWhiteNoise', -500, 200, noise_dimensions='1D')
     link(grain_id.outputs["Fac"], dice.inputs["W"])
@@ -164,15 +171,9 @@ def _make_grain_material() -> Material:
 
 
 def _make_material() -> Material:
-    material = bpy.data.materials.new(MATERIAL_NAME)
-    compat.use_nodes(material)
-    material.diffuse_color = (0.62, 0.46, 0.29, 1.0)  # the solid viewport
+    material, surface = _new_material(MATERIAL_NAME)
     tree = material.node_tree
-    tree.nodes.clear()
     link = tree.links.new
-    surface = _add(tree, 'ShaderNodeBsdfPrincipled', 200, 200)
-    output = _add(tree, 'ShaderNodeOutputMaterial', 520, 200)
-    link(surface.outputs[0], output.inputs["Surface"])
 
     # Four independent random numbers to a grain, from its id.
     grain_id = _add(tree, 'ShaderNodeAttribute', -1100, 200, attribute_name="id")
