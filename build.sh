@@ -24,7 +24,7 @@ TEXT
 
 # --- what has to be installed -------------------------------------------------------------------
 
-BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libxxhash-dev libopenvdb-dev libtbb-dev libimath-dev"
+BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libxxhash-dev libzstd-dev libopenvdb-dev libtbb-dev libimath-dev"
 BLENDER_PACKAGES="blender python3-numpy"
 TEST_PACKAGES="xvfb xauth libgl1-mesa-dri libopenvdb-tools clang-format-14"
 CLANG_PACKAGES="clang-14 libomp-14-dev libclang-rt-14-dev"
@@ -101,7 +101,7 @@ command_asan() {
     need $BUILD_PACKAGES
     compile asan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=address -DGRAIN_WERROR=ON
     LSAN_OPTIONS="suppressions=$PWD/tests/data/openvdb_leaks.txt:print_suppressions=0" \
-        python3 tests/run.py --build build/asan --only unit,fuzz,cli -k "unit/|fuzz/|cli/|dem_laws|dem_walls|mpm_goes_on|mpm_falls|mpm_snow" "$@"
+        python3 tests/run.py --build build/asan --only unit,fuzz,cli -k "unit/|fuzz/|cli/|dem_laws|dem_walls|mpm_goes_on|mpm_falls|mpm_snow|sph_goes_on|sph_falls|sph_moisture" "$@"
 }
 
 command_tsan() {

@@ -20,6 +20,7 @@ ROOT = HERE.parent
 
 # Shared libraries of the system which libgrain needs and an artist's machine may lack; Debian package of each.
 SYSTEM_LIBRARIES = {"libjansson.so.4": "libjansson4", "libgomp.so.1": "libgomp1"}
+LINKED_PACKAGES = ("libzstd-dev",)  # inside libgrain
 OWN_BINARIES = ("libgrain.so", "grain")
 OPTIONAL_BINARIES = ("libgrain_vdb.so",)
 TIMESTAMP = (2020, 1, 1, 0, 0, 0)
@@ -83,6 +84,8 @@ def binaries(folder: Path) -> dict[str, Path]:
             fail(f"{path} is missing: build first (./build.sh package)")
     for name, package in SYSTEM_LIBRARIES.items():
         found[name] = system_library(name, folder / "bin" / "libgrain.so")
+        found[f"licences/{package}.txt"] = licence_of(package)
+    for package in LINKED_PACKAGES:
         found[f"licences/{package}.txt"] = licence_of(package)
     return found
 

@@ -7,7 +7,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
 from . import compat, runtime
-from .scene import apply, estimate, paths, playback, relocate
+from .scene import apply, estimate, paths, playback, relocate, volumes
 
 
 @persistent
@@ -24,6 +24,8 @@ def on_load_pre(*_: Any) -> None:
 def on_load_post(*_: Any) -> None:
     runtime.forget()
     estimate.forget_all()
+    for scene in bpy.data.scenes:
+        volumes.follow_cache(scene)
     playback.show_all(is_render=bpy.app.background)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 import bpy
 
+from .engine import read_ahead
 from .engine.process import BakeProcess
 
 
@@ -23,6 +24,7 @@ class Bake:
     folder: Path
     scene_name: str
     process: BakeProcess
+    is_volume: bool = False  # of a bake that is there
     timer: Any = None  # of the modal operator; None in a bake that blocks
     seen_frames: int = 0  # frames already made visible
     show_after: float = 0.0  # monotonic time before which no frame is loaded, so that loading never fills the time
@@ -85,3 +87,4 @@ def forget() -> None:
     state.shown.clear()
     state.outdated.clear()
     state.playback_paused = False
+    read_ahead.forget()

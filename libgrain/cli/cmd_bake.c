@@ -17,34 +17,32 @@ static const char help[] =
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C write a checkpoint and stop.\n"
     "\n"
     "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
-    "7 diverged, 8 cache of another job, 9 cache in use, 10 disk full (free space, run again), 11 damaged, 1 internal\n";
+    "7 diverged, 8 cache of another job, 9 cache in use, 10 disk full (free space, run again), 11 damaged, 1 "
+    "internal\n";
 
 static int parse(int argument_count, char **arguments, GrainBakeDef *def)
 {
-    static const struct option options[] = {{"cache", required_argument, NULL, 'c'}, {"threads", required_argument, NULL, 't'},
-                                            {"restart", no_argument, NULL, 'r'},     {"until", required_argument, NULL, 'u'},
-                                            {"help", no_argument, NULL, 'h'},        {0}};
-    int option;
+    static const struct option options[] = {
+        {"cache", required_argument, NULL, 'c'}, {"threads", required_argument, NULL, 't'},
+        {"restart", no_argument, NULL, 'r'},     {"until", required_argument, NULL, 'u'},
+        {"help", no_argument, NULL, 'h'},        {0}};
+    int option, exit_code;
     while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
         switch (option) {
-        case 'c': def->cache_folder = optarg; break;
-        case 't':
-            if (!cli_parse_number(optarg, 1, 1024, &def->thread_count))
-                return cli_usage("bake", "--threads is '%s'; it must be a number from 1 to 1024", optarg);
+        case 'r':
+            def->restart = 1;
             break;
-        case 'r': def->restart = 1; break;
         case 'u':
             if (!cli_parse_number(optarg, INT32_MIN, INT32_MAX, &def->last_frame))
                 return cli_usage("bake", "--until is '%s'; it must be a frame number", optarg);
             def->limit_frames = 1;
             break;
-        case 'h': fputs(help, stdout); return EXIT_DONE;
-        default: return cli_usage("bake", "the command line was not understood");
+        default:
+            exit_code = cli_job_option("bake", help, option, &def->cache_folder, &def->thread_count);
+            if (exit_code >= 0) return exit_code;
         }
     }
-    if (optind != argument_count - 1) return cli_usage("bake", "name one job folder");
-    def->job_folder = arguments[optind];
-    return -1;
+    return cli_job_folder("bake", argument_count, arguments, &def->job_folder);
 }
 
 int cmd_bake(int argument_count, char **arguments)

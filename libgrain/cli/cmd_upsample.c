@@ -7,7 +7,8 @@
 static const char help[] =
     "usage: grain upsample JOB [--cache DIR] [--threads N] [--shard I/N] [--frames A-B] [--force]\n"
     "\n"
-    "Refines the bake of the job folder JOB into render grains, as job.json's \"upsample\" says, going on where they end.\n"
+    "Refines the bake of the job folder JOB into render grains, as job.json's \"upsample\" says, going on where they "
+    "end.\n"
     "The bake itself is read, never changed.\n"
     "\n"
     "  --cache DIR     where the bake is; default JOB/cache. Grains go to DIR/grains, or DIR/grains_IofN\n"
@@ -24,34 +25,30 @@ static const char help[] =
 
 static int parse_frames(const char *text, GrainUpsampleDef *def)
 {
-    int length = 0;
     def->limit_frames = 1;
-    return sscanf(text, "%d-%d%n", &def->first_frame, &def->last_frame, &length) == 2 && text[length] == 0 &&
-           def->first_frame <= def->last_frame;
+    return cli_parse_frames(text, &def->first_frame, &def->last_frame);
 }
 
 static int parse_shard(const char *text, GrainUpsampleDef *def)
 {
     int length = 0;
-    return sscanf(text, "%d/%d%n", &def->shard, &def->shard_count, &length) == 2 && text[length] == 0 && def->shard >= 1 &&
-           def->shard <= def->shard_count && def->shard_count <= 1000;
+    return sscanf(text, "%d/%d%n", &def->shard, &def->shard_count, &length) == 2 && text[length] == 0 &&
+           def->shard >= 1 && def->shard <= def->shard_count && def->shard_count <= 1000;
 }
 
 // -1 to go on, otherwise the exit code.
 static int parse(int argument_count, char **arguments, GrainUpsampleDef *def)
 {
-    static const struct option options[] = {{"cache", required_argument, NULL, 'c'},  {"threads", required_argument, NULL, 't'},
-                                            {"shard", required_argument, NULL, 's'},  {"frames", required_argument, NULL, 'f'},
-                                            {"force", no_argument, NULL, 'F'},        {"help", no_argument, NULL, 'h'},
+    static const struct option options[] = {{"cache", required_argument, NULL, 'c'},
+                                            {"threads", required_argument, NULL, 't'},
+                                            {"shard", required_argument, NULL, 's'},
+                                            {"frames", required_argument, NULL, 'f'},
+                                            {"force", no_argument, NULL, 'F'},
+                                            {"help", no_argument, NULL, 'h'},
                                             {0}};
-    int option;
+    int option, exit_code;
     while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
         switch (option) {
-        case 'c': def->cache_folder = optarg; break;
-        case 't':
-            if (!cli_parse_number(optarg, 1, 1024, &def->thread_count))
-                return cli_usage("upsample", "--threads is '%s'; it must be a number from 1 to 1024", optarg);
-            break;
         case 's':
             if (!parse_shard(optarg, def))
                 return cli_usage("upsample", "--shard is '%s'; it must be like 2/7, at most of 1000", optarg);
@@ -60,14 +57,15 @@ static int parse(int argument_count, char **arguments, GrainUpsampleDef *def)
             if (!parse_frames(optarg, def))
                 return cli_usage("upsample", "--frames is '%s'; it must be like 20-48", optarg);
             break;
-        case 'F': def->force = 1; break;
-        case 'h': fputs(help, stdout); return EXIT_DONE;
-        default: return cli_usage("upsample", "the command line was not understood");
+        case 'F':
+            def->force = 1;
+            break;
+        default:
+            exit_code = cli_job_option("upsample", help, option, &def->cache_folder, &def->thread_count);
+            if (exit_code >= 0) return exit_code;
         }
     }
-    if (optind != argument_count - 1) return cli_usage("upsample", "name one job folder");
-    def->job_folder = arguments[optind];
-    return -1;
+    return cli_job_folder("upsample", argument_count, arguments, &def->job_folder);
 }
 
 int cmd_upsample(int argument_count, char **arguments)

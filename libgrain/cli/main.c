@@ -14,9 +14,14 @@ static const struct {
 } commands[] = {
     {"bake", "simulate a job into its cache", cmd_bake},
     {"cover", "spread particles evenly over a mesh", cmd_cover},
+    {"export", "write a frame for other programs: PLY, OpenVDB points or grids", cmd_export},
+    {"gc", "remove what no cache lists", cmd_gc},
     {"info", "what a cache holds", cmd_info},
+    {"repair", "take damaged frames off a cache's list", cmd_repair},
     {"sdf", "turn a mesh into an OpenVDB level set", cmd_sdf},
     {"upsample", "refine a bake into render grains", cmd_upsample},
+    {"verify", "check every file of a cache", cmd_verify},
+    {"volume", "turn a bake or its grains into OpenVDB volumes", cmd_volume},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 

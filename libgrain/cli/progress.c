@@ -1,6 +1,7 @@
-// What bakes and upsampling share: progress as JSON lines, stopping on signals, the closing line.
+// What the commands that work on a job share: options, progress as JSON lines, stopping on signals, the closing line.
 #include "cli.h"
 
+#include <getopt.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,6 +68,36 @@ int cli_parse_number(const char *text, long low, long high, int32_t *out)
     if (*text == 0 || *end != 0 || value < low || value > high) return 0;
     *out = (int32_t)value;
     return 1;
+}
+
+int cli_parse_frames(const char *text, int32_t *first, int32_t *last)
+{
+    int length = 0;
+    return sscanf(text, "%d-%d%n", first, last, &length) == 2 && text[length] == 0 && *first <= *last;
+}
+
+int cli_job_option(const char *command, const char *help, int option, const char **cache_folder, int32_t *thread_count)
+{
+    switch (option) {
+    case 'c':
+        *cache_folder = optarg;
+        return -1;
+    case 't':
+        if (cli_parse_number(optarg, 1, 1024, thread_count)) return -1;
+        return cli_usage(command, "--threads is '%s'; it must be a number from 1 to 1024", optarg);
+    case 'h':
+        fputs(help, stdout);
+        return EXIT_DONE;
+    default:
+        return cli_usage(command, "the command line was not understood");
+    }
+}
+
+int cli_job_folder(const char *command, int argument_count, char **arguments, const char **job_folder)
+{
+    if (optind != argument_count - 1) return cli_usage(command, "name one job folder");
+    *job_folder = arguments[optind];
+    return -1;
 }
 
 void cli_stop_on_signals(void)

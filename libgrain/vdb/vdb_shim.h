@@ -1,6 +1,6 @@
 #pragma once
 /// OpenVDB as a handful of C calls. This is libgrain_vdb.so, the only C++ of Grain: libgrain loads it when a .vdb file
-/// is to be written or read (src/sdf/sdf_vdb.c), so that a Blender with an OpenVDB of its own never meets ours
+/// is to be written or read (src/base/vdb.c), so that a Blender with an OpenVDB of its own never meets ours
 /// otherwise. No exception gets out: every call returns 0, or a VdbError and a text.
 #include <stdint.h>
 
@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /// Raised by any change below; libgrain refuses a shim of another number.
-#define VDB_SHIM_VERSION 1
+#define VDB_SHIM_VERSION 2
 #define VDB_SHIM_API __attribute__((visibility("default")))
 
 typedef enum VdbError {
@@ -57,11 +57,62 @@ typedef int32_t VdbLevelSetOpenFn(const char *path, const char *name, VdbReader 
 typedef int32_t VdbLevelSetReadFn(VdbReader *reader, int32_t *corner, float *values, VdbMessage *message);
 typedef void VdbReaderCloseFn(VdbReader *reader);
 
+/// What a file's bytes are handed to, in order; anything but 0 gives up with VDB_ERROR_IO and no text.
+typedef int32_t VdbSinkFn(void *user, const void *data, int64_t bytes);
+
+typedef enum VdbGridKind {
+    VDB_FOG = 0,       ///< active where above 0
+    VDB_VELOCITY = 1,  ///< three numbers a voxel; active where not 0
+    VDB_DISTANCE = 2,  ///< a level set: active where nearer than the background
+} VdbGridKind;
+
+/// A grid of blocks of 8 x 8 x 8 voxels, stored as halves. Voxel (i, j, k) is at voxel_size * (i, j, k).
+typedef struct VdbGrid {
+    const char *name;
+    int32_t kind;     ///< VdbGridKind
+    float background; ///< of a level set; the others' is 0
+    double voxel_size;
+    int64_t block_count;
+    const int32_t *corner; ///< 3 for each block: its first voxel
+    const float *values;   ///< 512 for each block and component, x fastest; the components of a block follow each other
+} VdbGrid;
+
+/// A number that stands in every grid's metadata.
+typedef struct VdbNumber {
+    const char *name;
+    double value;
+} VdbNumber;
+
+typedef struct VdbFile {
+    const char *creator;
+    const VdbNumber *numbers;
+    int64_t number_count;
+    const VdbGrid *grids;
+    int64_t grid_count;
+} VdbFile;
+typedef int32_t VdbGridsWriteFn(const VdbFile *file, VdbSinkFn *sink, void *user, VdbMessage *message);
+
+/// Points for OpenVDB's point grids, as Houdini reads them: positions in 16 bits of a voxel, "v" and "pscale" as halves,
+/// "id" and "orient" (x, y, z, w) where given.
+typedef struct VdbPoints {
+    const char *creator;
+    double voxel_size;     ///< m
+    int64_t count;
+    const float *position; ///< 3 for each, m
+    const float *velocity; ///< 3 for each, m/s; may be NULL
+    const float *radius;   ///< m; may be NULL
+    const float *orientation; ///< 4 for each, w first; may be NULL
+    const int64_t *id;     ///< may be NULL
+} VdbPoints;
+typedef int32_t VdbPointsWriteFn(const VdbPoints *points, VdbSinkFn *sink, void *user, VdbMessage *message);
+
 VDB_SHIM_API VdbVersionFn vdb_shim_version;
 VDB_SHIM_API VdbLevelSetWriteFn vdb_level_set_write;
 VDB_SHIM_API VdbLevelSetOpenFn vdb_level_set_open;
 VDB_SHIM_API VdbLevelSetReadFn vdb_level_set_read;
 VDB_SHIM_API VdbReaderCloseFn vdb_reader_close;
+VDB_SHIM_API VdbGridsWriteFn vdb_grids_write;
+VDB_SHIM_API VdbPointsWriteFn vdb_points_write;
 
 #ifdef __cplusplus
 }

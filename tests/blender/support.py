@@ -140,6 +140,11 @@ def point_radii() -> np.ndarray:
 def read_frame(path: Path) -> dict[str, np.ndarray]:
     """Columns of a .grain file, read as libgrain/docs/formats.md describes them."""
     data = path.read_bytes()
+    if data[:8] == b"GRAINPTS":
+        import grains_reader  # beside this folder; other Blender processes do without it
+        file = grains_reader.GrainsFile(path)
+        columns = {column.name: (column.components, np.array(file.column(column.name))) for column in file.columns}
+        return {name: array.reshape(-1, width) if width > 1 else array for name, (width, array) in columns.items()}
     assert data[:8] == b"GRAINFRM", path
     columns, = struct.unpack_from("<I", data, 32)
     result = {}
@@ -167,3 +172,8 @@ def is_alive(pid: int) -> bool:
 def fail_output(done: subprocess.CompletedProcess) -> str:
     return f"exit code {done.returncode}: {done.stdout[-1500:]} {done.stderr[-1500:]}"
 
+
+
+def is_heavy() -> bool:
+    """Whether tests may take minutes."""
+    return bool(os.environ.get("GRAIN_HEAVY"))

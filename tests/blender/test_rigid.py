@@ -252,7 +252,40 @@ def expect_error(kind: type[Exception], word: str) -> None:
         raise AssertionError(f"no error with '{word}'")
 
 
-def test_undo_and_reload_keep_the_right_pose(folder: Path) -> None:
+def test_undo_takes_the_role_back(folder: Path) -> None:
+    crate = support.box("Crate", (-0.1, -0.1, 0.2), (0.1, 0.1, 0.4))
+    bpy.ops.ed.undo_push(message="crate")
+    crate.grain.type = 'BODY'
+    crate.grain.rigid.density = 321.0
+    bpy.ops.ed.undo_push(message="body")
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["Crate"].grain.type == 'NONE'
+    bpy.ops.ed.redo()
+    assert bpy.data.objects["Crate"].grain.type == 'BODY'
+    assert bpy.data.objects["Crate"].grain.rigid.density == 321.0
+
+
+def test_undo_keeps_the_baked_pose(folder: Path) -> None:
+    """Undone: a frame, then the role. The crate is where the bake says, then where the artist put it."""
+    crate = scene_with_body(folder, 5)
+    bpy.ops.ed.undo_push(message="crate")
+    bpy.ops.grain.bake()
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.context.scene.frame_set(2)
+    bpy.ops.ed.undo_push(message="frame 2")
+    bpy.context.scene.frame_set(5)
+    bpy.ops.ed.undo_push(message="frame 5")
+    bpy.ops.ed.undo()
+    crate = bpy.data.objects["Crate"]
+    frame = bpy.context.scene.frame_current
+    assert frame == 2, frame
+    assert np.allclose(crate.matrix_world.translation, cached(folder, frame)["body.position"][0], atol=1e-5)
+    bpy.context.scene.frame_set(5)
+    assert np.allclose(crate.matrix_world.translation, cached(folder, 5)["body.position"][0], atol=1e-5)
+    assert Vector(crate.location) == Vector((0.0, 0.0, 0.25))
+
+
+def test_reload_keeps_the_right_pose(folder: Path) -> None:
     crate = scene_with_body(folder, 4)
     bpy.ops.grain.bake()
     bpy.context.scene.frame_set(4)

@@ -105,3 +105,26 @@ def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
     support.save(folder)
     bpy.ops.grain.bake()
     assert len(frame(folder, 3)["position"]) > 100
+
+
+def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
+    from grain.engine import job as job_files
+    from grain.scene import job
+    scene = support.small_scene()
+    source = bpy.data.objects["Block"].grain.source
+    source.moisture = 0.75
+    block = next(entry for entry in job_files.describe(job.make(scene, bpy.context.view_layer)[0])[0]["objects"]
+                 if entry["name"] == "Block")
+    assert "moisture" not in block  # single grains know none
+    scene.grain.solver, scene.grain.moisture_diffusion = 'SPH', 0.001
+    document = job_files.describe(job.make(scene, bpy.context.view_layer)[0])[0]
+    assert (document["solver"]["type"], document["solver"]["moisture_diffusion"]) == ("sph", 0.001)
+    assert "model" not in document["solver"]
+    support.save(folder)
+    bpy.ops.grain.bake()
+    scene.frame_set(3)
+    mesh = scene.grain.sand_object.data
+    moisture = np.empty(len(mesh.vertices), np.float32)
+    mesh.attributes["moisture"].data.foreach_get("value", moisture)
+    assert len(moisture) > 100 and np.allclose(moisture, 0.75, atol=1e-5)
+    assert any(node.type == 'ATTRIBUTE' and node.attribute_name == "moisture" for node in mesh.materials[0].node_tree.nodes)

@@ -88,3 +88,10 @@ def small(**settings: object) -> Job:
     job.add_mesh("Block", "source", box((-0.08, -0.08, 0.2), (0.08, 0.08, 0.3)))
     job.add_mesh("Ball", "collider", ball((0.0, 0.0, 0.08), 0.08), friction=0.5)
     return job.add_ground()
+
+
+def change(job: Path, section: str, settings: dict[str, object]) -> None:
+    """Other settings for one section of a job that is written already."""
+    document = json.loads((job / "job.json").read_text())
+    document[section] = settings
+    (job / "job.json").write_text(json.dumps(document))

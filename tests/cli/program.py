@@ -37,10 +37,12 @@ def run(*arguments: object, check: int | None = None, environment: dict | None =
     return result
 
 
-def start(*arguments: object) -> subprocess.Popen:
-    return subprocess.Popen([str(GRAIN), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def start(*arguments: object, environment: dict | None = None) -> subprocess.Popen:
+    return subprocess.Popen([str(GRAIN), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, **(environment or {})})
 
 
 def digest(cache: Path) -> dict[str, str]:
     """Name -> hash of every file of a cache but the lock."""
-    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(cache.iterdir()) if p.name != "lock"}
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(cache.iterdir())
+            if p.name != "lock" and p.is_file()}

@@ -2,7 +2,7 @@
 /// Small scenes for the physics of discrete elements, built without a job, and what is measured on them.
 #include "sim/dem/dem.h"
 
-#define SCENE_MAX_COLLIDERS 1024
+#define SCENE_MAX_COLLIDERS 1100
 
 typedef struct DemScene {
     SimDef def;

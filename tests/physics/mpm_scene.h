@@ -5,7 +5,7 @@
 typedef struct MpmScene {
     SimDef def;
     Particles start;
-    SimCollider colliders[4];
+    SimCollider colliders[5];
     GrainSdf *sdf; ///< of a mesh among the colliders
     Mpm *mpm;
 } MpmScene;

@@ -134,7 +134,7 @@ static double cone_angles(float friction_degrees, float cone_degrees, double ang
 {
     MpmScene scene;
     GrainResult result;
-    mpm_scene_begin(&scene, 0.005f, friction_degrees);
+    mpm_scene_begin(&scene, 0.0025f, friction_degrees);
     scene.def.expected_speed = 1.2f;
     mpm_scene_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 1.0f);
     float foot = 0.11f, height = foot * tanf(cone_degrees * 0.01745329f);
@@ -155,7 +155,7 @@ TEST(mpm_gentle_cones_stand_and_steep_ones_come_down)
 {
     double angle[3];
     ENSURE(cone_angles(35.0f, 28.0f, angle) < 2e-3);
-    ENSURE(angle[2] > angle[0] - 3.0); // it settles by some two degrees, ever more slowly (docs/mpm.md)
+    ENSURE(angle[2] > angle[0] - 1.0); // it settles as it takes up its weight
     ENSURE(cone_angles(25.0f, 45.0f, angle) < 0.1);
     ENSURE(angle[2] < angle[0] - 8.0);
 }

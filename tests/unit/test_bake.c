@@ -138,8 +138,8 @@ static void refusing_release(void *user, void *memory, uint64_t bytes)
     free(memory);
 }
 
-// The n-th allocation fails, for every n: the bake says so, leaks nothing, and a later one succeeds.
-static void refuse_each_allocation(int step)
+// The n-th allocation fails, for every n: the run says so, leaks nothing, and a later one succeeds.
+static void refuse_each_allocation(GrainResult (*run)(Watch *watch, int restart), int step)
 {
     GrainResult result = GRAIN_ERROR_MEMORY;
     int refused = 0, asked_for_it = 1;
@@ -148,7 +148,7 @@ static void refuse_each_allocation(int step)
         GrainAllocator allocator = {refusing_allocate, refusing_release, &refuser};
         Watch watch = {.stop_after = 100};
         ENSURE_OK(grain_set_allocator(&allocator));
-        result = bake(&watch, 1);
+        result = run(&watch, 1);
         int64_t left = grain_allocated_bytes();
         asked_for_it = refuser.calls > n;
         if (result != (asked_for_it ? GRAIN_ERROR_MEMORY : GRAIN_OK) || left != 0) {
@@ -166,13 +166,33 @@ static void refuse_each_allocation(int step)
 TEST(every_allocation_may_fail)
 {
     ENSURE_OK(write_job());
-    refuse_each_allocation(1);
+    refuse_each_allocation(bake, 1);
 }
 
 TEST(every_allocation_may_fail_with_props_and_bodies)
 {
     ENSURE_OK(write_moving_job());
-    refuse_each_allocation(getenv("GRAIN_HEAVY") ? 1 : 7);
+    refuse_each_allocation(bake, getenv("GRAIN_HEAVY") ? 1 : 7);
+}
+
+static GrainResult upsample(Watch *watch, int force)
+{
+    GrainUpsampleDef def;
+    grain_upsample_def_default(&def, sizeof def);
+    def.job_folder = test_folder();
+    def.thread_count = 1;
+    def.force = force;
+    def.status = on_status;
+    def.user = watch;
+    return grain_upsample(&def);
+}
+
+TEST(every_allocation_of_upsampling_may_fail)
+{
+    Watch watch = {.stop_after = 100};
+    ENSURE_OK(write_moving_job());
+    ENSURE_OK(bake(&watch, 1));
+    refuse_each_allocation(upsample, getenv("GRAIN_HEAVY") ? 1 : 3);
 }
 
 TEST(bad_defs_are_refused)

@@ -22,11 +22,39 @@ TEST(distance_to_a_box_is_exact_with_its_sign)
         double ox = fmax(fabs(x) - 1.0, 0.0), oy = fmax(fabs(y) - 1.0, 0.0), oz = fmax(fabs(z) - 1.0, 0.0);
         double inside = fmin(fmax(fmax(fabs(x), fabs(y)), fabs(z)) - 1.0, 0.0);
         double expected = sqrt(ox * ox + oy * oy + oz * oz) + inside;
-        RigidPlane plane;
-        ENSURE_EQUAL(rigid_surface_planes(&surface, vec3((float)x, (float)y, (float)z), 2.0f, NULL, 0, &plane, 1), 1);
-        ENSURE_NEAR(plane.distance, expected, 5e-3 * fabs(expected) + 2e-6);
-        ENSURE_NEAR(vec3_length(plane.normal), 1.0, 1e-5);
+        Vec3 place = {(float)x, (float)y, (float)z};
+        RigidPlane plane[2];
+        ENSURE_EQUAL(rigid_surface_planes(&surface, place, 2.0f, NULL, 0, &plane[0], 1), 1);
+        ENSURE_EQUAL(rigid_surface_plane(&surface, place, 2.0f, i % 13 - 1, NULL, &plane[1]), 1);
+        for (int k = 0; k < 2; k++) {
+            ENSURE_NEAR(plane[k].distance, expected, 5e-3 * fabs(expected) + 2e-6);
+            ENSURE_NEAR(vec3_length(plane[k].normal), 1.0, 1e-5);
+        }
     }
+    rigid_surface_free(&surface);
+    shape_free(&shape);
+}
+
+// On a mesh with hollows the plane that is found from a guess is the one found among all triangles within reach: the
+// distance, and which side. 0.2 %: triangles that are equally near up to that count as equal.
+TEST(the_nearest_plane_does_not_depend_on_the_guess)
+{
+    Shape shape = shape_torus(12, 32, 0.25);
+    GrainMesh mesh = shape_mesh(&shape);
+    RigidSurface surface;
+    ENSURE_OK(rigid_surface_create(&surface, &mesh, 1));
+    int inside = 0, outside = 0;
+    for (int i = 0; i < 4000; i++) {
+        Vec3 place = {1.4f * sinf(1.7f * (float)i), 1.4f * sinf(0.9f * (float)i), 0.4f * sinf(2.3f * (float)i)};
+        float reach = i % 3 == 0 ? 0.05f : 0.5f;
+        RigidPlane expected, plane;
+        int is_near = rigid_surface_planes(&surface, place, reach, NULL, 0, &expected, 1);
+        ENSURE_EQUAL(rigid_surface_plane(&surface, place, reach, i % 701 - 1, NULL, &plane), is_near);
+        if (!is_near) continue;
+        ENSURE_NEAR(plane.distance, expected.distance, 2e-3 * fabs((double)expected.distance) + 1e-5);
+        inside += plane.distance<0.0f, outside += plane.distance> 0.0f;
+    }
+    ENSURE(inside > 100 && outside > 1000);
     rigid_surface_free(&surface);
     shape_free(&shape);
 }

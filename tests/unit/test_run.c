@@ -72,3 +72,21 @@ TEST(block_sums_do_not_depend_on_threads)
         ENSURE(memcmp(&sum, &first, sizeof sum) == 0);
     }
 }
+
+// Every piece once, however many threads there are, also when one is slow and the others take over.
+TEST(strips_do_every_piece_once)
+{
+    enum { PIECES = 500 };
+    const int threads[] = {1, 2, 3, 8, 100};
+    for (int t = 0; t < 5; t++) {
+        for (int pieces = 0; pieces <= PIECES; pieces += pieces < 10 ? 1 : 245) {
+            int done[PIECES] = {0}, slow = 0;
+            PARALLEL_STRIPS(threads[t], piece, pieces)
+            {
+                __atomic_fetch_add(&done[piece], 1, __ATOMIC_RELAXED);
+                for (int i = 0; piece == 0 && i < 20000; i++) __atomic_fetch_add(&slow, 1, __ATOMIC_RELAXED);
+            }
+            for (int i = 0; i < PIECES; i++) ENSURE_EQUAL(done[i], i < pieces);
+        }
+    }
+}

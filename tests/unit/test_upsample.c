@@ -170,7 +170,10 @@ static void check_kernel(UpsampleScheme scheme)
             start[2][i] = p[2][i] = near->z + spread * rng_signed(r.word[2]);
             for (int k = 0; k < 3; k++) own[k][i] = v[k][i] = 0.5f * rng_signed(s.word[k]);
         }
-        upsample_block_sums(&u->field, p[0], p[1], p[2], COUNT, 0, scheme == UPSAMPLE_IHMSEN2013, scratch);
+        BlockBox box;
+        SIMD_CALL(upsample_box)(p[0], p[1], p[2], COUNT, &box);
+        int flags = scheme == UPSAMPLE_IHMSEN2013 ? SUM_PAPER : 0;
+        upsample_block_sums(&u->field, NULL, &box, p[0], p[1], p[2], COUNT, flags, scratch);
         SIMD_CALL(upsample_sand)(p[0], p[1], p[2], COUNT, &step, &scratch->sums, NULL, scratch->sand);
         SIMD_CALL(upsample_blend)
         (p[0], p[1], p[2], v[0], v[1], v[2], COUNT, &step, &scratch->sums, NULL, scratch->sand, scratch->alpha);
@@ -362,6 +365,53 @@ TEST(emitted_particles_give_birth_in_time)
     // A frame that lost particles is not one of this bake.
     ENSURE(upsample_advance(u, &second, &first, 0.04, 0.04, NULL, NULL) == GRAIN_ERROR_DAMAGED);
     upsample_destroy(u);
+    lump_end(&lump);
+}
+
+// Ids of the grains, at the chunk and place each is in; -1 where none is born yet.
+static int64_t *place_ids(Upsampler *upsampler, int64_t most, int64_t *chunk_count)
+{
+    *chunk_count = upsample_chunks(upsampler, most, 1, NULL);
+    uint32_t *sizes = ALLOC(uint32_t, *chunk_count);
+    int64_t *ids = ALLOC(int64_t, *chunk_count * most), row = 0;
+    upsample_chunks(upsampler, most, 1, sizes);
+    Grains g = grains_of(upsampler);
+    for (int64_t i = 0; i < *chunk_count * most; i++) ids[i] = i % most < sizes[i / most] ? g.id[row++] : -1;
+    int is_whole = row == g.count;
+    grains_free(&g);
+    alloc_free(sizes);
+    if (!is_whole) ids[0] = -2;
+    return ids;
+}
+
+// What packed frames stand on: a grain stays in its chunk and place while others are born, in every shard.
+TEST(grains_keep_their_chunk_while_others_are_born)
+{
+    Lump lump;
+    lump_begin(&lump, 6, 5);
+    for (int shard = 0; shard < 3; shard++) {
+        UpsampleDef def = def_for(&lump, 3.4);
+        def.shard = shard, def.shard_count = 3;
+        UpsampleCoarse first = lump.frame[0];
+        first.count = 100;
+        Upsampler *upsampler;
+        int64_t before, after, kept = 0, born = 0, moved = 0;
+        ENSURE_OK(upsample_create(&def, 1, &upsampler));
+        ENSURE_OK(upsample_begin(upsampler, &first, 0.0));
+        int64_t *early = place_ids(upsampler, 50, &before);
+        ENSURE_OK(upsample_advance(upsampler, &first, &lump.frame[1], 0.0, 0.04, NULL, NULL));
+        int64_t *late = place_ids(upsampler, 50, &after);
+        ENSURE_EQUAL(before, after);
+        for (int64_t i = 0; i < 50 * after; i++) {
+            kept += early[i] >= 0 && early[i] == late[i];
+            born += early[i] < 0 && late[i] >= 0;
+            moved += early[i] >= 0 && early[i] != late[i];
+        }
+        ENSURE(kept == upsample_count_grains(&def, 100) && born > 0 && moved == 0);
+        ENSURE_EQUAL(kept + born, upsample_count(upsampler));
+        alloc_free(early), alloc_free(late);
+        upsample_destroy(upsampler);
+    }
     lump_end(&lump);
 }
 

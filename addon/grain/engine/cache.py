@@ -18,11 +18,13 @@ MANIFEST = "cache.json"
 LOCK = "lock"
 JOB_FOLDER = "job"
 GRAINS_FOLDER = "grains"
-FORMAT = 1
+VOLUME_FOLDER = "volume"
+FORMAT = 2
 FRAME_HEADER_BYTES = 64 + 3 * 64
 
 _OWN = re.compile(r"(cache\.json|coarse_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
-_OWN_GRAINS = re.compile(r"(cache\.json|grains_-?\d+\.grain)(\.part)?|lock")
+_OWN_GRAINS = re.compile(r"(cache\.json|grains_-?\d+\.grain|checkpoint\.grain)(\.part)?|lock")
+_OWN_VOLUME = re.compile(r"(cache\.json|volume_\d+\.vdb)(\.part)?|lock")
 _OWN_JOB = re.compile(r"(job\.json|geometry\.bin)(\.part)?")
 
 
@@ -35,10 +37,13 @@ class Manifest:
     fps: float
     frame_start: int
     frame_end: int
-    bytes_per_particle: int
+    bytes_per_particle: float
     particles: dict[int, int]  # by frame, whole frames only
     byte_count: int  # of all frames
     bodies: tuple[str, ...] = ()  # rigid bodies, in the order of their columns
+    grids: tuple[str, ...] = ()  # of volumes
+    voxel_size: float = 0.0  # of volumes: m
+    number_shift: int = 0  # of volumes: what a file's number is above its frame
 
     @property
     def first(self) -> int:
@@ -81,16 +86,19 @@ def _parse(path: Path) -> Optional[Manifest]:
         document = json.loads(path.read_text("utf-8"))
         if document["format"] > FORMAT:
             raise CacheError(f"{path} was made by a newer Grain. Update the add-on, or bake into another folder")
-        frames = document["frames"]
+        frames, stream = document["frames"], next(iter(document["streams"].values()))
         if not frames:
             return None
         return Manifest(
             fps=float(document["fps"]), frame_start=int(document["frame_start"]),
             frame_end=int(document["frame_end"]),
-            bytes_per_particle=int(next(iter(document["streams"].values()))["bytes_per_particle"]),
+            bytes_per_particle=float(stream.get("bytes_per_particle", 0)),
             particles={int(entry["frame"]): int(entry["particles"]) for entry in frames},
             byte_count=sum(int(entry["bytes"]) for entry in frames),
-            bodies=tuple(str(name) for name in document.get("bodies", ())))
+            bodies=tuple(str(name) for name in document.get("bodies", ())),
+            grids=tuple(str(name) for name in stream.get("grids", ())),
+            voxel_size=float(stream.get("voxel_size", 0.0)),
+            number_shift=int(stream.get("number_shift", 0)))
     except OSError as error:
         raise CacheError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -105,6 +113,15 @@ def frame_path(folder: Path, frame: int) -> Path:
 
 def grains_folder(folder: Path) -> Path:
     return folder / GRAINS_FOLDER
+
+
+def volume_folder(folder: Path) -> Path:
+    return folder / VOLUME_FOLDER
+
+
+def volume_path(folder: Path, number: int) -> Path:
+    """A file of the sequence, by its number (Manifest.number_shift)."""
+    return folder / VOLUME_FOLDER / f"volume_{number:04d}.vdb"
 
 
 def job_folder(folder: Path) -> Path:
@@ -130,7 +147,8 @@ def is_busy(folder: Path) -> bool:
 def own_files(folder: Path) -> list[Path]:
     """Files in the folder that Grain wrote, by name. Never links, never folders, never anything else."""
     found = []
-    for parent, pattern in ((folder, _OWN), (folder / GRAINS_FOLDER, _OWN_GRAINS), (folder / JOB_FOLDER, _OWN_JOB)):
+    for parent, pattern in ((folder, _OWN), (folder / GRAINS_FOLDER, _OWN_GRAINS),
+                            (folder / VOLUME_FOLDER, _OWN_VOLUME), (folder / JOB_FOLDER, _OWN_JOB)):
         if parent.is_symlink() or not parent.is_dir():
             continue
         for entry in os.scandir(parent):
@@ -157,7 +175,7 @@ def free(folder: Path) -> int:
         return 0
     if not _is_grain_cache(folder):
         raise CacheError(f"{folder} holds no Grain bake, so nothing was deleted. Check the cache folder")
-    if is_busy(folder) or is_busy(folder / GRAINS_FOLDER):
+    if any(is_busy(part) for part in (folder, folder / GRAINS_FOLDER, folder / VOLUME_FOLDER)):
         raise CacheError(f"A bake is writing to {folder}. Stop it first")
     byte_count = 0
     files = own_files(folder)
@@ -170,16 +188,20 @@ def free(folder: Path) -> int:
         except OSError as error:
             raise CacheError(f"{path} cannot be deleted: {error.strerror}") from error
         byte_count += size
-    for parent in (folder / GRAINS_FOLDER, folder / JOB_FOLDER, folder):
+    for parent in (folder / GRAINS_FOLDER, folder / VOLUME_FOLDER, folder / JOB_FOLDER, folder):
         try:
             parent.rmdir()
         except FileNotFoundError:
             continue
         except OSError:
             break  # somebody else's files are in it
-    _memory.pop(folder, None)
-    _memory.pop(folder / GRAINS_FOLDER, None)
+    _forget(folder)
     return byte_count
+
+
+def _forget(folder: Path) -> None:
+    for part in (folder, folder / GRAINS_FOLDER, folder / VOLUME_FOLDER):
+        _memory.pop(part, None)
 
 
 def move(source: Path, target: Path) -> None:
@@ -194,8 +216,7 @@ def move(source: Path, target: Path) -> None:
         destination = target / path.relative_to(source)
         destination.parent.mkdir(exist_ok=True)
         shutil.move(path, destination)
-    _memory.pop(source, None)
-    _memory.pop(source / GRAINS_FOLDER, None)
+    _forget(source)
 
 
 def free_space(folder: Path) -> Optional[int]:

@@ -73,6 +73,13 @@ class GrainUpsampleDef(ctypes.Structure):
                 ("user", c_void_p)]
 
 
+class GrainVolumeDef(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
+                ("cache_folder", c_char_p), ("force", c_int32), ("limit_frames", c_int32),
+                ("first_frame", c_int32), ("last_frame", c_int32), ("status", c_void_p),
+                ("user", c_void_p)]
+
+
 class GrainShape(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("ball_count", c_int32), ("centre", c_float * 3), ("scale", c_float),
                 ("balls", c_float * 4 * 64)]
@@ -101,7 +108,7 @@ class GrainCoverQuality(ctypes.Structure):
 
 
 STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef,
-           GrainUpsampleDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape)
+           GrainUpsampleDef, GrainVolumeDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
@@ -110,7 +117,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grain_version": (c_char_p, []),
     "grain_last_error": (c_char_p, []),
     "grain_allocated_bytes": (c_int64, []),
-    "grain_frame_read": (c_int32, [c_char_p, POINTER(c_void_p)]),
+    "grain_frame_open": (c_int32, [c_char_p, POINTER(c_void_p)]),
+    "grain_frame_load": (c_int32, [c_void_p, c_char_p, c_int64, c_void_p, c_int32]),
     "grain_frame_destroy": (None, [c_void_p]),
     "grain_frame_info": (c_int32, [c_void_p, POINTER(GrainFrameInfo)]),
     "grain_frame_column": (c_int32, [c_void_p, c_char_p, POINTER(GrainView)]),
@@ -231,10 +239,10 @@ def version() -> str:
     return library().grain_version().decode()
 
 
-def frame_read(path: Path) -> c_void_p:
-    """A handle to one frame file, read whole and checked; frame_destroy gives it back."""
+def frame_open(path: Path) -> c_void_p:
+    """A handle to one frame file, checked, of packed grains only its head; frame_destroy gives it back."""
     handle = c_void_p()
-    check(library().grain_frame_read(os.fsencode(path), ctypes.byref(handle)))
+    check(library().grain_frame_open(os.fsencode(path), ctypes.byref(handle)))
     return handle
 
 
@@ -249,10 +257,15 @@ def frame_info(handle: c_void_p) -> GrainFrameInfo:
 
 
 def frame_column(handle: c_void_p, name: str) -> tuple[Any, GrainView]:
-    """The column's memory as a buffer (no copy, valid until frame_destroy) and what lies in it."""
+    """The column's memory as a buffer (no copy, valid until frame_destroy; None of packed grains) and what lies in it."""
     view = GrainView()
     check(library().grain_frame_column(handle, name.encode(), ctypes.byref(view)))
-    return _memory(view), view
+    return _memory(view) if view.data or not view.count else None, view
+
+
+def frame_load(handle: c_void_p, name: str, count: int, address: int) -> None:
+    """Unpacks the first `count` elements of a column to where there is room for them, on all cores."""
+    check(library().grain_frame_load(handle, name.encode(), count, address, 0))
 
 
 def _memory(view: GrainView) -> Any:

@@ -24,7 +24,7 @@ _LABELS = {
     "grain_shape": "grain shape", "grain_balls": "balls of a grain", "cohesion": "cohesion",
     "normal_law": "normal law", "shear_law": "friction law", "young_modulus": "stiffness",
     "poisson_ratio": "Poisson's ratio", "integrator": "integrator", "tolerance": "tolerance",
-    "sleep": "sleep", "law": "material",
+    "sleep": "sleep", "law": "material", "model": "model", "moisture_diffusion": "moisture spread",
 }
 
 Vector = tuple[float, float, float]
@@ -53,6 +53,8 @@ class Solver:
     tolerance: float = 1e-5  # of rkf45, in radii
     sleep: bool = True
     law: str = "sand"  # of mpm
+    model: str = "elastoplastic"  # of sph
+    moisture_diffusion: float = 0.0  # of sph, m2/s
 
 
 @dataclass
@@ -65,6 +67,7 @@ class JobObject:
     plane_point: Optional[Vector] = None
     plane_normal: Optional[Vector] = None
     velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
+    moisture: float = 0.0  # sources, 0 to 1
     friction: float = 0.6  # colliders, bodies
     thickness: float = 0.0  # m, colliders
     material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
@@ -83,6 +86,7 @@ class Upsample:
     grains: float = 0.0
     size_spread: float = 0.3
     seed: int = 0
+    orientation: bool = True  # whether frames tell how grains are turned
 
 
 @dataclass
@@ -133,6 +137,8 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
         entry["samples_per_frame"] = item.samples_per_frame
     if item.role == "source":
         entry["velocity"] = list(item.velocity)
+        if item.moisture > 0.0:
+            entry["moisture"] = item.moisture
         if item.material is not None:
             entry["material"] = item.material
     elif item.role == "body":
@@ -149,7 +155,7 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
 def _unusual(solver: Solver) -> dict[str, Any]:
     """Settings that most bakes leave as they are."""
     names = ("grain_shape", "grain_balls", "cohesion", "normal_law", "shear_law", "young_modulus", "poisson_ratio",
-             "integrator", "tolerance", "sleep", "law")
+             "integrator", "tolerance", "sleep", "law", "model", "moisture_diffusion")
     defaults = Solver.__dataclass_fields__
     return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
 
@@ -170,8 +176,12 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
     if job.upsample is not None:
         count = ({"grains_per_particle": job.upsample.grains_per_particle} if job.upsample.grains_per_particle
                  else {"grains": job.upsample.grains})
-        document["upsample"] = {**count, "size_spread": job.upsample.size_spread, "seed": job.upsample.seed}
+        document["upsample"] = {**count, "size_spread": job.upsample.size_spread, "seed": job.upsample.seed,
+                                "orientation": job.upsample.orientation}
     objects = [_describe_object(item, geometry) for item in job.objects]
+    if job.solver.type != "sph":  # what has no part in it must not make a bake look outdated
+        for entry in objects:
+            entry.pop("moisture", None)
     if geometry.arrays:
         document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}
     document["arrays"] = geometry.arrays
@@ -193,6 +203,15 @@ def write(job: Job, folder: Path) -> None:
     document, geometry = describe(job)
     folder.mkdir(parents=True, exist_ok=True)
     _write_whole(folder / GEOMETRY_FILE, geometry)
+    _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
+
+
+def set_volume(folder: Path, settings: dict[str, Any]) -> None:
+    """What `grain volume` is to make of the job in this folder; nothing else of it changes. Raises OSError."""
+    document = read_document(folder)
+    if document is None:
+        raise FileNotFoundError(2, "the job is missing", str(folder / JOB_FILE))
+    document["volume"] = settings
     _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
 
 

@@ -19,14 +19,14 @@ def _window(memory: Any, view: ffi.GrainView) -> np.ndarray:
 
 
 class CacheFrame:
-    """One frame file, read whole and checked by libgrain.
+    """One frame file, checked by libgrain; of packed grains each column as it is read.
 
     with CacheFrame(path) as frame:
         frame.column("position")   # float32, (particles, 3), m
     """
 
     def __init__(self, path: Path) -> None:
-        self._handle = ffi.frame_read(path)
+        self._handle = ffi.frame_open(path)
         try:
             info = ffi.frame_info(self._handle)
         except ffi.GrainError:
@@ -43,9 +43,16 @@ class CacheFrame:
             return False
         return True
 
-    def column(self, name: str) -> np.ndarray:
-        """A read-only window, without a copy; (particles,) or (particles, components)."""
-        return _window(*ffi.frame_column(self._handle, name))
+    def column(self, name: str, count: Optional[int] = None) -> np.ndarray:
+        """Its first elements, or all; (particles,) or (particles, components). A read-only window on libgrain's memory,
+        without a copy, or, of packed grains, an array of its own."""
+        memory, view = ffi.frame_column(self._handle, name)
+        if memory is not None:
+            return _window(memory, view)[:count]
+        count = view.count if count is None else count
+        array = np.empty((count,) if view.components == 1 else (count, view.components), _TYPES[view.type])
+        ffi.frame_load(self._handle, name, count, array.ctypes.data)
+        return array
 
     def close(self) -> None:
         if self._handle:

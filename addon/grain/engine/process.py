@@ -53,22 +53,34 @@ class Outcome:
     exit_code: int
 
 
-class BakeProcess:
-    """`grain bake`, as a child, and after it, unless it was stopped, `grain upsample`."""
+def bake_stages(program: Path, job: Path, cache: Path, restart: bool, threads: int,
+                upsample: bool) -> list[tuple[str, list[str]]]:
+    """The simulation, and after it the render grains where they are wanted."""
+    where = _where(job, cache, threads)
+    stages = [("Simulating", [str(program), "bake", *where] + (["--restart"] if restart else []))]
+    return stages + ([("Making grains", [str(program), "upsample", *where])] if upsample else [])
 
-    def __init__(self, program: Path, job: Path, cache: Path, restart: bool = False, threads: int = 0,
-                 upsample: bool = False) -> None:
-        where = [str(job), "--cache", str(cache)] + (["--threads", str(threads)] if threads > 0 else [])
-        self._next: list[tuple[str, list[str]]] = []
-        if upsample:
-            self._next.append(("Making grains", [str(program), "upsample", *where]))
+
+def volume_stages(program: Path, job: Path, cache: Path, threads: int) -> list[tuple[str, list[str]]]:
+    return [("Making the volume", [str(program), "volume", *_where(job, cache, threads)])]
+
+
+def _where(job: Path, cache: Path, threads: int) -> list[str]:
+    return [str(job), "--cache", str(cache)] + (["--threads", str(threads)] if threads > 0 else [])
+
+
+class BakeProcess:
+    """Commands of the `grain` program, one after the other unless one fails or is stopped, each as a child."""
+
+    def __init__(self, stages: list[tuple[str, list[str]]]) -> None:
+        self._next = list(stages)
         self.status = Status()
         self._lines: "queue.SimpleQueue[bytes]" = queue.SimpleQueue()
         self._errors: "deque[str]" = deque(maxlen=20)
         self._stop_time: Optional[float] = None
         self._was_killed = False
         self._last_event = ""
-        self._start("Simulating", [str(program), "bake", *where] + (["--restart"] if restart else []))
+        self._start(*self._next.pop(0))
 
     def _start(self, working: str, command: list[str]) -> None:
         self._working = working

@@ -1,7 +1,7 @@
 """What the buttons do."""
 import bpy
 
-from . import bake, cache, cover, display, object, rigid
+from . import bake, cache, cover, display, export, object, rigid, volume
 
 CLASSES = (
     object.GRAIN_OT_role_add,
@@ -15,6 +15,10 @@ CLASSES = (
     display.GRAIN_OT_radius_fit,
     cover.GRAIN_OT_cover,
     rigid.GRAIN_OT_bake_keyframes,
+    export.GRAIN_OT_export,
+    volume.GRAIN_OT_bake_volume,
+    volume.GRAIN_OT_show_volume,
+    volume.GRAIN_OT_surface_mesh,
 )
 
 

@@ -14,12 +14,19 @@ from .cache import draw_deletion
 TIMER_SECONDS = 0.1
 
 
-def can_bake(cls: type[Operator], context: Context) -> bool:
+def is_free(cls: type[Operator]) -> bool:
+    """Whether a child process may be started at all."""
     if ffi.problem() is not None:
         cls.poll_message_set("Grain's library does not work here: see the message in the panel")
         return False
     if runtime.is_baking():
         cls.poll_message_set("A bake is under way: stop it first")
+        return False
+    return True
+
+
+def can_bake(cls: type[Operator], context: Context) -> bool:
+    if not is_free(cls):
         return False
     if not any(item.grain.type in ('SOURCE', 'BODY') for item in bpy.data.objects):
         cls.poll_message_set("There is no sand: make a closed mesh a Source first")
@@ -27,26 +34,20 @@ def can_bake(cls: type[Operator], context: Context) -> bool:
     return True
 
 
-class GRAIN_OT_bake(Operator):
-    """Run from a script, it waits until the bake is done; from a button it lets the artist go on working."""
-    bl_idname = "grain.bake"
-    bl_label = "Bake"
-    bl_description = "Simulate the sand and store every frame. A stopped bake goes on from where it was"
-    bl_options = {'REGISTER'}
-
-    restart: BoolProperty(name="Restart", default=False, options={'HIDDEN', 'SKIP_SAVE'},
-                          description="Delete the baked frames first")
-
+class BakeRunner:
+    """What operators that bake share. Run from a script, one waits until the bake is done; from a button it lets the
+    artist go on working."""
     _bake: Optional[runtime.Bake] = None
     _workspace: str = ""
+    done_text = "The bake is done"
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return can_bake(cls, context)
+    def begin(self, context: Context) -> runtime.Bake:
+        """Starts the child. Raises BakeRefused."""
+        raise NotImplementedError
 
     def _start(self, context: Context) -> bool:
         try:
-            self._bake = baking.start(context.scene, context.view_layer, self.restart)
+            self._bake = self.begin(context)
         except baking.BakeRefused as error:
             folder = paths.cache_folder(context.scene)
             if not condition.changed_settings(context.scene, folder):  # else the panel says it anyway
@@ -116,7 +117,7 @@ class GRAIN_OT_bake(Operator):
         for warning in warnings:
             self.report({'WARNING'}, warning)
         if outcome.kind == "done":
-            self.report({'INFO'}, "The bake is done")
+            self.report({'INFO'}, self.done_text)
             return {'FINISHED'}
         if outcome.kind == "stopped":
             self.report({'INFO'}, outcome.text)
@@ -140,6 +141,23 @@ class GRAIN_OT_bake(Operator):
         if workspace is not None:
             workspace.status_text_set(None)
         self._workspace = ""
+
+
+class GRAIN_OT_bake(BakeRunner, Operator):
+    bl_idname = "grain.bake"
+    bl_label = "Bake"
+    bl_description = "Simulate the sand and store every frame. A stopped bake goes on from where it was"
+    bl_options = {'REGISTER'}
+
+    restart: BoolProperty(name="Restart", default=False, options={'HIDDEN', 'SKIP_SAVE'},
+                          description="Delete the baked frames first")
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return can_bake(cls, context)
+
+    def begin(self, context: Context) -> runtime.Bake:
+        return baking.start(context.scene, context.view_layer, self.restart)
 
 
 def redraw_panels(context: Context) -> None:

@@ -8,6 +8,7 @@ from ..engine import ffi, text
 from ..scene import apply, baking, condition, estimate, frames, paths
 from .object import PhysicsPanel
 from .text import draw_wrapped
+from .volume import draw_volume
 
 _ICONS = {'INFO': 'INFO', 'WARNING': 'ERROR', 'ERROR': 'CANCEL'}
 
@@ -97,16 +98,19 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
     column = layout.column()
     column.prop(settings, "solver")
-    is_bulk = settings.solver == 'MPM'
-    if is_bulk:
+    is_bulk = settings.solver != 'DEM'
+    if settings.solver == 'MPM':
         column.prop(settings, "law")
+    elif settings.solver == 'SPH':
+        column.prop(settings, "model")
+        column.prop(settings, "moisture_diffusion")
     else:
         column.prop(settings, "grain_shape")
         if settings.grain_shape == 'MESH':
             column.prop(settings, "grain_object")
             column.prop(settings, "grain_balls")
     column.prop(settings, "size_spread")
-    if not (is_bulk and settings.law.startswith('SNOW')):
+    if not (settings.solver == 'MPM' and settings.law.startswith('SNOW')):
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
@@ -121,7 +125,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
 def draw_contact(layout: UILayout, context: Context) -> None:
     settings = context.scene.grain
     layout.prop(settings, "cohesion")
-    if settings.solver == 'MPM':
+    if settings.solver != 'DEM':
         return
     layout.prop(settings, "normal_law")
     if settings.normal_law != 'LINEAR':
@@ -170,6 +174,7 @@ def draw_cache(layout: UILayout, context: Context) -> None:
         first, last = frames.bake_range(scene)
         draw_wrapped(layout, context, f"The scene's frames, {first} to {last}")
     layout.prop(settings, "thread_count")
+    layout.operator("grain.export", icon='EXPORT')
 
 
 def draw_display(layout: UILayout, context: Context) -> None:
@@ -213,6 +218,7 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
             ("grains", "Grains", draw_grains, set()),
             ("contact", "Contacts", draw_contact, {'DEFAULT_CLOSED'}),
             ("upsample", "Render Grains", draw_upsample, {'DEFAULT_CLOSED'}),
+            ("volume", "Volume", draw_volume, {'DEFAULT_CLOSED'}),
             ("cache", "Cache", draw_cache, {'DEFAULT_CLOSED'}),
             ("display", "Display", draw_display, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {

@@ -24,6 +24,8 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         column = layout.column()
         column.enabled = not runtime.is_baking()
         column.prop(item.grain.source, "velocity")
+        if scene.grain.solver == 'SPH':
+            column.prop(item.grain.source, "moisture")
         body = estimate.source_body(item, context.view_layer.depsgraph)
         if body.volume <= 0.0:
             draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface",

@@ -2,7 +2,7 @@
 same."""
 import bpy
 
-from . import collider, cover, display, object, rigid, simulation, source
+from . import collider, cover, display, object, rigid, simulation, source, volume
 
 CLASSES = (
     source.GRAIN_PG_source,
@@ -11,6 +11,7 @@ CLASSES = (
     cover.GRAIN_PG_cover,
     object.GRAIN_PG_object,
     display.GRAIN_PG_display,
+    volume.GRAIN_PG_volume,
     simulation.GRAIN_PG_simulation,
     simulation.GRAIN_PG_status,
 )

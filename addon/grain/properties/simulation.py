@@ -8,6 +8,7 @@ from bpy.types import Context, Object, PropertyGroup
 from .. import compat, runtime
 from ..scene import playback, snapshot
 from .display import GRAIN_PG_display
+from .volume import GRAIN_PG_volume
 
 FRAME_LIMIT = 1048574
 
@@ -63,7 +64,17 @@ class GRAIN_PG_simulation(PropertyGroup):
         items=(('DEM', "Grains", "Every particle is a grain that rolls, rubs and stacks: few big grains, close-ups, "
                                  "rubble. Slow for many"),
                ('MPM', "Sand and Snow", "The particles carry a bulk of sand, snow or mud: several times quicker. "
-                                        "For everything large")))
+                                        "For everything large"),
+               ('SPH', "Sand, Dry and Wet", "The particles carry a bulk of sand that heaps up at its friction angle, "
+                                            "lies truly still, and can be wet")))
+    model: EnumProperty(
+        name="Model", default='ELASTOPLASTIC', description="How the sand holds together",
+        items=(('ELASTOPLASTIC', "Elastoplastic", "Remembers what presses on it: slopes and loads rest"),
+               ('IHMSEN2013', "Ihmsen 2013", "The scheme of the paper of that year: heaps come out flatter than their "
+                                             "friction angle. For comparisons")))
+    moisture_diffusion: FloatProperty(
+        name="Moisture Spread", default=0.0, min=0.0, max=1.0, soft_max=0.01, precision=4, step=0.01,
+        description="How fast moisture spreads from wet sand into dry, in m²/s. 0 keeps it where it is")
     law: EnumProperty(
         name="Material", default='SAND', description="What the sources are made of",
         items=(('SAND', "Sand", "Flows, heaps up at the friction angle; damp with cohesion"),
@@ -188,6 +199,7 @@ class GRAIN_PG_simulation(PropertyGroup):
                     "The result does not depend on it")
 
     display: PointerProperty(type=GRAIN_PG_display)
+    volume: PointerProperty(type=GRAIN_PG_volume)
     sand_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})
     shape_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})  # what grains are drawn as; none: points
 

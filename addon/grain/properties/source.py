@@ -10,6 +10,9 @@ class GRAIN_PG_source(PropertyGroup):
         name="Velocity", subtype='VELOCITY', unit='VELOCITY', size=3, default=(0.0, 0.0, 0.0),
         soft_min=-100.0, soft_max=100.0, min=-1000.0, max=1000.0,
         description="Speed of the sand at the first frame, along the world's axes")
+    moisture: FloatProperty(
+        name="Moisture", subtype='FACTOR', default=0.0, min=0.0, max=1.0, precision=2,
+        description="0 is dry, 1 the wet sand of castles: it stands upright, flows like paste and is darker")
     use_material: BoolProperty(
         name="Own Material", default=False,
         description="Grains of this source differ from those of the others. Where two kinds touch, the means of their "

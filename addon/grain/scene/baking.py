@@ -7,8 +7,8 @@ from bpy.types import Scene, ViewLayer
 
 from .. import runtime
 from ..engine import cache, ffi, job as job_files, text
-from ..engine.process import BakeProcess, Outcome, Status
-from . import apply, estimate, job, paths, playback, shapes, snapshot
+from ..engine.process import BakeProcess, Outcome, Status, bake_stages, volume_stages
+from . import apply, estimate, job, paths, playback, shapes, snapshot, volumes
 
 # Loading frames may take this share of the time while baking; the rest is the artist's.
 SHOW_SHARE = 0.1
@@ -41,8 +41,8 @@ def start(scene: Scene, view_layer: ViewLayer, restart: bool) -> runtime.Bake:
     apply.update_display(scene)
     try:
         job_files.write(made, cache.job_folder(folder))
-        process = BakeProcess(ffi.program(), cache.job_folder(folder), folder, restart, scene.grain.thread_count,
-                              scene.grain.use_upsample)
+        process = BakeProcess(bake_stages(ffi.program(), cache.job_folder(folder), folder, restart,
+                                          scene.grain.thread_count, scene.grain.use_upsample))
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be written: {error.strerror}. Choose another cache "
                           "folder, or free some space") from error
@@ -52,6 +52,25 @@ def start(scene: Scene, view_layer: ViewLayer, restart: bool) -> runtime.Bake:
     # Frames are swapped while rendering: without this Blender may draw a mesh that is being changed.
     scene.render.use_lock_interface = True
     runtime.state.bake = runtime.Bake(folder, scene.name, process)
+    return runtime.state.bake
+
+
+def start_volume(scene: Scene) -> runtime.Bake:
+    """Makes volumes of what is baked, whatever became of the scene since. Raises BakeRefused."""
+    problem = ffi.problem()
+    if problem is not None:
+        raise BakeRefused(problem)
+    folder = paths.cache_folder(scene)
+    if not paths.holds_cache(folder):
+        raise BakeRefused("Nothing is baked yet. Bake the simulation first, then the volume")
+    runtime.state.messages.pop(folder, None)
+    try:
+        job_files.set_volume(cache.job_folder(folder), volumes.settings_of(scene))
+        process = BakeProcess(volume_stages(ffi.program(), cache.job_folder(folder), folder, scene.grain.thread_count))
+    except OSError as error:
+        raise BakeRefused(f"{error.filename or folder} cannot be used: {error.strerror}. Bake the simulation again, or "
+                          "choose another cache folder") from error
+    runtime.state.bake = runtime.Bake(folder, scene.name, process, is_volume=True)
     return runtime.state.bake
 
 
@@ -112,6 +131,9 @@ def is_rendering() -> bool:
 def _show_new_frames(bake: runtime.Bake) -> None:
     scene = scene_of(bake)
     if is_rendering() or scene is None or not paths.holds_cache(bake.folder):
+        return
+    if bake.is_volume:
+        volumes.refresh(scene)
         return
     if apply.sand_object(scene) is None:
         apply.ensure_sand_object(scene)

@@ -11,7 +11,11 @@ from . import frames, paths, snapshot
 
 PARTICLES_WANTED = 30_000  # in the first source: bakes in minutes, reads as sand
 BYTES_PER_PARTICLE = 28  # of a frame: position, velocity, radius
-BYTES_PER_GRAIN = 44  # position, velocity, radius, orientation
+# Packed position, velocity, orientation, while everything moves; at rest there are none. A checkpoint beside the frames
+# holds them as they are.
+BYTES_PER_GRAIN = 7
+BYTES_PER_ORIENTATION = 4
+CHECKPOINT_BYTES_PER_GRAIN = 40
 CHECKPOINT_BYTES_PER_PARTICLE = 80  # a heap's contacts included
 CHECKPOINT_EVERY = 10  # frames
 
@@ -101,6 +105,7 @@ def of_scene(scene: Scene, depsgraph: Depsgraph) -> Estimate:
     if settings.use_upsample:
         grains = (settings.grain_millions * 1e6 if settings.upsample_mode == 'TOTAL'
                   else particles * settings.grains_per_particle)
-        byte_count += grains * BYTES_PER_GRAIN * frame_count
+        packed = BYTES_PER_GRAIN + (BYTES_PER_ORIENTATION if settings.shape_object is not None else 0)
+        byte_count += grains * (packed * frame_count + CHECKPOINT_BYTES_PER_GRAIN)
     return Estimate(particles, byte_count + cache.FRAME_HEADER_BYTES * frame_count,
                     cache.free_space(paths.cache_folder(scene)))

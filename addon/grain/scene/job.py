@@ -26,6 +26,8 @@ def settings_only(scene: Scene) -> Job:
     # What has no part in it must not make a bake look outdated.
     if settings.solver == 'MPM':
         solver.law = settings.law.lower()
+    elif settings.solver == 'SPH':
+        solver.model, solver.moisture_diffusion = settings.model.lower(), tidy(settings.moisture_diffusion)
     else:
         _add_contact(solver, settings)
     return Job(
@@ -57,7 +59,8 @@ def _upsample(scene: Scene) -> Optional[Upsample]:
     return Upsample(
         grains_per_particle=0 if is_total else settings.grains_per_particle,
         grains=round(settings.grain_millions * 1e6) if is_total else 0.0,
-        size_spread=tidy(settings.grain_size_spread), seed=settings.grain_seed)
+        size_spread=tidy(settings.grain_size_spread), seed=settings.grain_seed,
+        orientation=settings.shape_object is not None)  # points look the same however they are turned
 
 
 def make(scene: Scene, view_layer: ViewLayer) -> tuple[Job, list[str]]:

@@ -4,7 +4,7 @@ The group makes a point cloud of the loose vertices. The material gives every gr
 grain keeps its colour for as long as it lives, and lightly dents it: points are drawn as exact spheres, sand is not.
 """
 import bpy
-from bpy.types import GeometryNodeTree, Material, Node, NodeTree
+from bpy.types import GeometryNodeTree, Material, Node, NodeSocket, NodeTree
 
 from .. import compat
 
@@ -190,7 +190,7 @@ def _make_material() -> Material:
     brightness = _add(tree, 'ShaderNodeMapRange', -500, 180)
     brightness.inputs["To Min"].default_value, brightness.inputs["To Max"].default_value = 0.72, 1.25
     link(parts.outputs[0], brightness.inputs["Value"])
-    link(brightness.outputs[0], tone.inputs["Value"])
+    link(_darkened(tree, brightness.outputs[0]), tone.inputs["Value"])
     link(tone.outputs["Color"], surface.inputs["Base Color"])
 
     roughness = _add(tree, 'ShaderNodeMapRange', -180, 150)
@@ -203,6 +203,18 @@ def _make_material() -> Material:
     _let_light_through(tree, dice, surface)
     _dent(tree, parts, surface)
     return material
+
+
+def _darkened(tree: NodeTree, brightness: NodeSocket) -> NodeSocket:
+    """Wet sand is darker: water fills the gaps that scatter light. Sand without moisture has none of the attribute."""
+    moisture = _add(tree, 'ShaderNodeAttribute', -700, -140, attribute_name="moisture")
+    share = _add(tree, 'ShaderNodeMapRange', -500, -140)
+    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, 0.45
+    tree.links.new(moisture.outputs["Fac"], share.inputs["Value"])
+    product = _add(tree, 'ShaderNodeMath', -330, 60, operation='MULTIPLY')
+    tree.links.new(brightness, product.inputs[0])
+    tree.links.new(share.outputs[0], product.inputs[1])
+    return product.outputs[0]
 
 
 def _fill_ramp(ramp: Node) -> None:

@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Object, Scene
 
 from .. import runtime
-from ..engine import cache
+from ..engine import cache, read_ahead
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
@@ -72,14 +72,26 @@ def _load(scene: Scene, item: Object, shown: Shown, manifest: cache.Manifest, so
                  and (len(item.data.vertices) > 0 or manifest.particles[frame] == 0))
     if is_loaded:
         return
-    with CacheFrame(path) as cached:
-        apply.set_frame(item, cached, scale, seconds, amount)
-        if source == folder:
+    if source == folder:
+        with CacheFrame(path) as cached:
+            apply.set_frame(item, cached, scale, seconds)
             bodies.show(scene, manifest.bodies, cached, scale, seconds)
-    if source != folder and manifest.bodies:
-        with CacheFrame(cache.frame_path(folder, frame)) as coarse:
-            bodies.show(scene, manifest.bodies, coarse, scale, seconds)
+    else:
+        _load_grains(item, shown, manifest, source, frame, scale, seconds, amount)
+        if manifest.bodies:
+            with CacheFrame(cache.frame_path(folder, frame)) as coarse:
+                bodies.show(scene, manifest.bodies, coarse, scale, seconds)
     shown.frame, shown.stamp, shown.object_name = frame, stamp, item.name
+
+
+def _load_grains(item: Object, shown: Shown, manifest: cache.Manifest, source: Path, frame: int, scale: float,
+                 seconds: float, amount: float) -> None:
+    """And has the next frame read meanwhile, the one after this or before it, whichever way the artist goes."""
+    grains = read_ahead.grains(cache.frame_path(source, frame), amount)
+    apply.set_frame(item, grains, scale, seconds)
+    following = frame - 1 if shown.frame is not None and shown.frame > frame else frame + 1
+    if following in manifest.particles:
+        read_ahead.expect(cache.frame_path(source, following), grains)
 
 
 def _show_nothing(scene: Scene, item: Object, shown: Shown) -> None:

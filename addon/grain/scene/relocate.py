@@ -3,7 +3,7 @@ from bpy.types import Scene
 
 from .. import runtime
 from ..engine import cache
-from . import paths
+from . import paths, volumes
 
 
 def after_save(scene: Scene) -> None:
@@ -19,3 +19,4 @@ def after_save(scene: Scene) -> None:
                                      "Bake again")
         return
     runtime.state.messages[target] = runtime.state.messages.pop(source, [])
+    volumes.follow_cache(scene)

@@ -195,7 +195,7 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                 f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
                 "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
-        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
+        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity, moisture=tidy(mesh.owner.grain.source.moisture),
                          material=_material(mesh.owner.grain.source))
     if role == 'BODY':
         return _body(mesh, positions, scale)

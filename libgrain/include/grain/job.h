@@ -76,6 +76,23 @@ GRAIN_API GrainResult grain_upsample_def_default(GrainUpsampleDef *def, uint32_t
 /// Makes what is missing. Grains of other settings or of another bake are replaced.
 GRAIN_API GrainResult grain_upsample(const GrainUpsampleDef *def);
 
+/// Turns the bake in the job's cache, or its grains, into a sequence of OpenVDB files for fog, dust, motion blur and meshes,
+/// by the job's "volume" settings. Neither is touched.
+typedef struct GrainVolumeDef {
+    uint32_t struct_size;
+    int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
+    const char *job_folder;   ///< holds job.json
+    const char *cache_folder; ///< of the bake; NULL: "cache" inside the job folder. Volumes go to "volume" inside it.
+    int32_t force;            ///< 1: make all frames again, even those that are there
+    int32_t limit_frames;     ///< 1: only frames first_frame to last_frame, and those between them and what is there
+    int32_t first_frame, last_frame;
+    GrainBakeStatusFn *status; ///< may be NULL; as for a bake
+    void *user;
+} GrainVolumeDef;
+GRAIN_API GrainResult grain_volume_def_default(GrainVolumeDef *def, uint32_t size);
+/// Makes what is missing. Volumes of other settings, of another bake or of other grains are replaced.
+GRAIN_API GrainResult grain_volume(const GrainVolumeDef *def);
+
 #ifdef __cplusplus
 }
 #endif

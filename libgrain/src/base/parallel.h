@@ -4,7 +4,7 @@
 ///
 ///     PARALLEL_FOR (threads, i, count) { out[i] = f(in[i]); }            // cheap, even work
 ///     PARALLEL_BLOCKS (threads, block, block_count) { sums[block] = ...; } // uneven work, or sums
-///     PARALLEL_STRIPS (threads, block, block_count) { sums[block] = ...; } // even work on data that stays in the caches
+///     PARALLEL_STRIPS (threads, block, block_count) { sums[block] = ...; } // loop after loop over the same data
 #include <omp.h>
 #include <stdint.h>
 
@@ -25,15 +25,51 @@
     PARALLEL_PRAGMA(omp parallel for num_threads(threads) schedule(dynamic, 1) if((block_count) > 1))                  \
     for (int64_t block = 0; block < (block_count); block++)
 
-/// Even work whose pieces meet the same data in one loop after another: a thread gets the same pieces each time.
+/// Work whose pieces meet the same data in one loop after another: a thread begins with the same pieces each time, so
+/// that they stay in its caches. Who is done early helps the others out: pieces may differ, and so may cores.
 #define PARALLEL_STRIPS(threads, block, block_count)                                                                   \
-    PARALLEL_PRAGMA(omp parallel for num_threads(threads) schedule(static) if((block_count) > 1))                      \
-    for (int64_t block = 0; block < (block_count); block++)
+    for (ParallelStrips strips_, *once_ = parallel_strips(&strips_, threads, block_count); once_; once_ = NULL)        \
+        PARALLEL_PRAGMA(omp parallel num_threads(strips_.count) if (strips_.count > 1))                                \
+    for (int64_t turn_ = 0, block; (block = parallel_next(&strips_, &turn_)) >= 0;)
 
 static inline int parallel_core_count(void) { return omp_get_num_procs(); }
 
 /// For scratch memory of which each thread has its own; valid inside the loops above, 0 <= index < threads.
 static inline int parallel_thread_index(void) { return omp_get_thread_num(); }
+
+#define PARALLEL_MOST_STRIPS 64
+
+/// What PARALLEL_STRIPS counts with: a run of pieces for each thread.
+typedef struct ParallelStrips {
+    int count;
+    struct {
+        int64_t next, end;
+        char unused[112]; ///< counters in one cache line, or in the one beside it, would hold each other up
+    } strip[PARALLEL_MOST_STRIPS];
+} ParallelStrips;
+
+static inline ParallelStrips *parallel_strips(ParallelStrips *strips, int threads, int64_t block_count)
+{
+    int64_t count = threads < PARALLEL_MOST_STRIPS ? threads : PARALLEL_MOST_STRIPS;
+    if (count > block_count) count = block_count > 0 ? block_count : 1;
+    strips->count = (int)count;
+    for (int64_t i = 0; i < count; i++) {
+        strips->strip[i].next = block_count * i / count;
+        strips->strip[i].end = block_count * (i + 1) / count;
+    }
+    return strips;
+}
+
+/// The next piece for this thread, or -1. *turn: how many strips it has found empty, its own first.
+static inline int64_t parallel_next(ParallelStrips *strips, int64_t *turn)
+{
+    for (; *turn < strips->count; ++*turn) {
+        int64_t i = (parallel_thread_index() + *turn) % strips->count;
+        int64_t piece = __atomic_fetch_add(&strips->strip[i].next, 1, __ATOMIC_RELAXED);
+        if (piece < strips->strip[i].end) return piece;
+    }
+    return -1;
+}
 
 static inline int64_t parallel_block_count(int64_t count, int64_t block_size)
 {

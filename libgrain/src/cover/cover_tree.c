@@ -104,6 +104,11 @@ void cover_tree_nearest(const CoverTree *tree, const float *x, const float *y, c
     SIMD_CALL(cover_tree_nearest)(tree, x, y, z, count, enough * enough, points);
 }
 
+CoverPoint cover_tree_within(const CoverTree *tree, Vec3 place, float reach, int32_t guess)
+{
+    return SIMD_CALL(cover_tree_within)(tree, place, reach * reach, guess);
+}
+
 static int is_near(const CoverNode *node, int child, Vec3 place, float reach)
 {
     return node->low[0][child] <= place.x + reach && node->high[0][child] >= place.x - reach &&

@@ -57,6 +57,9 @@ typedef struct CoverPoint {
 void cover_tree_nearest(const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count,
                         float enough, CoverPoint *points);
 
+/// The nearest point to one place, slot -1 where none is within reach. guess: as above.
+CoverPoint cover_tree_within(const CoverTree *tree, Vec3 place, float reach, int32_t guess);
+
 /// Calls visit for all triangles that may be within reach of a place (and some that are not), until one answers other
 /// than 0. Returns that answer.
 typedef int CoverVisitFn(void *user, int32_t slot);
@@ -81,3 +84,4 @@ static inline Vec3 cover_tree_place(const CoverTree *tree, CoverPoint point)
 SIMD_KERNEL(void, cover_tree_nearest,
             (const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count, float enough,
              CoverPoint *points))
+SIMD_KERNEL(CoverPoint, cover_tree_within, (const CoverTree *tree, Vec3 place, float reach_squared, int32_t guess))

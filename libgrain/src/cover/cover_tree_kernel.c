@@ -154,3 +154,14 @@ void SIMD_NAME(cover_tree_nearest)(const CoverTree *tree, const float *x, const 
         points[i] = search.best;
     }
 }
+
+CoverPoint SIMD_NAME(cover_tree_within)(const CoverTree *tree, Vec3 place, float reach_squared, int32_t guess)
+{
+    Search search = {place.x, place.y, place.z, {-1, 0.0f, 0.0f, reach_squared}, -1};
+    if (guess >= 0) {
+        search.guessed = guess / COVER_TREE_WIDTH;
+        search_leaf(tree, &search, search.guessed);
+    }
+    search_tree(tree, &search);
+    return search.best;
+}

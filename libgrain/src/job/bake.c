@@ -12,6 +12,7 @@
 #include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
 #include "sim/sim.h"
+#include "sim/sph/sph.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,8 +23,9 @@
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
 #define COLLIDER_MOST_VOXELS 16.0f
-// Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii.
-#define MPM_BAND_RADII 7.5f
+// Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii. Smoothed particles reach as
+// far as one cell.
+#define CONTINUUM_BAND_RADII 7.5f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
 // A body that is small against the grains has its own voxels: this many at least across its thinnest side.
@@ -46,6 +48,8 @@ typedef struct Bake {
     DemShape shape;    ///< of all grains
     uint8_t *particle_material; ///< NULL when all sources are of one kind
     int64_t material_capacity, material_noted;
+    float *particle_moisture; ///< NULL when all sources are dry
+    int64_t moisture_capacity, moisture_noted;
     SimStats stats;       ///< at the frame written last
     int32_t last_frame;   ///< whole in the cache
     int32_t resumed_from; ///< what last_frame was at the start
@@ -57,6 +61,7 @@ typedef struct Bake {
 static GrainResult report(Bake *bake, GrainBakeEvent event, const char *stage, double fraction)
 {
     const GrainBakeDef *def = bake->def;
+    TRY(cache_beat(&bake->cache));
     if (!def->status) return GRAIN_OK;
     GrainBakeStatus status = {
         .struct_size = sizeof status,
@@ -112,20 +117,9 @@ static GrainResult watch_substep(void *user, double frame_fraction)
 
 // --- stages -------------------------------------------------------------------------------------
 
-static int is_mpm(const Job *job) { return strcmp(job->solver, mpm_solver.name) == 0; }
-
-static GrainResult choose_shape(Bake *bake)
+static int is_continuum(const Job *job)
 {
-    const Job *job = &bake->job;
-    if (is_mpm(job)) return dem_shape_by_name("sphere", &bake->shape); // a continuum knows no shapes
-    if (strcmp(job->dem.grain_shape, "mesh") != 0) return dem_shape_by_name(job->dem.grain_shape, &bake->shape);
-    for (int i = 0; i < job->object_count; i++) {
-        const JobObject *object = &job->objects[i];
-        if (object->role != JOB_GRAIN) continue;
-        GrainResult result = dem_shape_from_mesh(&object->mesh, job->dem.grain_balls, &bake->shape);
-        return result == GRAIN_OK ? result : fail_within(result, "object '%s'", object->name);
-    }
-    return fail(GRAIN_ERROR_JOB, "job.json: solver.grain_shape is \"mesh\", but no object has the role \"grain\"");
+    return strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0;
 }
 
 // One a line, in the order of the columns in frames.
@@ -155,12 +149,15 @@ static GrainResult open_cache(Bake *bake)
     memcpy(wanted.fingerprint, job->fingerprint, sizeof wanted.fingerprint);
     char *folder = NULL;
     TRY(join_body_names(job, &wanted.bodies));
-    GrainResult result = bake->def->cache_folder ? GRAIN_OK : file_join(bake->def->job_folder, "cache", &folder);
+    GrainResult result = job_settings(job, JOB_SIMULATE, &wanted.settings);
+    if (result == GRAIN_OK && !bake->def->cache_folder) result = file_join(bake->def->job_folder, "cache", &folder);
     if (result == GRAIN_OK)
         result = cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted,
                             bake->def->restart ? CACHE_RESTART : CACHE_KEEP);
+    bake->cache.checkpoint_every = job->checkpoint_every;
     alloc_free(folder);
     alloc_free(wanted.bodies);
+    json_decref(wanted.settings);
     return result;
 }
 
@@ -178,7 +175,7 @@ static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
     TRY(grain_sdf_def_default(&def, sizeof def));
     // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
     float around = 1.1f * bake->job.particle_radius * (1.0f + bake->job.size_spread);
-    if (is_mpm(&bake->job)) around *= MPM_BAND_RADII;
+    if (is_continuum(&bake->job)) around *= CONTINUUM_BAND_RADII;
     def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
     if (object->role == JOB_BODY) def.voxel_size = fminf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
     def.voxel_size = fmaxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
@@ -234,6 +231,17 @@ static GrainResult note_material(Bake *bake, int material)
     return GRAIN_OK;
 }
 
+static GrainResult note_moisture(Bake *bake, float moisture)
+{
+    int is_wet = 0;
+    for (int i = 0; i < bake->job.object_count; i++) is_wet |= bake->job.objects[i].moisture > 0.0f;
+    if (!is_wet) return GRAIN_OK;
+    TRY(alloc_grow((void **)&bake->particle_moisture, &bake->moisture_capacity, bake->particles.count, sizeof(float)));
+    for (; bake->moisture_noted < bake->particles.count; bake->moisture_noted++)
+        bake->particle_moisture[bake->moisture_noted] = moisture;
+    return GRAIN_OK;
+}
+
 // A source gets no particle inside a collider, nor inside a source that was filled before it.
 static GrainResult fill_sources(Bake *bake)
 {
@@ -253,6 +261,7 @@ static GrainResult fill_sources(Bake *bake)
         result = fill_volume(&bake->particles, &fill, &bake->run);
         if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
         if (result == GRAIN_OK) result = note_material(bake, object->material);
+        if (result == GRAIN_OK) result = note_moisture(bake, object->moisture);
         avoid[avoid_count++] = bake->sdf[i];
     }
     alloc_free(avoid);
@@ -301,6 +310,9 @@ static GrainResult create_sim(Bake *bake)
                   .rolling_friction = job->rolling_friction,
                   .restitution = job->restitution,
                   .law = job->law,
+                  .model = job->model,
+                  .particle_moisture = bake->particle_moisture,
+                  .moisture_diffusion = job->moisture_diffusion,
                   .cohesion = job->dem.cohesion,
                   .young_modulus = job->dem.young_modulus,
                   .poisson_ratio = job->dem.poisson_ratio,
@@ -364,8 +376,10 @@ static int body_columns(Bake *bake, Column columns[BODY_COLUMNS])
 static GrainResult write_frame(Bake *bake, int32_t frame)
 {
     TRY(bake->sim.solver->read(bake->sim.state, &bake->particles));
-    Column columns[BODY_COLUMNS];
+    Column columns[BODY_COLUMNS + 1];
     int column_count = body_columns(bake, columns);
+    if (bake->particles.moisture)
+        columns[column_count++] = (Column){"moisture", GRAIN_F32, 1, bake->particles.count, bake->particles.moisture};
     TRY(cache_write_frame(&bake->cache, frame, bake->sim.time, &bake->particles, columns, column_count));
     bake->last_frame = frame;
     bake->sim.solver->measure(bake->sim.state, &bake->stats);
@@ -412,7 +426,7 @@ static GrainResult bake_frames(Bake *bake)
 static GrainResult bake_all(Bake *bake)
 {
     TRY(job_read(bake->def->job_folder, &bake->job));
-    TRY(choose_shape(bake));
+    TRY(job_grain_shape(&bake->job, &bake->shape));
     TRY(check_memory(&bake->job, bake->shape.ball_count));
     TRY(open_cache(bake));
     TRY(make_colliders(bake));
@@ -432,7 +446,7 @@ GrainResult grain_bake(const GrainBakeDef *def)
 {
     CHECK_STRUCT(def, GrainBakeDef);
     if (!def->job_folder) return fail(GRAIN_ERROR_ARGUMENT, "GrainBakeDef.job_folder is NULL");
-    Bake bake = {.def = def, .began = run_clock(), .cache.lock = -1};
+    Bake bake = {.def = def, .began = run_clock(), .cache.lock = CACHE_LOCK_NONE};
     GrainRun options = {sizeof options, def->thread_count, report_stage, &bake};
     TRY(run_begin(&bake.run, &options));
     GrainResult result = bake_all(&bake);
@@ -444,6 +458,7 @@ GrainResult grain_bake(const GrainBakeDef *def)
     job_free_solids(&bake.solids);
     alloc_free(bake.body_state);
     alloc_free(bake.particle_material);
+    alloc_free(bake.particle_moisture);
     cache_close(&bake.cache);
     job_free(&bake.job);
     return result;

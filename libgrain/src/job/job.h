@@ -27,6 +27,7 @@ typedef struct JobObject {
     GrainMesh mesh;                 ///< borrowed from geometry; world space, at the first frame
     Vec3 plane_point, plane_normal; ///< unit normal
     Vec3 velocity;                  ///< sources, m/s
+    float moisture;                 ///< sources, [0, 1]
     float friction, thickness;      ///< colliders; friction of bodies too
     const float *poses;             ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
     const float *shapes;            ///< of props that bend: the mesh's positions a sample; NULL: it does not
@@ -56,19 +57,34 @@ typedef struct JobUpsample {
     double grains;
     float size_spread, substep;
     uint64_t seed;
+    double precision;    ///< of the positions on disk, in mean radii of the grains
+    int has_orientation; ///< whether frames tell it
 } JobUpsample;
+
+/// "volume": which voxels `grain volume` makes (job_volume.c). No part of what anything before it depends on.
+typedef struct JobVolume {
+    int from_grains;                      ///< else from the simulated particles
+    float voxel_radii;                    ///< edge of a voxel, in radii of what it is made of
+    int density, velocity, dust, surface; ///< grids that are wanted
+    float surface_radii;                  ///< how far a particle counts for its neighbours' surface
+    float dust_speed, dust_linger;        ///< m/s from which sand raises dust; s until it is gone
+} JobVolume;
 
 typedef struct Job {
     const char *name;
     double fps;
     int32_t frame_start, frame_end;
+    int32_t checkpoint_every; ///< frames
     Vec3 gravity;
     uint64_t seed;
     const char *solver;
-    const char *law; ///< of mpm: a name of mpm_law_names
+    const char *law;   ///< of mpm: a name of mpm_law_names
+    const char *model; ///< of sph: a name of sph_model_names
+    float moisture_diffusion; ///< of sph, m2/s
     float particle_radius, size_spread, density, friction, rolling_friction, restitution, softness;
     JobDem dem;
     JobUpsample upsample;
+    JobVolume volume;
     JobObject *objects;
     int object_count;
     char fingerprint[CACHE_FINGERPRINT_CHARS + 1];
@@ -85,6 +101,9 @@ void job_free(Job *job);
 // job_dem.c
 /// The keys of "solver" that are dem's own.
 GrainResult job_read_dem(const JobNode *solver, Job *job);
+struct DemShape;
+/// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
+GrainResult job_grain_shape(const Job *job, struct DemShape *out);
 /// A source's "material": what of it differs from the solver's settings.
 GrainResult job_read_material(const JobNode *source, Job *job, int *material);
 
@@ -124,4 +143,15 @@ GrainResult job_read_upsample(const JobNode *root, Job *job);
 /// Fingerprint of the grains made of this job's bake.
 void job_upsample_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS + 1]);
 
-// bake.c runs a job, upsampling.c refines its bake; the public calls are grain_bake and grain_upsample.
+// job_settings.c
+typedef enum JobStage { JOB_SIMULATE, JOB_UPSAMPLE, JOB_VOXELS } JobStage;
+/// What the stage depends on, key by key, for CacheManifest.settings; json_decref it.
+GrainResult job_settings(const Job *job, JobStage stage, void **out);
+
+// job_volume.c
+GrainResult job_read_volume(const JobNode *root, Job *job);
+/// Fingerprint of the volumes made of this job's bake or grains.
+void job_volume_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS + 1]);
+
+// bake.c runs a job, upsampling.c refines its bake, volumes.c turns either into voxels; the public calls are grain_bake,
+// grain_upsample and grain_volume.

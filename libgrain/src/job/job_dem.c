@@ -3,6 +3,8 @@
 #include "job/job.h"
 #include "sim/dem/dem.h"
 #include "sim/dem/dem_shape.h"
+#include "sim/mpm/mpm.h"
+#include "sim/sph/sph.h"
 
 #include <string.h>
 
@@ -62,4 +64,18 @@ GrainResult job_read_material(const JobNode *source, Job *job, int *material)
     TRY(job_float(&node, "poisson_ratio", 0, 0.49, (double)dem->poisson_ratio, &m->poisson_ratio));
     *material = ++dem->material_count;
     return GRAIN_OK;
+}
+
+GrainResult job_grain_shape(const Job *job, DemShape *out)
+{
+    int is_continuum = strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0;
+    if (is_continuum) return dem_shape_by_name("sphere", out); // a continuum knows no shapes
+    if (strcmp(job->dem.grain_shape, "mesh") != 0) return dem_shape_by_name(job->dem.grain_shape, out);
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_GRAIN) continue;
+        GrainResult result = dem_shape_from_mesh(&object->mesh, job->dem.grain_balls, out);
+        return result == GRAIN_OK ? result : fail_within(result, "object '%s'", object->name);
+    }
+    return fail(GRAIN_ERROR_JOB, "job.json: solver.grain_shape is \"mesh\", but no object has the role \"grain\"");
 }

@@ -6,6 +6,7 @@
 #include "mesh/mesh.h"
 #include "sim/mpm/mpm_law.h"
 #include "sim/solver.h"
+#include "sim/sph/sph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +121,7 @@ static GrainResult read_plane(const JobNode *node, JobObject *object)
 static GrainResult check_object_keys(const JobNode *node, JobRole role)
 {
     static const char *const source_keys[] = {"name",      "role",     "motion",   "positions",
-                                              "triangles", "velocity", "material", NULL};
+                                              "triangles", "velocity", "material", "moisture",  NULL};
     static const char *const grain_keys[] = {"name", "role", "motion", "positions", "triangles", NULL};
     static const char *const collider_keys[] = {
         "name",      "role",  "motion", "positions", "triangles",         "friction",
@@ -144,6 +145,7 @@ static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays,
     TRY(check_object_keys(node, object->role));
     if (role == JOB_SOURCE) {
         TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
+        TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
         TRY(job_read_material(node, job, &object->material));
     } else if (role == JOB_COLLIDER || role == JOB_BODY) {
         TRY(job_float(node, "friction", 0, 2, 0.6, &object->friction));
@@ -186,8 +188,8 @@ static GrainResult read_solver(const JobNode *root, Job *job)
         // job_dem.c
         "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion", "young_modulus", "poisson_ratio",
         "integrator", "tolerance", "sleep",
-        // of mpm
-        "law", NULL};
+        // of mpm, of sph
+        "law", "model", "moisture_diffusion", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
@@ -195,9 +197,12 @@ static GrainResult read_solver(const JobNode *root, Job *job)
     if (!solver_find(job->solver))
         return fail(GRAIN_ERROR_JOB, "job.json: solver.type is \"%.60s\"; it must be one of %s", job->solver,
                     solver_names());
-    int law;
+    int law, model;
     TRY(job_choice(&node, "law", mpm_law_names, mpm_law_names[0], &law));
     job->law = mpm_law_names[law];
+    TRY(job_choice(&node, "model", sph_model_names, sph_model_names[0], &model));
+    job->model = sph_model_names[model];
+    TRY(job_float(&node, "moisture_diffusion", 0, 1, 0, &job->moisture_diffusion));
     TRY(job_float(&node, "particle_radius", 1e-6, 100, JOB_REQUIRED, &job->particle_radius));
     TRY(job_float(&node, "size_spread", 0, 0.5, 0.2, &job->size_spread));
     TRY(job_float(&node, "density", 1, 30000, 2600, &job->density));
@@ -210,9 +215,10 @@ static GrainResult read_solver(const JobNode *root, Job *job)
 
 static GrainResult read_settings(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {"schema", "name",   "writer",   "fps",    "frame_start", "frame_end", "gravity",
-                                       "seed",   "solver", "geometry", "arrays", "objects",     "upsample",  NULL};
-    int64_t schema, frame_start, frame_end, seed;
+    static const char *const keys[] = {
+        "schema", "name",     "writer", "fps",     "frame_start", "frame_end",        "gravity", "seed",
+        "solver", "geometry", "arrays", "objects", "upsample",    "checkpoint_every", "volume", NULL};
+    int64_t schema, frame_start, frame_end, seed, checkpoint_every;
     const char *writer;
     TRY(job_integer(root, "schema", 1, INT32_MAX, JOB_REQUIRED, &schema));
     if (schema > JOB_SCHEMA)
@@ -228,17 +234,21 @@ static GrainResult read_settings(const JobNode *root, Job *job)
     TRY(job_integer(root, "frame_end", frame_start, FRAME_LIMIT, JOB_REQUIRED, &frame_end));
     TRY(job_vector(root, "gravity", 1000, &(Vec3){0, 0, -9.81f}, &job->gravity));
     TRY(job_integer(root, "seed", 0, (int64_t)1 << 53, 0, &seed));
+    TRY(job_integer(root, "checkpoint_every", 1, FRAME_LIMIT, 10, &checkpoint_every));
+    job->checkpoint_every = (int32_t)checkpoint_every;
     job->frame_start = (int32_t)frame_start;
     job->frame_end = (int32_t)frame_end;
     job->seed = (uint64_t)seed;
     TRY(read_solver(root, job));
-    return job_read_upsample(root, job);
+    TRY(job_read_upsample(root, job));
+    return job_read_volume(root, job);
 }
 
 // XXH3-128 over what changes the result: the settings in a canonical form, the geometry, the solver and its version.
 static GrainResult make_fingerprint(Job *job)
 {
-    static const char *const left_out[] = {"name", "writer", "frame_end", "geometry", "upsample", NULL};
+    static const char *const left_out[] = {"name",     "writer",           "frame_end", "geometry",
+                                           "upsample", "checkpoint_every", "volume", NULL};
     json_t *settings = json_deep_copy(job->json), *object;
     size_t number;
     for (int i = 0; settings && left_out[i]; i++) json_object_del(settings, left_out[i]);

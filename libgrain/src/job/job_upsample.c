@@ -8,15 +8,17 @@
 #include <xxhash.h>
 
 // Raised by every change that moves a bit of the grains.
-#define UPSAMPLE_VERSION 1
+#define UPSAMPLE_VERSION 2
 #define DEFAULT_PER_PARTICLE 64.0
+#define DEFAULT_PRECISION 0.01
 
 GrainResult job_read_upsample(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {"grains_per_particle", "grains", "size_spread", "substep", "seed", "scheme", NULL};
+    static const char *const keys[] = {"grains_per_particle", "grains",      "size_spread", "substep", "seed",
+                                       "scheme",              "precision",   "orientation", NULL};
     static const char *const schemes[] = {[UPSAMPLE_GATED] = "gated", [UPSAMPLE_IHMSEN2013] = "ihmsen2013", NULL};
     JobUpsample *u = &job->upsample;
-    *u = (JobUpsample){UPSAMPLE_GATED, DEFAULT_PER_PARTICLE, 0.0, 0.3f, 0.01f, job->seed};
+    *u = (JobUpsample){UPSAMPLE_GATED, DEFAULT_PER_PARTICLE, 0.0, 0.3f, 0.01f, job->seed, DEFAULT_PRECISION, 1};
     if (!json_object_get(root->object, "upsample")) return GRAIN_OK;
     JobNode node;
     int64_t seed;
@@ -33,6 +35,8 @@ GrainResult job_read_upsample(const JobNode *root, Job *job)
     TRY(job_float(&node, "substep", 0.001, 0.05, 0.01, &u->substep));
     TRY(job_integer(&node, "seed", 0, (int64_t)1 << 53, (double)job->seed, &seed));
     TRY(job_choice(&node, "scheme", schemes, "gated", &scheme));
+    TRY(job_number(&node, "precision", 1e-5, 0.5, DEFAULT_PRECISION, &u->precision));
+    TRY(job_flag(&node, "orientation", 1, &u->has_orientation));
     u->seed = (uint64_t)seed;
     u->scheme = (UpsampleScheme)scheme;
     return GRAIN_OK;
@@ -42,9 +46,9 @@ void job_upsample_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS +
 {
     const JobUpsample *u = &job->upsample;
     char text[512];
-    int length = snprintf(text, sizeof text, "%s %d %d %.17g %.17g %.9g %.9g %llu", job->fingerprint, UPSAMPLE_VERSION,
+    int length = snprintf(text, sizeof text, "%s %d %d %.17g %.17g %.9g %.9g %llu %.17g %d", job->fingerprint, UPSAMPLE_VERSION,
                           (int)u->scheme, u->per_particle, u->grains, (double)u->size_spread, (double)u->substep,
-                          (unsigned long long)u->seed);
+                          (unsigned long long)u->seed, u->precision, u->has_orientation);
     XXH128_hash_t digest = XXH3_128bits(text, (size_t)length);
     snprintf(out, CACHE_FINGERPRINT_CHARS + 1, "%016llx%016llx", (unsigned long long)digest.high64,
              (unsigned long long)digest.low64);

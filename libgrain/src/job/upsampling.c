@@ -5,14 +5,15 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "grain/job.h"
+#include "job/upsample_output.h"
 #include "job/upsample_solids.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Grains turned into rows at once when a frame is written.
-#define ROWS 65536
-#define MOST_COLUMNS 32
+// A checkpoint takes as long to write as several frames; what is lost without it is only time.
+#define FRAMES_BETWEEN_CHECKPOINTS 10
+#define SECONDS_BETWEEN_CHECKPOINTS 60.0
 
 typedef struct Upsampling {
     const GrainUpsampleDef *def;
@@ -27,16 +28,19 @@ typedef struct Upsampling {
     struct GrainFrame from, to; ///< coarse
     int32_t first, last;        ///< frames wanted
     int32_t done;               ///< the frame the grains stand at
+    int32_t newest;             ///< frame in the cache
     int32_t resumed_from;
+    int32_t checkpoint; ///< the frame it was written at
+    double checkpoint_time;
     double began, seconds_per_frame, last_report;
-    void *rows; ///< ROWS elements of the widest column
-    int32_t *parents;
+    UpsampleOutput output;
 } Upsampling;
 
 // --- reporting ----------------------------------------------------------------------------------
 
 static GrainResult report(Upsampling *u, GrainBakeEvent event, const char *stage, double fraction)
 {
+    TRY(cache_beat(&u->cache));
     if (!u->def->status) return GRAIN_OK;
     GrainBakeStatus status = {.struct_size = sizeof status,
                               .event = event,
@@ -85,8 +89,10 @@ static GrainResult read_bake(Upsampling *u)
     const char *given = u->def->cache_folder;
     TRY(given ? file_join(given, "", &u->coarse_folder) : file_join(u->def->job_folder, "cache/", &u->coarse_folder));
     GrainResult result = cache_manifest_read(u->coarse_folder, &u->coarse);
+    cache_manifest_keep_run(&u->coarse);
     if (result == GRAIN_ERROR_IO || (result == GRAIN_OK && u->coarse.frame_count == 0))
-        return fail(GRAIN_ERROR_IO, "nothing is baked in '%s' yet: run grain bake first, then upsample", u->coarse_folder);
+        return fail(GRAIN_ERROR_IO, "nothing is baked in '%s' yet: run grain bake first, then upsample",
+                    u->coarse_folder);
     TRY(result);
     if (strcmp(u->coarse.fingerprint, u->job.fingerprint) != 0)
         return fail(GRAIN_ERROR_OTHER_JOB, "'%s' holds a bake of other settings or another scene: bake this job first",
@@ -96,7 +102,8 @@ static GrainResult read_bake(Upsampling *u)
     if (!u->def->limit_frames) return GRAIN_OK;
     u->first = u->def->first_frame, u->last = u->def->last_frame;
     if (u->first >= start && u->last <= end && u->first <= u->last) return GRAIN_OK;
-    return fail(GRAIN_ERROR_ARGUMENT, "frames %d to %d were asked for; baked are %d to %d", u->first, u->last, start, end);
+    return fail(GRAIN_ERROR_ARGUMENT, "frames %d to %d were asked for; baked are %d to %d", u->first, u->last, start,
+                end);
 }
 
 static void choose_settings(Upsampling *u)
@@ -105,7 +112,8 @@ static void choose_settings(Upsampling *u)
     int64_t total = 0;
     for (int64_t i = 0; i < u->coarse.frame_count; i++)
         if (u->coarse.frames[i].particles > total) total = u->coarse.frames[i].particles;
-    double per_particle = wanted->per_particle > 0.0 ? wanted->per_particle : wanted->grains / (double)(total > 0 ? total : 1);
+    double per_particle =
+        wanted->per_particle > 0.0 ? wanted->per_particle : wanted->grains / (double)(total > 0 ? total : 1);
     u->settings = (UpsampleDef){.scheme = wanted->scheme,
                                 .coarse_radius = u->job.particle_radius,
                                 .per_particle = per_particle,
@@ -121,11 +129,12 @@ static void choose_settings(Upsampling *u)
 static GrainResult check_size(const Upsampling *u)
 {
     if (u->settings.per_particle > UPSAMPLE_MAX_PER_PARTICLE)
-        return fail(GRAIN_ERROR_JOB,
-                    "%.1f million grains would be %.0f for each of the %lld coarse particles; at most %d are allowed: ask "
-                    "for fewer grains, or bake with a smaller particle radius",
-                    1e-6 * u->job.upsample.grains, u->settings.per_particle, (long long)u->settings.coarse_total,
-                    UPSAMPLE_MAX_PER_PARTICLE);
+        return fail(
+            GRAIN_ERROR_JOB,
+            "%.1f million grains would be %.0f for each of the %lld coarse particles; at most %d are allowed: ask "
+            "for fewer grains, or bake with a smaller particle radius",
+            1e-6 * u->job.upsample.grains, u->settings.per_particle, (long long)u->settings.coarse_total,
+            UPSAMPLE_MAX_PER_PARTICLE);
     double grains = (double)upsample_count_grains(&u->settings, u->settings.coarse_total);
     double needed = grains * upsample_bytes_per_grain(), free_bytes = (double)memory_available();
     if (needed < free_bytes) return GRAIN_OK;
@@ -133,7 +142,8 @@ static GrainResult check_size(const Upsampling *u)
                 "%.1f million grains need %.1f GB of memory where %.1f are free; cut them into %d shards or more "
                 "(--shard 1/%d and so on), or ask for fewer",
                 1e-6 * grains, 1e-9 * needed, 1e-9 * free_bytes,
-                (int)(u->settings.shard_count * needed / free_bytes) + 1, (int)(u->settings.shard_count * needed / free_bytes) + 1);
+                (int)(u->settings.shard_count * needed / free_bytes) + 1,
+                (int)(u->settings.shard_count * needed / free_bytes) + 1);
 }
 
 // A folder of its own for each way to cut the grains, so that its manifest has one writer.
@@ -145,12 +155,14 @@ static GrainResult open_cache(Upsampling *u)
                             .frame_start = u->first,
                             .frame_end = u->last};
     job_upsample_fingerprint(&u->job, wanted.fingerprint);
-    char name[64], *folder;
+    char name[64], *folder = NULL;
+    TRY(job_settings(&u->job, JOB_UPSAMPLE, &wanted.settings));
     snprintf(name, sizeof name, "grains_%dof%d", u->def->shard, u->def->shard_count);
-    TRY(file_join(u->coarse_folder, u->def->shard_count == 1 ? "grains" : name, &folder));
-    GrainResult result = cache_open(&u->cache, folder, &wanted, u->def->force ? CACHE_RESTART : CACHE_REPLACE);
+    GrainResult result = file_join(u->coarse_folder, u->def->shard_count == 1 ? "grains" : name, &folder);
+    if (result == GRAIN_OK) result = cache_open(&u->cache, folder, &wanted, u->def->force ? CACHE_RESTART : CACHE_REPLACE);
     alloc_free(folder);
-    u->cache.manifest.has_orientation = 1;
+    json_decref(wanted.settings);
+    u->cache.manifest.has_orientation = u->job.upsample.has_orientation;
     return result;
 }
 
@@ -168,137 +180,66 @@ static GrainResult view_coarse(const struct GrainFrame *frame, UpsampleCoarse *o
                  *velocity = column_find(frame->columns, frame->column_count, "velocity"),
                  *birth = column_find(frame->columns, frame->column_count, "birth_time");
     int64_t count = frame->header.particles;
-    if (!position || !velocity || position->type != GRAIN_F32 || velocity->type != GRAIN_F32 || position->components != 3 ||
-        velocity->components != 3 || position->count != count || velocity->count != count)
-        return fail(GRAIN_ERROR_DAMAGED, "coarse frame %d has no positions or velocities; bake again", frame->header.frame);
+    if (!position || !velocity || position->type != GRAIN_F32 || velocity->type != GRAIN_F32 ||
+        position->components != 3 || velocity->components != 3 || position->count != count || velocity->count != count)
+        return fail(GRAIN_ERROR_DAMAGED, "coarse frame %d has no positions or velocities; bake again",
+                    frame->header.frame);
     int has_birth = birth && birth->type == GRAIN_F32 && birth->components == 1 && birth->count == count;
     *out = (UpsampleCoarse){count, position->data, velocity->data, has_birth ? birth->data : NULL};
     return GRAIN_OK;
-}
-
-// What the sources gave their particles, grains inherit.
-static int is_inherited(const Column *column, int64_t particles)
-{
-    static const char *const own[] = {"position", "velocity", "radius", "orientation", "id", "birth_time", "spin", NULL};
-    for (int i = 0; own[i]; i++)
-        if (strcmp(own[i], column->name) == 0) return 0;
-    return column->count == particles && particles > 0 && strncmp(column->name, "body.", 5) != 0;
-}
-
-static void fill_rows(const Upsampling *u, const Column *column, const Column *inherited, int64_t first, int64_t count)
-{
-    UpsampleRows rows = {0};
-    if (inherited) rows.parent = u->parents;
-    else if (strcmp(column->name, "position") == 0) rows.position = u->rows;
-    else if (strcmp(column->name, "velocity") == 0) rows.velocity = u->rows;
-    else if (strcmp(column->name, "radius") == 0) rows.radius = u->rows;
-    else if (strcmp(column->name, "orientation") == 0) rows.orientation = u->rows;
-    else rows.id = u->rows;
-    upsample_rows(u->upsampler, first, count, &rows);
-    if (!inherited) return;
-    size_t bytes = (size_t)(column_bytes(inherited) / inherited->count);
-    for (int64_t i = 0; i < count; i++)
-        memcpy((char *)u->rows + (size_t)i * bytes, (const char *)inherited->data + (size_t)u->parents[i] * bytes, bytes);
-}
-
-static GrainResult append_columns(const Upsampling *u, GrainFileStream *stream, const Column *columns,
-                                  const Column *const *inherited, int column_count)
-{
-    for (int c = 0; c < column_count; c++) {
-        int64_t count = columns[c].count;
-        for (int64_t first = 0; first < count; first += ROWS) {
-            int64_t rows = count - first < ROWS ? count - first : ROWS;
-            fill_rows(u, &columns[c], inherited[c], first, rows);
-            TRY(grain_file_append(stream, u->rows, column_bytes(&columns[c]) / count * rows));
-        }
-        TRY(grain_file_end_column(stream));
-    }
-    return GRAIN_OK;
-}
-
-// The id stands in the file only where the order does not tell it: where particles are born during the bake.
-static int list_columns(const Upsampling *u, const struct GrainFrame *coarse, Column *columns, const Column **inherited)
-{
-    int64_t grains = upsample_count(u->upsampler);
-    int count = 0, is_born_later = u->coarse.frames[0].particles != u->settings.coarse_total;
-    columns[count++] = (Column){"position", GRAIN_F32, 3, grains, NULL};
-    columns[count++] = (Column){"velocity", GRAIN_F32, 3, grains, NULL};
-    columns[count++] = (Column){"radius", GRAIN_F32, 1, grains, NULL};
-    columns[count++] = (Column){"orientation", GRAIN_F32, 4, grains, NULL};
-    if (is_born_later) columns[count++] = (Column){"id", GRAIN_I64, 1, grains, NULL};
-    for (int i = 0; i < count; i++) inherited[i] = NULL;
-    for (int i = 0; i < coarse->column_count && count < MOST_COLUMNS; i++) {
-        const Column *column = &coarse->columns[i];
-        if (!is_inherited(column, coarse->header.particles)) continue;
-        inherited[count] = column;
-        columns[count++] = (Column){column->name, column->type, column->components, grains, NULL};
-    }
-    return count;
-}
-
-static GrainResult write_frame(Upsampling *u, const struct GrainFrame *coarse)
-{
-    Column columns[MOST_COLUMNS];
-    const Column *inherited[MOST_COLUMNS];
-    upsample_order(u->upsampler);
-    int column_count = list_columns(u, coarse, columns, inherited);
-    GrainFileHeader header = {
-        .frame = u->done, .time = coarse->header.time, .particles = upsample_count(u->upsampler)};
-    char *path;
-    TRY(cache_frame_path(u->cache.folder, "grains", u->done, &path));
-    GrainFileStream stream;
-    GrainResult result = grain_file_begin(&stream, path, &header, columns, column_count);
-    if (result == GRAIN_OK) result = append_columns(u, &stream, columns, inherited, column_count);
-    if (result == GRAIN_OK) result = grain_file_commit(&stream, &header);
-    else grain_file_abandon(&stream);
-    alloc_free(path);
-    return result == GRAIN_OK ? cache_add_frame(&u->cache, &header) : result;
 }
 
 // --- stages ---------------------------------------------------------------------------------------
 
 static double seconds_at(const Upsampling *u, int32_t frame) { return (frame - u->coarse.frame_start) / u->coarse.fps; }
 
-static GrainResult load_newest(Upsampling *u, const struct GrainFrame *newest)
+// Frames that are in the cache are worked out again from the checkpoint on, but not written.
+static GrainResult write_frame(Upsampling *u)
 {
-    int64_t count = newest->header.particles, born = u->coarse.frames[newest->header.frame - u->coarse.frame_start].particles;
-    static const char *const names[] = {"position", "velocity", "orientation"};
-    static const int components[] = {3, 3, 4};
-    const void *data[3];
-    for (int i = 0; i < 3; i++) {
-        const Column *column = column_find(newest->columns, newest->column_count, names[i]);
-        if (!column || column->type != GRAIN_F32 || column->components != components[i] || column->count != count)
-            return fail(GRAIN_ERROR_DAMAGED, "frame %d of the grains has no '%s'; make them again (--force)",
-                        newest->header.frame, names[i]);
-        data[i] = column->data;
-    }
-    return upsample_load(u->upsampler, born, count, data[0], data[1], data[2]);
+    if (u->done < u->first || u->done <= u->newest) return GRAIN_OK;
+    return upsample_write_frame(&u->output, &u->to);
 }
 
-// From the newest frame of grains, or from birth.
+static GrainResult write_checkpoint(Upsampling *u)
+{
+    u->checkpoint = u->done, u->checkpoint_time = run_clock();
+    return upsample_write_checkpoint(&u->output, u->done, seconds_at(u, u->done));
+}
+
+// Nothing is left to go on to after the last frame of the shot, and the checkpoint would be the largest file of all.
+static GrainResult end_checkpoints(Upsampling *u)
+{
+    if (u->done >= u->coarse.frame_end) return upsample_remove_checkpoint(&u->output);
+    return u->checkpoint != u->done ? write_checkpoint(u) : GRAIN_OK;
+}
+
+// From the last checkpoint, or from birth. What is in the cache already is not written again.
 static GrainResult start_or_resume(Upsampling *u)
 {
-    struct GrainFrame newest;
+    struct GrainFrame newest = {0};
     int found;
-    u->done = u->coarse.frame_start - 1;
+    u->newest = u->done = u->checkpoint = u->coarse.frame_start - 1;
+    u->checkpoint_time = run_clock();
+    TRY(cache_find_newest(&u->cache, &newest, &found, warn, u));
+    if (found) u->newest = newest.header.frame;
+    grain_file_free(&newest);
+    u->resumed_from = u->newest;
+    if (u->newest >= u->last) {
+        u->done = u->newest;
+        return report(u, GRAIN_BAKE_STARTED, u->cache.folder, 0.0);
+    }
     TRY(read_coarse(u, u->coarse.frame_start, &u->to));
     TRY(upsample_solids_begin(&u->solids, &u->to));
-    TRY(cache_find_newest(&u->cache, &newest, &found, warn, u));
-    if (found) {
-        u->done = newest.header.frame;
-        GrainResult result = u->done < u->last ? load_newest(u, &newest) : GRAIN_OK;
-        grain_file_free(&newest);
-        TRY(result);
-    }
-    u->resumed_from = u->done;
+    TRY(upsample_read_checkpoint(&u->output, &u->coarse, u->newest, &u->checkpoint));
     TRY(report(u, GRAIN_BAKE_STARTED, u->cache.folder, 0.0));
-    if (found) return u->done < u->last ? read_coarse(u, u->done, &u->to) : GRAIN_OK;
+    u->done = u->checkpoint;
+    if (u->done >= u->coarse.frame_start) return read_coarse(u, u->done, &u->to);
     UpsampleCoarse first;
     TRY(view_coarse(&u->to, &first));
     TRY(upsample_solids_frame(&u->solids, &u->to, &u->to, 0.0));
     TRY(upsample_begin(u->upsampler, &first, 0.0));
     u->done = u->coarse.frame_start;
-    TRY(u->done >= u->first ? write_frame(u, &u->to) : GRAIN_OK);
+    TRY(write_frame(u));
     return report(u, GRAIN_BAKE_FRAME, "upsample", fraction_at(u, u->done));
 }
 
@@ -315,11 +256,15 @@ static GrainResult upsample_frames(Upsampling *u)
         TRY(upsample_solids_frame(&u->solids, &u->from, &u->to, seconds_at(u, u->done)));
         TRY(upsample_advance(u->upsampler, &from, &to, seconds_at(u, u->done), 1.0 / u->coarse.fps, watch_substep, u));
         u->done++;
-        if (u->done >= u->first) TRY(write_frame(u, &u->to));
+        TRY(write_frame(u));
         u->seconds_per_frame = run_clock() - frame_began;
-        TRY(report(u, GRAIN_BAKE_FRAME, "upsample", fraction_at(u, u->done)));
+        GrainResult result = report(u, GRAIN_BAKE_FRAME, "upsample", fraction_at(u, u->done));
+        int is_due = u->done - u->checkpoint >= FRAMES_BETWEEN_CHECKPOINTS ||
+                     run_clock() - u->checkpoint_time > SECONDS_BETWEEN_CHECKPOINTS;
+        if (u->done < u->last && (is_due || result == GRAIN_CANCELLED)) TRY(write_checkpoint(u));
+        TRY(result);
     }
-    return GRAIN_OK;
+    return end_checkpoints(u);
 }
 
 static GrainResult upsample_all(Upsampling *u)
@@ -334,9 +279,12 @@ static GrainResult upsample_all(Upsampling *u)
     u->settings.colliders = upsample_solids_at;
     u->settings.colliders_user = &u->solids;
     TRY(upsample_create(&u->settings, u->run.thread_count, &u->upsampler));
-    u->rows = ALLOC(char, (int64_t)ROWS * 16 * 8);
-    u->parents = ALLOC(int32_t, ROWS);
-    if (!u->rows || !u->parents) return GRAIN_ERROR_MEMORY;
+    u->output = (UpsampleOutput){.cache = &u->cache,
+                                 .upsampler = u->upsampler,
+                                 .has_orientation = u->job.upsample.has_orientation,
+                                 .is_born_later = u->coarse.frames[0].particles != u->settings.coarse_total,
+                                 .threads = u->run.thread_count};
+    upsample_output_errors(&u->output, u->job.upsample.precision, (double)upsample_grain_radius(&u->settings), u->coarse.fps);
     TRY(start_or_resume(u));
     return upsample_frames(u);
 }
@@ -354,15 +302,13 @@ GrainResult grain_upsample(const GrainUpsampleDef *def)
     if (!def->job_folder) return fail(GRAIN_ERROR_ARGUMENT, "GrainUpsampleDef.job_folder is NULL");
     if (def->shard_count < 1 || def->shard_count > 1000 || def->shard < 1 || def->shard > def->shard_count)
         return fail(GRAIN_ERROR_ARGUMENT, "shard %d of %d; allowed are 1/1 to 1000/1000", def->shard, def->shard_count);
-    Upsampling u = {.def = def, .began = run_clock(), .cache.lock = -1};
+    Upsampling u = {.def = def, .began = run_clock(), .cache.lock = CACHE_LOCK_NONE};
     GrainRun options = {sizeof options, def->thread_count, report_stage, &u};
     TRY(run_begin(&u.run, &options));
     GrainResult result = upsample_all(&u);
 
     upsample_destroy(u.upsampler);
     upsample_solids_free(&u.solids);
-    alloc_free(u.rows);
-    alloc_free(u.parents);
     grain_file_free(&u.from), grain_file_free(&u.to);
     cache_manifest_free(&u.coarse);
     cache_close(&u.cache);

@@ -6,16 +6,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define CHECKPOINT_LATEST "checkpoint.grain"
-// Where a bake can go on when a later frame turns out damaged.
-#define FRAMES_BETWEEN_KEPT_CHECKPOINTS 10
+// Where a bake can go on when a later frame turns out damaged: kept every so many frames. The last so many of these
+// stay, and of those before every so manieth.
+#define CHECKPOINT_EVERY 10
+#define CHECKPOINTS_KEPT 10
 
 // --- names --------------------------------------------------------------------------------------
 
@@ -39,24 +38,49 @@ GrainResult cache_read_frame(const char *folder, const char *stream, const Cache
     return result;
 }
 
-// Only names that a cache itself gives are ever removed.
+// Exactly the names a cache itself gives: nothing else is ever removed.
+static int is_numbered(const char *name, const char *prefix, int32_t *frame)
+{
+    char expected[64];
+    int number;
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0 || sscanf(name + length, "_%d", &number) != 1) return 0;
+    snprintf(expected, sizeof expected, "%s_%06d.grain", prefix, number);
+    *frame = number;
+    return strcmp(name, expected) == 0;
+}
+
+CacheFile cache_file_kind(const char *name, int32_t *frame)
+{
+    char whole[64];
+    size_t length = strlen(name), suffix = strlen(FILE_PART_SUFFIX);
+    if (length >= sizeof whole) return CACHE_FILE_FOREIGN;
+    if (length > suffix && strcmp(name + length - suffix, FILE_PART_SUFFIX) == 0) {
+        snprintf(whole, sizeof whole, "%.*s", (int)(length - suffix), name);
+        CacheFile kind = cache_file_kind(whole, frame);
+        return kind == CACHE_FILE_FOREIGN || kind == CACHE_FILE_PART ? CACHE_FILE_FOREIGN : CACHE_FILE_PART;
+    }
+    if (is_numbered(name, "coarse", frame)) return CACHE_FILE_COARSE;
+    if (is_numbered(name, "grains", frame)) return CACHE_FILE_GRAINS;
+    if (is_numbered(name, "checkpoint", frame)) return CACHE_FILE_CHECKPOINT;
+    if (sscanf(name, "volume_%d", frame) == 1) {
+        snprintf(whole, sizeof whole, "volume_%04d.vdb", *frame);
+        return strcmp(name, whole) == 0 ? CACHE_FILE_VOLUME : CACHE_FILE_FOREIGN;
+    }
+    if (strcmp(name, CHECKPOINT_LATEST) == 0) return CACHE_FILE_LATEST;
+    return strcmp(name, "cache.json") == 0 ? CACHE_FILE_MANIFEST : CACHE_FILE_FOREIGN;
+}
+
 static int is_own_data(const char *name)
 {
-    static const char *const patterns[] = {"coarse_%d.grain%n", "checkpoint_%d.grain%n", "grains_%d.grain%n"};
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        int number, length = 0;
-        if (sscanf(name, patterns[i], &number, &length) == 1 && length > 0 &&
-            (name[length] == 0 || strcmp(name + length, FILE_PART_SUFFIX) == 0))
-            return 1;
-    }
-    return strcmp(name, CHECKPOINT_LATEST) == 0 || strcmp(name, CHECKPOINT_LATEST FILE_PART_SUFFIX) == 0 ||
-           strcmp(name, "cache.json") == 0 || strcmp(name, "cache.json" FILE_PART_SUFFIX) == 0;
+    int32_t frame;
+    return cache_file_kind(name, &frame) != CACHE_FILE_FOREIGN;
 }
 
 static int is_unfinished(const char *name)
 {
-    size_t length = strlen(name), suffix = strlen(FILE_PART_SUFFIX);
-    return is_own_data(name) && length > suffix && strcmp(name + length - suffix, FILE_PART_SUFFIX) == 0;
+    int32_t frame;
+    return cache_file_kind(name, &frame) == CACHE_FILE_PART;
 }
 
 static GrainResult remove_matching(const char *folder, int (*matches)(const char *name))
@@ -78,33 +102,15 @@ static GrainResult remove_matching(const char *folder, int (*matches)(const char
 
 // --- opening ------------------------------------------------------------------------------------
 
-// flock is released by the system when its holder dies, so no stale lock can be left behind.
-static GrainResult take_lock(Cache *cache)
+static GrainResult fail_other_job(const Cache *cache, const CacheManifest *wanted)
 {
-    char *path;
-    TRY(file_join(cache->folder, "lock", &path));
-    cache->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    GrainResult result = GRAIN_OK;
-    if (cache->lock < 0) {
-        result = fail(errno == ENOSPC ? GRAIN_ERROR_DISK_FULL : GRAIN_ERROR_IO,
-                      "could not write into the cache folder '%s': %s; choose a folder you may write to", cache->folder,
-                      strerror(errno));
-    } else if (flock(cache->lock, LOCK_EX | LOCK_NB) != 0) {
-        char owner[128] = "";
-        ssize_t length = read(cache->lock, owner, sizeof owner - 1);
-        result = fail(GRAIN_ERROR_BUSY, "'%s' is being baked into by %s; wait for it or stop it", cache->folder,
-                      length > 0 ? owner : "another process");
-        close(cache->lock);
-        cache->lock = -1;
-    } else {
-        char host[64] = "this machine", owner[128];
-        gethostname(host, sizeof host - 1);
-        int length = snprintf(owner, sizeof owner, "process %d on %s", (int)getpid(), host);
-        // Only a courtesy to whoever is refused; a full disk is reported by the first write that matters.
-        if (ftruncate(cache->lock, 0) != 0 || write(cache->lock, owner, (size_t)length) != length) errno = 0;
-    }
-    alloc_free(path);
-    return result;
+    char changes[512];
+    cache_manifest_explain(&cache->manifest, wanted, changes, sizeof changes);
+    return fail(
+        GRAIN_ERROR_OTHER_JOB,
+        "'%s' holds a bake of other settings or another scene (%lld frames; %s); bake anew (--restart) or choose "
+        "another cache folder",
+        cache->folder, (long long)cache->manifest.frame_count, changes);
 }
 
 static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, CacheOpening opening)
@@ -116,16 +122,14 @@ static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, Cac
     if (exists) {
         GrainResult result = cache_manifest_read(cache->folder, &cache->manifest);
         // A list that cannot be read is of no use to anybody who only wants to replace what it lists.
-        if (opening == CACHE_REPLACE && result == GRAIN_ERROR_DAMAGED) exists = 0;
-        else TRY(result);
+        if (opening == CACHE_REPLACE && result == GRAIN_ERROR_DAMAGED)
+            exists = 0;
+        else
+            TRY(result);
     }
+    cache_manifest_keep_run(&cache->manifest);
     int is_same = exists && strcmp(cache->manifest.fingerprint, wanted->fingerprint) == 0;
-    if (exists && !is_same && opening == CACHE_KEEP)
-        return fail(
-            GRAIN_ERROR_OTHER_JOB,
-            "'%s' holds a bake of other settings or another scene (%lld frames); bake anew (--restart) or choose "
-            "another cache folder",
-            cache->folder, (long long)cache->manifest.frame_count);
+    if (exists && !is_same && opening == CACHE_KEEP) return fail_other_job(cache, wanted);
     int keeps = opening == CACHE_KEEP || (is_same && cache->manifest.frame_start <= wanted->frame_start);
     TRY(remove_matching(cache->folder, keeps ? is_unfinished : is_own_data));
     int32_t frame_start = keeps && exists ? cache->manifest.frame_start : wanted->frame_start;
@@ -137,10 +141,10 @@ static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, Cac
 
 GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, CacheOpening opening)
 {
-    *cache = (Cache){.lock = -1};
+    *cache = (Cache){.lock = CACHE_LOCK_NONE, .checkpoint_every = CHECKPOINT_EVERY};
     GrainResult result = file_make_folder(folder);
     if (result == GRAIN_OK) result = file_join(folder, "", &cache->folder);
-    if (result == GRAIN_OK) result = take_lock(cache);
+    if (result == GRAIN_OK) result = cache_lock_take(&cache->lock, cache->folder);
     if (result == GRAIN_OK) result = adopt_manifest(cache, wanted, opening);
     if (result != GRAIN_OK) cache_close(cache);
     return result;
@@ -148,15 +152,13 @@ GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wa
 
 void cache_close(Cache *cache)
 {
-    if (cache->lock >= 0) {
-        if (ftruncate(cache->lock, 0) != 0) errno = 0;
-        close(cache->lock);
-    }
-    cache->lock = -1;
+    cache_lock_release(&cache->lock);
     alloc_free(cache->folder);
     cache->folder = NULL;
     cache_manifest_free(&cache->manifest);
 }
+
+GrainResult cache_beat(Cache *cache) { return cache_lock_beat(&cache->lock); }
 
 // --- writing ------------------------------------------------------------------------------------
 
@@ -199,12 +201,34 @@ static GrainResult write_checkpoint_as(Cache *cache, const char *name, const Gra
     return result;
 }
 
+static GrainResult remove_checkpoint(const Cache *cache, int32_t frame)
+{
+    char name[64], *path;
+    snprintf(name, sizeof name, "checkpoint_%06d.grain", frame);
+    TRY(file_join(cache->folder, name, &path));
+    GrainResult result = file_remove(path);
+    alloc_free(path);
+    return result;
+}
+
+// Of the checkpoints from frame `first` on. When a bake goes on all are looked at, for it may have been stopped before
+// it came to this; then each time the one that has become too old.
+static GrainResult thin_checkpoints(const Cache *cache, int64_t first, int32_t newest)
+{
+    int64_t every = cache->checkpoint_every, oldest = newest / every * every - every * (CHECKPOINTS_KEPT - 1);
+    for (int64_t frame = first / every * every; frame < oldest; frame += every)
+        if (frame % (every * CHECKPOINTS_KEPT) != 0) TRY(remove_checkpoint(cache, (int32_t)frame));
+    return GRAIN_OK;
+}
+
 GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns, int column_count)
 {
-    if (header->substep == 0 && header->frame % FRAMES_BETWEEN_KEPT_CHECKPOINTS == 0) {
+    if (header->substep == 0 && header->frame % cache->checkpoint_every == 0) {
         char name[64];
         snprintf(name, sizeof name, "checkpoint_%06d.grain", header->frame);
         TRY(write_checkpoint_as(cache, name, header, columns, column_count));
+        TRY(thin_checkpoints(cache, header->frame - (int64_t)cache->checkpoint_every * CHECKPOINTS_KEPT,
+                             header->frame));
     }
     return write_checkpoint_as(cache, CHECKPOINT_LATEST, header, columns, column_count);
 }
@@ -260,7 +284,7 @@ GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, i
         TRY(read_checkpoint(cache, name, last_whole, checkpoint, found));
     }
     manifest->frame_count = *found ? checkpoint->header.frame - manifest->frame_start + 1 : 0;
-    return GRAIN_OK;
+    return *found ? thin_checkpoints(cache, manifest->frame_start, checkpoint->header.frame) : GRAIN_OK;
 }
 
 static int has_size(const char *path, int64_t bytes)

@@ -1,5 +1,6 @@
 #pragma once
 /// A cache folder that one process writes: its manifest, its frames, its checkpoints (docs/formats.md).
+#include "output/cache_lock.h"
 #include "output/grain_file.h"
 
 typedef struct CacheFrame {
@@ -9,15 +10,20 @@ typedef struct CacheFrame {
 } CacheFrame;
 
 #define CACHE_FINGERPRINT_CHARS 32
+#define CACHE_MOST_GRIDS 4
 
-/// cache.json. frames are in ascending order without gaps, from frame_start on.
+/// cache.json. frames are in ascending order from frame_start on; gaps are those that cache_repair left.
 typedef struct CacheManifest {
     char fingerprint[CACHE_FINGERPRINT_CHARS + 1];
     char *job_name, *library; ///< from alloc_array
+    void *settings;           ///< what the fingerprint is over, key by key: a JSON object, or NULL
     double fps;
     int32_t frame_start, frame_end;
-    const char *stream;  ///< "coarse" or "grains"; a literal
+    const char *stream; ///< "coarse", "grains" or "volume"; a literal
     char *bodies; ///< their names, one a line, in the order of the columns; "" where there are none; from alloc_array
+    const char *grids[CACHE_MOST_GRIDS + 1]; ///< of volumes: their names, NULL-ended; literals
+    double voxel_size;        ///< of volumes: m, of the first grid
+    int32_t number_shift;     ///< of volumes: what a file's number is above its frame
     int has_orientation; ///< grains that are not spheres: frames have a column more
     CacheFrame *frames;
     int64_t frame_count, frame_capacity;
@@ -26,17 +32,22 @@ typedef struct CacheManifest {
 /// GRAIN_ERROR_IO where there is none, GRAIN_ERROR_DAMAGED where it makes no sense.
 GrainResult cache_manifest_read(const char *folder, CacheManifest *out);
 void cache_manifest_free(CacheManifest *manifest);
+/// Forgets the frames behind the first gap: those that bakes and upsampling can go on from or read one after the other.
+void cache_manifest_keep_run(CacheManifest *manifest);
+/// What is different between the settings of two manifests, in words: "solver.friction was 0.6, is 0.3".
+void cache_manifest_explain(const CacheManifest *was, const CacheManifest *is, char *text, size_t bytes);
 
 typedef struct Cache {
     char *folder;
     CacheManifest manifest;
-    int lock;              ///< file descriptor
-    int64_t bytes_written; ///< since it was opened
+    CacheLock lock;
+    int32_t checkpoint_every; ///< frames; 10 unless set
+    int64_t bytes_written;    ///< since it was opened
 } Cache;
 
 /// Makes the folder if need be, takes the lock (GRAIN_ERROR_BUSY names its holder), removes what an interrupted write
-/// left behind, and reads the manifest. A cache of another fingerprint is refused (GRAIN_ERROR_OTHER_JOB) unless it is to
-/// be replaced. wanted is taken over: stream, job name, fps, frame range.
+/// left behind, and reads the manifest. A cache of another fingerprint is refused (GRAIN_ERROR_OTHER_JOB) unless it is
+/// to be replaced. wanted is taken over: stream, job name, fps, frame range.
 typedef enum CacheOpening {
     CACHE_KEEP = 0,    ///< go on with what is there
     CACHE_RESTART = 1, ///< remove the frames and checkpoints first
@@ -44,6 +55,8 @@ typedef enum CacheOpening {
 } CacheOpening;
 GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, CacheOpening opening);
 void cache_close(Cache *cache);
+/// Tells others that this process is still at work; GRAIN_ERROR_BUSY where somebody else took the cache over.
+GrainResult cache_beat(Cache *cache);
 
 /// Lists a frame that was written apart; its file is whole on disk.
 GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header);
@@ -51,7 +64,8 @@ GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header);
 /// more: columns beside the particles' own.
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
                               int more_count);
-/// The latest state; as the one of frame `frame` when it stands at that frame's end and the frame is a multiple of ten.
+/// The latest state; kept, as that of its frame, when it stands at the frame's end and the frame is a multiple of
+/// checkpoint_every. Of those kept, the last ten stay, and of the older ones every tenth.
 GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns,
                                    int column_count);
 
@@ -61,11 +75,36 @@ typedef void CacheWarnFn(void *user, const char *text);
 GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
                                   void *user);
 
-/// For frames that are their own checkpoint: leaves in the manifest those that go on without a gap to the newest whole
+/// For frames of grains: leaves in the manifest those that go on without a gap to the newest whole
 /// one, which is read (*found) and checked; of the others the size is.
 GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, CacheWarnFn *warn, void *user);
 
-/// "<folder>/coarse_000017.grain", from alloc_array.
+/// "<folder>/coarse_000017.grain", from alloc_array. Volumes have names of their own (volume_file.h).
 GrainResult cache_frame_path(const char *folder, const char *stream, int32_t frame, char **path);
 /// Reads a frame and checks that it is the one the manifest lists.
 GrainResult cache_read_frame(const char *folder, const char *stream, const CacheFrame *frame, struct GrainFrame *out);
+
+/// What a name in a cache folder stands for; frame is set for the numbered ones.
+typedef enum CacheFile {
+    CACHE_FILE_FOREIGN, ///< not one that a cache writes
+    CACHE_FILE_PART,    ///< left by a write that did not end
+    CACHE_FILE_COARSE,
+    CACHE_FILE_GRAINS,
+    CACHE_FILE_VOLUME, ///< frame is the file's number
+    CACHE_FILE_CHECKPOINT, ///< of a certain frame
+    CACHE_FILE_LATEST,     ///< the latest checkpoint
+    CACHE_FILE_MANIFEST,
+} CacheFile;
+CacheFile cache_file_kind(const char *name, int32_t *frame);
+
+// cache_repair.c: a folder as it is found. Each tells in words what it finds or does, and counts that.
+
+/// Checks the manifest, the frames it lists and the checkpoints.
+GrainResult cache_verify(const char *folder, CacheWarnFn *tell, void *user, int64_t *damaged);
+/// Drops damaged frames from the manifest and removes damaged checkpoints. What is left can be played; the next bake
+/// redoes the rest.
+GrainResult cache_repair(const char *folder, CacheWarnFn *tell, void *user, int64_t *dropped);
+/// Removes frames that the manifest does not list, checkpoints behind its last frame and what unfinished writes left
+/// behind; with is_trial only tells of them. Never a file of a name that is not the cache's own.
+GrainResult cache_collect_garbage(const char *folder, int is_trial, CacheWarnFn *tell, void *user, int64_t *removed,
+                                  int64_t *bytes);

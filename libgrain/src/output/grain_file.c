@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "output/grains_file.h"
 
 #define XXH_INLINE_ALL
 #include <string.h>
@@ -196,6 +197,7 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
 
 GrainResult grain_file_read(const char *path, struct GrainFrame *out)
 {
+    if (grains_is_packed(path)) return grains_read(path, out);
     *out = (struct GrainFrame){0};
     void *memory;
     int64_t bytes;
@@ -208,6 +210,8 @@ GrainResult grain_file_read(const char *path, struct GrainFrame *out)
 
 void grain_file_free(struct GrainFrame *file)
 {
+    if (file->packed) grains_close(file->packed);
+    alloc_free(file->packed);
     alloc_free(file->memory);
     *file = (struct GrainFrame){0};
 }

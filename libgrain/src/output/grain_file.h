@@ -42,6 +42,8 @@ struct GrainFrame {
     Column columns[GRAIN_FILE_MAX_COLUMNS];
     int column_count;
     char *memory;
+    struct GrainsFile *packed; ///< of grain_frame_open: columns without data
 };
+/// Also reads packed frames of grains (output/grains_file.h), as the columns they stand for.
 GrainResult grain_file_read(const char *path, struct GrainFrame *out);
 void grain_file_free(struct GrainFrame *file);

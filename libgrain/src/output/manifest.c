@@ -7,10 +7,13 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
-#define MANIFEST_FORMAT 1
+#define MANIFEST_FORMAT 2
 #define MANIFEST_NAME "cache.json"
 
 static char *copy_text(const char *text)
@@ -26,6 +29,7 @@ void cache_manifest_free(CacheManifest *manifest)
     alloc_free(manifest->library);
     alloc_free(manifest->bodies);
     alloc_free(manifest->frames);
+    json_decref(manifest->settings);
     *manifest = (CacheManifest){0};
 }
 
@@ -36,6 +40,13 @@ GrainResult manifest_add_frame(CacheManifest *manifest, const CacheFrame *frame)
     return GRAIN_OK;
 }
 
+void cache_manifest_keep_run(CacheManifest *manifest)
+{
+    int64_t count = 0;
+    while (count < manifest->frame_count && manifest->frames[count].frame == manifest->frame_start + count) count++;
+    manifest->frame_count = count;
+}
+
 GrainResult manifest_set_job(CacheManifest *manifest, const CacheManifest *wanted)
 {
     char *name = copy_text(wanted->job_name), *library = copy_text(grain_version());
@@ -43,11 +54,16 @@ GrainResult manifest_set_job(CacheManifest *manifest, const CacheManifest *wante
     alloc_free(manifest->job_name);
     alloc_free(manifest->library);
     alloc_free(manifest->bodies);
+    json_decref(manifest->settings);
+    manifest->settings = json_incref(wanted->settings);
     manifest->bodies = bodies;
     manifest->job_name = name;
     manifest->library = library;
     memcpy(manifest->fingerprint, wanted->fingerprint, sizeof manifest->fingerprint);
     manifest->stream = wanted->stream;
+    memcpy(manifest->grids, wanted->grids, sizeof manifest->grids);
+    manifest->number_shift = wanted->number_shift;
+    manifest->voxel_size = wanted->voxel_size;
     manifest->fps = wanted->fps;
     manifest->frame_start = wanted->frame_start;
     manifest->frame_end = wanted->frame_end;
@@ -59,10 +75,12 @@ GrainResult manifest_set_job(CacheManifest *manifest, const CacheManifest *wante
 static GrainResult read_frame(const json_t *entry, const CacheManifest *manifest, CacheFrame *out)
 {
     json_int_t frame, particles, bytes;
+    json_int_t least = manifest->frame_count ? (json_int_t)manifest->frames[manifest->frame_count - 1].frame + 1
+                                             : manifest->frame_start;
     const char *checksum;
     if (json_unpack((json_t *)entry, "{s:I, s:I, s:I, s:s}", "frame", &frame, "particles", &particles, "bytes", &bytes,
                     "checksum", &checksum) != 0 ||
-        frame != manifest->frame_start + manifest->frame_count || particles < 0 || bytes < 0)
+        frame < least || frame > INT32_MAX || particles < 0 || bytes < 0)
         return fail(GRAIN_ERROR_DAMAGED, "frame entry %lld makes no sense", (long long)manifest->frame_count);
     *out = (CacheFrame){(int32_t)frame, particles, bytes, 0};
     if (strlen(checksum) != 16 || sscanf(checksum, "%16" SCNx64, &out->checksum) != 1)
@@ -101,6 +119,20 @@ static json_t *pack_bodies(const char *bodies)
     return list;
 }
 
+static void read_volume_stream(const json_t *stream, CacheManifest *out)
+{
+    static const char *const known[] = {"density", "velocity", "dust", "surface"};
+    const json_t *list = json_object_get(stream, "grids"), *name;
+    size_t number, count = 0;
+    json_array_foreach(list, number, name)
+    {
+        for (size_t i = 0; i < sizeof known / sizeof *known && count < CACHE_MOST_GRIDS; i++)
+            if (json_is_string(name) && strcmp(json_string_value(name), known[i]) == 0) out->grids[count++] = known[i];
+    }
+    out->voxel_size = json_number_value(json_object_get(stream, "voxel_size"));
+    out->number_shift = (int32_t)json_integer_value(json_object_get(stream, "number_shift"));
+}
+
 static GrainResult read_manifest(const json_t *root, CacheManifest *out)
 {
     int format, frame_start, frame_end;
@@ -108,6 +140,8 @@ static GrainResult read_manifest(const json_t *root, CacheManifest *out)
     const json_t *frames;
     if (json_unpack((json_t *)root, "{s:i}", "format", &format) != 0)
         return fail(GRAIN_ERROR_DAMAGED, "it has no format");
+    if (format < MANIFEST_FORMAT)
+        return fail(GRAIN_ERROR_DAMAGED, "it was written by an older Grain (format %d); bake anew", format);
     if (format > MANIFEST_FORMAT)
         return fail(GRAIN_ERROR_DAMAGED, "it was written by a newer Grain (format %d); update Grain", format);
     if (json_unpack((json_t *)root, "{s:s, s:s, s:s, s:F, s:i, s:i, s:o}", "library", &library, "job", &job,
@@ -116,11 +150,16 @@ static GrainResult read_manifest(const json_t *root, CacheManifest *out)
         strlen(fingerprint) != CACHE_FINGERPRINT_CHARS || !json_is_array(frames))
         return fail(GRAIN_ERROR_DAMAGED, "an entry is missing or of the wrong kind");
     memcpy(out->fingerprint, fingerprint, sizeof out->fingerprint);
-    out->stream = json_object_get(json_object_get(root, "streams"), "grains") ? "grains" : "coarse";
+    const json_t *streams = json_object_get(root, "streams");
+    out->stream = json_object_get(streams, "grains")   ? "grains"
+                  : json_object_get(streams, "volume") ? "volume"
+                                                       : "coarse";
+    read_volume_stream(json_object_get(streams, "volume"), out);
     out->frame_start = frame_start;
     out->frame_end = frame_end;
     out->library = copy_text(library);
     out->job_name = copy_text(job);
+    out->settings = json_incref(json_object_get(root, "settings"));
     if (!out->library || !out->job_name) return GRAIN_ERROR_MEMORY;
     TRY(read_bodies(root, &out->bodies));
     for (size_t i = 0; i < json_array_size(frames); i++) {
@@ -129,6 +168,26 @@ static GrainResult read_manifest(const json_t *root, CacheManifest *out)
         TRY(manifest_add_frame(out, &frame));
     }
     return GRAIN_OK;
+}
+
+// --- the file's own checksum ---------------------------------------------------------------------
+// The last entry, over every byte before it: any change to the text is found, whatever it would mean.
+
+#define CHECKSUM_KEY ",\n \"checksum\": \""
+#define CHECKSUM_END "\"\n}"
+#define CHECKSUM_BYTES (sizeof CHECKSUM_KEY - 1 + 16 + sizeof CHECKSUM_END - 1)
+
+static void write_checksum(char out[CHECKSUM_BYTES + 1], const char *text, size_t bytes)
+{
+    snprintf(out, CHECKSUM_BYTES + 1, CHECKSUM_KEY "%016" PRIx64 CHECKSUM_END, (uint64_t)XXH3_64bits(text, bytes));
+}
+
+static int has_right_checksum(const char *text, size_t bytes)
+{
+    char expected[CHECKSUM_BYTES + 1];
+    if (bytes < CHECKSUM_BYTES) return 0;
+    write_checksum(expected, text, bytes - CHECKSUM_BYTES);
+    return memcmp(text + bytes - CHECKSUM_BYTES, expected, CHECKSUM_BYTES) == 0;
 }
 
 GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
@@ -142,10 +201,10 @@ GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
     if (result == GRAIN_OK) {
         json_error_t error;
         json_t *root = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES, &error);
-        if (root)
-            result = read_manifest(root, out);
-        else
-            result = fail(GRAIN_ERROR_DAMAGED, "line %d: %s", error.line, error.text);
+        if (root) result = read_manifest(root, out);
+        if (root && result == GRAIN_OK && !has_right_checksum(text, (size_t)bytes))
+            result = fail(GRAIN_ERROR_DAMAGED, "its checksum is wrong");
+        if (!root) result = fail(GRAIN_ERROR_DAMAGED, "line %d: %s", error.line, error.text);
         json_decref(root);
         alloc_free(text);
         if (result != GRAIN_OK) {
@@ -157,7 +216,73 @@ GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
     return result;
 }
 
+// --- what has changed -----------------------------------------------------------------------------
+
+static void add_text(char *text, size_t bytes, const char *format, const char *key, const json_t *was, const json_t *is)
+{
+    size_t used = strlen(text);
+    char *before = was ? json_dumps(was, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    char *now = is ? json_dumps(is, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    if (used > 0) used += (size_t)snprintf(text + used, bytes - used, ", ");
+    if (used < bytes) snprintf(text + used, bytes - used, format, key, before ? before : "", now ? now : "");
+    free(before);
+    free(now);
+}
+
+// A hash tells nobody anything.
+static int is_hash(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text && strlen(text) >= 16 && strspn(text, "0123456789abcdef") == strlen(text);
+}
+
+void cache_manifest_explain(const CacheManifest *was, const CacheManifest *is, char *text, size_t bytes)
+{
+    const char *key;
+    json_t *value, *other;
+    text[0] = 0;
+    json_object_foreach((json_t *)is->settings, key, value)
+    {
+        other = json_object_get(was->settings, key);
+        if (other && json_equal(other, value)) continue;
+        if (strlen(text) + 64 > bytes) break;
+        if (!other)
+            add_text(text, bytes, is_hash(value) ? "%s is new" : "%s is now set", key, NULL, value);
+        else
+            add_text(text, bytes, is_hash(value) ? "%s has changed" : "%s was %.60s, is %.60s", key, other, value);
+    }
+    json_object_foreach((json_t *)was->settings, key, value)
+    {
+        if (json_object_get(is->settings, key) || strlen(text) + 64 > bytes) continue;
+        add_text(text, bytes, is_hash(value) ? "%s is gone" : "%s was %.60s, is the default", key, value, NULL);
+    }
+    if (!text[0]) snprintf(text, bytes, "the order of the objects, or Grain itself");
+}
+
 // --- writing ------------------------------------------------------------------------------------
+
+// As they are on disk, over all frames, in hundredths of a byte.
+static double bytes_per_particle(const CacheManifest *manifest)
+{
+    double bytes = 0.0, particles = 0.0;
+    for (int64_t i = 0; i < manifest->frame_count; i++)
+        bytes += (double)manifest->frames[i].bytes, particles += (double)manifest->frames[i].particles;
+    return particles > 0.0 ? floor(100.0 * bytes / particles + 0.5) / 100.0 : 0.0;
+}
+
+// What each frame of the stream holds.
+static json_t *pack_stream(const CacheManifest *manifest)
+{
+    json_t *columns = json_array();
+    static const char *const of_particles[] = {"position", "velocity", "radius", NULL};
+    const char *const *names = manifest->grids[0] ? manifest->grids : of_particles;
+    for (int i = 0; names[i]; i++) json_array_append_new(columns, json_string(names[i]));
+    if (manifest->grids[0])
+        return json_pack("{s:o, s:f, s:i}", "grids", columns, "voxel_size", manifest->voxel_size, "number_shift",
+                         manifest->number_shift);
+    if (manifest->has_orientation) json_array_append_new(columns, json_string("orientation"));
+    return json_pack("{s:o, s:f}", "columns", columns, "bytes_per_particle", bytes_per_particle(manifest));
+}
 
 static json_t *pack_manifest(const CacheManifest *manifest)
 {
@@ -170,27 +295,29 @@ static json_t *pack_manifest(const CacheManifest *manifest)
                                                 (json_int_t)frame->particles, "bytes", (json_int_t)frame->bytes,
                                                 "checksum", checksum));
     }
-    json_t *columns = json_pack("[s, s, s]", "position", "velocity", "radius");
-    if (manifest->has_orientation) json_array_append_new(columns, json_string("orientation"));
-    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:i, s:i, s:{s:{s:o, s:i}}, s:o, s:o}", "format", MANIFEST_FORMAT,
-                     "library", manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint,
-                     "fps", manifest->fps, "frame_start", manifest->frame_start, "frame_end", manifest->frame_end,
-                     "streams", manifest->stream, "columns", columns, "bytes_per_particle", manifest->has_orientation ? 44 : 28,
-                     "bodies", pack_bodies(manifest->bodies ? manifest->bodies : ""), "frames", frames);
+    json_t *settings = manifest->settings ? json_incref(manifest->settings) : json_object();
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:f, s:i, s:i, s:{s:o}, s:o, s:o}", "format", MANIFEST_FORMAT, "library",
+                     manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint, "settings",
+                     settings, "fps", manifest->fps, "frame_start", manifest->frame_start, "frame_end",
+                     manifest->frame_end, "streams", manifest->stream, pack_stream(manifest), "bodies",
+                     pack_bodies(manifest->bodies ? manifest->bodies : ""), "frames", frames);
 }
 
 GrainResult manifest_write(const char *folder, const CacheManifest *manifest, int64_t *bytes_written)
 {
     json_t *root = pack_manifest(manifest);
-    char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL, checksum[CHECKSUM_BYTES + 1];
     json_decref(root);
+    size_t bytes = text ? strlen(text) - strlen("\n}") : 0;
+    if (text) write_checksum(checksum, text, bytes);
     if (!text) return fail(GRAIN_ERROR_MEMORY, "not enough memory for the cache's list of frames");
     char *path = NULL;
     FileWriter file;
     GrainResult result = file_join(folder, MANIFEST_NAME, &path);
     if (result == GRAIN_OK) result = file_create(&file, path);
     if (result == GRAIN_OK) {
-        result = file_write(&file, text, strlen(text));
+        result = file_write(&file, text, bytes);
+        if (result == GRAIN_OK) result = file_write(&file, checksum, CHECKSUM_BYTES);
         *bytes_written += file.bytes;
         if (result == GRAIN_OK)
             result = file_commit(&file);

@@ -29,12 +29,18 @@ GrainResult particles_orient(Particles *particles)
     return alloc_grow((void **)&particles->orientation, &particles->orientation_capacity, particles->capacity, sizeof(Quat));
 }
 
+GrainResult particles_moisten(Particles *particles)
+{
+    return alloc_grow((void **)&particles->moisture, &particles->moisture_capacity, particles->capacity, sizeof(float));
+}
+
 void particles_free(Particles *particles)
 {
     alloc_free(particles->position);
     alloc_free(particles->velocity);
     alloc_free(particles->radius);
     alloc_free(particles->orientation);
+    alloc_free(particles->moisture);
     *particles = (Particles){0};
 }
 

@@ -10,6 +10,8 @@ typedef struct Particles {
     float *radius;  ///< m
     Quat *orientation; ///< of grains that are not spheres; NULL when all are
     int64_t orientation_capacity;
+    float *moisture; ///< [0, 1]; NULL when all are dry
+    int64_t moisture_capacity;
 } Particles;
 
 /// Room for at least capacity particles; count stays. A zeroed Particles is a valid start.
@@ -17,6 +19,8 @@ GrainResult particles_reserve(Particles *particles, int64_t capacity);
 GrainResult particles_add(Particles *particles, Vec3 position, Vec3 velocity, float radius);
 /// Gives the particles an orientation, for as many as there is room for now.
 GrainResult particles_orient(Particles *particles);
+/// Likewise moisture.
+GrainResult particles_moisten(Particles *particles);
 void particles_free(Particles *particles);
 
 /// A named array that belongs to somebody else: how state is handed to files without either knowing the other.

@@ -1,88 +1,16 @@
 // Distance fields as OpenVDB level sets, through libgrain_vdb.so (vdb/vdb_shim.h).
-#include "../../vdb/vdb_shim.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parallel.h"
 #include "base/sort.h"
+#include "base/vdb.h"
 #include "sdf/sdf_tree.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
-#define SHIM_NAME "libgrain_vdb.so"
 // A grid's lattice must fit int32 with room for the blocks around it.
 #define MAX_LATTICE (1 << 30)
-
-// --- loading --------------------------------------------------------------------------------------
-
-typedef struct Shim {
-    VdbLevelSetWriteFn *level_set_write;
-    VdbLevelSetOpenFn *level_set_open;
-    VdbLevelSetReadFn *level_set_read;
-    VdbReaderCloseFn *reader_close;
-    char error[1024]; // why it cannot be used
-    int usable;
-} Shim;
-
-static Shim shim;
-static pthread_once_t shim_once = PTHREAD_ONCE_INIT;
-
-// Beside libgrain first (or beside the program it is linked into), where the add-on puts it.
-static void *open_shim(void)
-{
-    Dl_info info;
-    char path[4096];
-    if (dladdr((void *)&shim_once, &info) && info.dli_fname) {
-        const char *slash = strrchr(info.dli_fname, '/');
-        int folder = slash ? (int)(slash - info.dli_fname) + 1 : 0;
-        int length = snprintf(path, sizeof path, "%.*s%s", folder, info.dli_fname, SHIM_NAME);
-        void *library = length < (int)sizeof path && folder > 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-        if (library) return library;
-        snprintf(shim.error, sizeof shim.error, "%s", dlerror());
-    }
-    void *library = dlopen(SHIM_NAME, RTLD_NOW | RTLD_LOCAL);
-    if (!library && !shim.error[0]) snprintf(shim.error, sizeof shim.error, "%s", dlerror());
-    return library;
-}
-
-static void load_shim(void)
-{
-    void *library = open_shim(); // never closed: TBB's threads live on
-    if (!library) return;
-    VdbVersionFn *version = (VdbVersionFn *)dlsym(library, "vdb_shim_version");
-    if (!version || version() != VDB_SHIM_VERSION) {
-        snprintf(shim.error, sizeof shim.error, "%s is of another version than libgrain", SHIM_NAME);
-        return;
-    }
-    shim.level_set_write = (VdbLevelSetWriteFn *)dlsym(library, "vdb_level_set_write");
-    shim.level_set_open = (VdbLevelSetOpenFn *)dlsym(library, "vdb_level_set_open");
-    shim.level_set_read = (VdbLevelSetReadFn *)dlsym(library, "vdb_level_set_read");
-    shim.reader_close = (VdbReaderCloseFn *)dlsym(library, "vdb_reader_close");
-    shim.usable = shim.level_set_write && shim.level_set_open && shim.level_set_read && shim.reader_close;
-    if (!shim.usable) snprintf(shim.error, sizeof shim.error, "%s lacks a function", SHIM_NAME);
-}
-
-static GrainResult need_shim(void)
-{
-    pthread_once(&shim_once, load_shim);
-    if (shim.usable) return GRAIN_OK;
-    return fail(
-        GRAIN_ERROR_IO,
-        ".vdb files cannot be used, because OpenVDB's part of Grain cannot be loaded (%s): reinstall the add-on, "
-        "or build with OpenVDB installed",
-        shim.error);
-}
-
-static GrainResult fail_with(int32_t code, const char *path, const VdbMessage *message)
-{
-    GrainResult result = code == VDB_ERROR_IO       ? GRAIN_ERROR_IO
-                         : code == VDB_ERROR_MEMORY ? GRAIN_ERROR_MEMORY
-                                                    : GRAIN_ERROR_DAMAGED;
-    return fail(result, "%s: %s", path, message->text);
-}
 
 // --- writing --------------------------------------------------------------------------------------
 
@@ -145,16 +73,16 @@ static GrainResult write_file(const GrainSdf *sdf, const char *path, const char 
     FileWriter writer;
     VdbMessage message;
     TRY(file_create(&writer, path));
-    int32_t code = shim.level_set_write(writer.part_path, &level_set, &message);
+    int32_t code = vdb_shim()->level_set_write(writer.part_path, &level_set, &message);
     if (code == VDB_OK) return file_commit(&writer);
     file_abandon(&writer);
-    return fail_with(code, path, &message);
+    return vdb_fail(code, path, &message);
 }
 
 GrainResult grain_sdf_write_vdb(const GrainSdf *sdf, const char *path, const char *grid_name)
 {
     if (!sdf || !path) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_write_vdb needs a GrainSdf and a path");
-    TRY(need_shim());
+    TRY(vdb_need());
     int64_t box_count = list_inside(sdf, NULL);
     int32_t *corners = ALLOC(int32_t, 3 * sdf->block_count), *boxes = ALLOC(int32_t, 4 * box_count);
     GrainResult result = corners && boxes ? GRAIN_OK : GRAIN_ERROR_MEMORY;
@@ -284,8 +212,8 @@ static GrainResult make_blocks(Import *m)
 static GrainResult import_grid(Import *m, const char *grid_name)
 {
     VdbMessage message;
-    int32_t code = shim.level_set_open(m->path, grid_name, &m->reader, &m->info, &message);
-    if (code != VDB_OK) return fail_with(code, m->path, &message);
+    int32_t code = vdb_shim()->level_set_open(m->path, grid_name, &m->reader, &m->info, &message);
+    if (code != VDB_OK) return vdb_fail(code, m->path, &message);
     if (m->info.block_count == 0) return fail(GRAIN_ERROR_DAMAGED, "%s: the level set is empty", m->path);
     if (!(m->info.voxel_size > 0.0) || !(m->info.background > 0.0f) || !isfinite(m->info.background))
         return fail(GRAIN_ERROR_DAMAGED, "%s: voxels of %g m and a background of %g m make no level set", m->path,
@@ -293,8 +221,8 @@ static GrainResult import_grid(Import *m, const char *grid_name)
     m->corner = ALLOC(int32_t, 3 * m->info.block_count);
     m->values = ALLOC(float, 512 * m->info.block_count);
     if (!m->corner || !m->values) return GRAIN_ERROR_MEMORY;
-    code = shim.level_set_read(m->reader, m->corner, m->values, &message);
-    if (code != VDB_OK) return fail_with(code, m->path, &message);
+    code = vdb_shim()->level_set_read(m->reader, m->corner, m->values, &message);
+    if (code != VDB_OK) return vdb_fail(code, m->path, &message);
     for (int64_t i = 0; i < 512 * m->info.block_count; i++)
         if (!isfinite(m->values[i])) return fail(GRAIN_ERROR_DAMAGED, "%s: a distance is no number", m->path);
     TRY(place_lattice(m));
@@ -312,12 +240,12 @@ GrainResult grain_sdf_read_vdb(const char *path, const char *grid_name, GrainSdf
     if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a place for its result");
     *out = NULL;
     if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a path");
-    TRY(need_shim());
+    TRY(vdb_need());
     GrainSdf *sdf = ALLOC_ZEROED(GrainSdf, 1);
     if (!sdf) return GRAIN_ERROR_MEMORY;
     Import import = {.sdf = sdf, .path = path};
     GrainResult result = import_grid(&import, grid_name);
-    if (import.reader) shim.reader_close(import.reader);
+    if (import.reader) vdb_shim()->reader_close(import.reader);
     alloc_free(import.corner);
     alloc_free(import.values);
     alloc_free(import.items);

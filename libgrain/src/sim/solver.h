@@ -46,6 +46,9 @@ typedef struct SimMaterial {
     float poisson_ratio;    ///< for the Hertz laws
 } SimMaterial;
 
+/// Pa: what capillary bridges bear in sand of moisture 1.
+#define SIM_WET_TENSION 2000.0f
+
 /// Everything a solver is told at the start; the pointers stay valid as long as the solver lives.
 typedef struct SimDef {
     const char *solver;     ///< name in the table
@@ -58,6 +61,9 @@ typedef struct SimDef {
     float cohesion, young_modulus, poisson_ratio; ///< as in SimMaterial
     const char *normal_law, *shear_law;           ///< of dem; NULL: its own choice
     const char *law;                              ///< of mpm: a name of mpm_law_names; NULL: sand
+    const char *model;                            ///< of sph: a name of sph_model_names; NULL: its own choice
+    const float *particle_moisture;               ///< of sph and mpm, of each particle, [0, 1]; NULL: all are dry
+    float moisture_diffusion;                     ///< m2/s, of sph
     const SimMaterial *more_materials;            ///< kinds of grain 1, 2, ...; kind 0 is the one above
     int more_material_count;
     const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0
@@ -65,7 +71,7 @@ typedef struct SimDef {
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
-    int may_sleep;                 ///< of dem: balls at rest are left alone until something moves near them
+    int may_sleep;                 ///< of dem and mpm: what is at rest is left alone until something moves near them
     const char *integrator;        ///< of dem, a name of dem_integrator_names; NULL: its own choice
     float tolerance;               ///< of an adaptive integrator: error of a step, in radii
     float softness;                ///< how deep, in radii, an impact at expected_speed sinks in

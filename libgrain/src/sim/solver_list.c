@@ -1,15 +1,16 @@
 #include "sim/dem/dem.h"
 #include "sim/mpm/mpm.h"
 #include "sim/solver.h"
+#include "sim/sph/sph.h"
 
 #include <string.h>
 
 // To add a solver: a folder beside dem/ with a header that declares its Solver, and its address and name here.
-static const Solver *const solvers[] = {&dem_solver, &mpm_solver};
+static const Solver *const solvers[] = {&dem_solver, &mpm_solver, &sph_solver};
 
 const char *solver_names(void)
 {
-    return "dem, mpm";
+    return "dem, mpm, sph";
 }
 
 const Solver *solver_find(const char *name)

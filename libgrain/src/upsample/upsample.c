@@ -15,12 +15,15 @@
 #define FILLING 1.0
 
 // --- numbers --------------------------------------------------------------------------------------
-// Every coarse particle has floor(per_particle) grains; the fraction left gives one more to some of them, spread evenly:
-// floor(c * fraction) of the first c.
+// Every coarse particle has floor(per_particle) grains; the fraction left gives one more to some of them, spread
+// evenly: floor(c * fraction) of the first c.
 
 static int64_t base_layers(const UpsampleDef *def) { return (int64_t)floor(def->per_particle); }
 static double fraction_of(const UpsampleDef *def) { return def->per_particle - floor(def->per_particle); }
-static int64_t extras_before(const UpsampleDef *def, int64_t coarse) { return (int64_t)floor((double)coarse * fraction_of(def)); }
+static int64_t extras_before(const UpsampleDef *def, int64_t coarse)
+{
+    return (int64_t)floor((double)coarse * fraction_of(def));
+}
 
 static int64_t layer_count(const UpsampleDef *def) { return base_layers(def) + (fraction_of(def) > 0.0); }
 
@@ -169,6 +172,7 @@ void upsample_destroy(Upsampler *u)
     alloc_free(u->order);
     alloc_free(u->scratch);
     alloc_free(u->histogram);
+    alloc_free(u->is_mixed);
     alloc_free(u->block_start);
     alloc_free(u->strip_blocks);
     alloc_free(u->chunk_fastest);
@@ -260,6 +264,37 @@ void upsample_rows(const Upsampler *u, int64_t first, int64_t count, const Upsam
         if (out->id) out->id[i] = coarse * 1024 + layer;
         if (out->parent) out->parent[i] = (int32_t)coarse;
     }
+}
+
+// Of the numbers from `first` on, where their layer ends.
+static int64_t layer_end(const Upsampler *u, int64_t first)
+{
+    if (first >= u->full_numbers) return u->capacity;
+    int64_t total = u->def.coarse_total, end = first + total - (u->rank_begin + first) % total;
+    return end < u->full_numbers ? end : u->full_numbers;
+}
+
+// Of the numbers from `first` on, which all are of one layer, how many are born; they come first.
+static int64_t count_born(const Upsampler *u, int64_t first)
+{
+    const UpsampleDef *def = &u->def;
+    if (first < u->full_numbers) return u->coarse_born - (u->rank_begin + first) % def->coarse_total;
+    int64_t full = base_layers(def) * def->coarse_total, from = u->rank_begin > full ? u->rank_begin - full : 0;
+    return extras_before(def, u->coarse_born) - extras_before(def, from) - (first - u->full_numbers);
+}
+
+int64_t upsample_chunks(const Upsampler *u, int64_t most, int by_layer, uint32_t *sizes)
+{
+    int64_t chunks = 0;
+    for (int64_t first = 0; first < u->capacity; chunks++) {
+        int64_t end = by_layer ? layer_end(u, first) : u->capacity;
+        if (end > first + most) end = first + most;
+        int64_t born = by_layer ? count_born(u, first) : end - first;
+        if (born > end - first) born = end - first;
+        if (sizes) sizes[chunks] = (uint32_t)(born > 0 ? born : 0);
+        first = end;
+    }
+    return chunks;
 }
 
 GrainResult upsample_load(Upsampler *u, int64_t coarse_count, int64_t count, const Vec3 *position, const Vec3 *velocity,

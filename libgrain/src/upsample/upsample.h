@@ -39,13 +39,13 @@ typedef const UpsampleCollider *UpsampleCollidersFn(void *user, double time, int
 
 typedef struct UpsampleDef {
     UpsampleScheme scheme;
-    float coarse_radius;  ///< m, mean radius of the coarse particles
-    double per_particle;  ///< grains to a coarse particle, (0, 1000]; fractions are spread evenly over the particles
-    float size_spread;    ///< radii are even in +- this fraction
-    float substep;        ///< s, at most
+    float coarse_radius; ///< m, mean radius of the coarse particles
+    double per_particle; ///< grains to a coarse particle, (0, 1000]; fractions are spread evenly over the particles
+    float size_spread;   ///< radii are even in +- this fraction
+    float substep;       ///< s, at most
     uint64_t seed;
     Vec3 gravity;
-    int64_t coarse_total; ///< coarse particles by the end of the bake, those still to be born included
+    int64_t coarse_total;       ///< coarse particles by the end of the bake, those still to be born included
     int32_t shard, shard_count; ///< shard counts from 0
     UpsampleCollidersFn *colliders;
     void *colliders_user;
@@ -91,7 +91,12 @@ typedef struct UpsampleRows {
 void upsample_order(Upsampler *upsampler);
 void upsample_rows(const Upsampler *upsampler, int64_t first, int64_t count, const UpsampleRows *out);
 
-/// The way back, from a frame written before: the state is exactly position, velocity and orientation of the grains of
+/// The grains in the order of their ranks, cut into chunks of at most `most` (0 < most): writes how many are born of each to
+/// sizes (may be NULL), returns how many chunks there are. A grain keeps its chunk and its place in it while others are
+/// born, which is only so where no chunk reaches into another layer (by_layer).
+int64_t upsample_chunks(const Upsampler *upsampler, int64_t most, int by_layer, uint32_t *sizes);
+
+/// The way back, from a checkpoint: the state is exactly position, velocity and orientation of the grains of
 /// coarse particles [0, coarse_count). GRAIN_ERROR_DAMAGED where count is not theirs.
 GrainResult upsample_load(Upsampler *upsampler, int64_t coarse_count, int64_t count, const Vec3 *position,
                           const Vec3 *velocity, const Quat *orientation);

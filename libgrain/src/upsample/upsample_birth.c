@@ -1,9 +1,10 @@
 // Birth: where the grains of a coarse particle stand at first (Ihmsen 2013, section 4.1).
 //
-// Around the particle are seven support points, its centre and a radius away along each axis, each in the middle of a cube
-// of its diameter. Grains take the cubes in turn and lie in them by a sequence that fills evenly from any beginning, with
-// a start of its own for each particle and cube. Two things the paper does not do: a place where there is too little sand
-// (beyond the surface) or that is in a collider is thrown away and drawn again. So nothing has to fall, and nothing sinks.
+// Around the particle are seven support points, its centre and a radius away along each axis, each in the middle of a
+// cube of its diameter. Grains take the cubes in turn and lie in them by a sequence that fills evenly from any
+// beginning, with a start of its own for each particle and cube. Two things the paper does not do: a place where there
+// is too little sand (beyond the surface) or that is in a collider is thrown away and drawn again. So nothing has to
+// fall, and nothing sinks.
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "upsample/upsample_inside.h"
@@ -86,7 +87,8 @@ static void settle(Upsampler *u, const Newborn *grain, int64_t place, Vec3 posit
 static float sand_needed(Upsampler *u, Vec3 centre, UpsampleScratch *scratch)
 {
     if (u->def.scheme == UPSAMPLE_IHMSEN2013) return 0.0f;
-    upsample_block_sums(&u->field, &centre.x, &centre.y, &centre.z, 1, 0, 0, scratch);
+    BlockBox box = {{centre.x, centre.y, centre.z}, {centre.x, centre.y, centre.z}};
+    upsample_block_sums(&u->field, NULL, &box, &centre.x, &centre.y, &centre.z, 1, 0, scratch);
     // Its own weight, 1, and what else there is.
     float own = LONE_SHARE * scratch->sums.weight[0], surface = UPSAMPLE_IS_SAND * UPSAMPLE_FULL_SUM;
     return own < surface ? own : surface;
@@ -100,15 +102,17 @@ static int try_batch(Upsampler *u, Vec3 centre, float needed, Newborn *grains, i
         Vec3 p = vec3_add(centre, offset_at(&u->def, &grains[i], attempt));
         scratch->x[i] = p.x, scratch->y[i] = p.y, scratch->z[i] = p.z;
     }
-    upsample_block_sums(&u->field, scratch->x, scratch->y, scratch->z, count, 0, 0, scratch);
+    BlockBox box;
+    SIMD_CALL(upsample_box)(scratch->x, scratch->y, scratch->z, count, &box);
+    upsample_block_sums(&u->field, NULL, &box, scratch->x, scratch->y, scratch->z, count, 0, scratch);
     const BlockSums *sums = &scratch->sums;
-    int has_walls = upsample_find_walls(u, scratch->x, scratch->y, scratch->z, count, u->reach, 0.0f, &scratch->walls);
+    int has_walls =
+        upsample_find_walls(u, &box, scratch->x, scratch->y, scratch->z, count, u->reach, 0.0f, &scratch->walls);
     int left = 0, is_paper = u->def.scheme == UPSAMPLE_IHMSEN2013;
     StepNumbers step = upsample_step_numbers(u, 0.0f);
     step.hang_high = INFINITY; // the underside of the sand is sand as well
-    if (!is_paper)
-        SIMD_CALL(upsample_sand)
-        (scratch->x, scratch->y, scratch->z, count, &step, sums, has_walls ? &scratch->walls : NULL, scratch->sand);
+    if (!is_paper) SIMD_CALL(upsample_sand)
+    (scratch->x, scratch->y, scratch->z, count, &step, sums, has_walls ? &scratch->walls : NULL, scratch->sand);
     int is_last = attempt == MOST_DRAWS + MOST_SHRINKS - 1;
     for (int i = 0; i < count; i++) {
         Vec3 position = {scratch->x[i], scratch->y[i], scratch->z[i]};
@@ -121,7 +125,8 @@ static int try_batch(Upsampler *u, Vec3 centre, float needed, Newborn *grains, i
         }
         if (!is_free && !upsample_push_out(u, &position, radius)) position = centre;
         float inverse = 1.0f / fmaxf(sums->weight[i], 1e-20f);
-        settle(u, &grains[i], places[i], position, vec3(sums->vx[i] * inverse, sums->vy[i] * inverse, sums->vz[i] * inverse));
+        settle(u, &grains[i], places[i], position,
+               vec3(sums->vx[i] * inverse, sums->vy[i] * inverse, sums->vz[i] * inverse));
     }
     return left;
 }
@@ -157,7 +162,8 @@ void upsample_birth(Upsampler *u, int64_t end)
     int64_t block_count = parallel_block_count(end - begin, PARTICLES_AT_ONCE);
     PARALLEL_BLOCKS(u->threads, block, block_count)
     {
-        int64_t first = begin + block * PARTICLES_AT_ONCE, last = first + PARTICLES_AT_ONCE < end ? first + PARTICLES_AT_ONCE : end;
+        int64_t first = begin + block * PARTICLES_AT_ONCE,
+                last = first + PARTICLES_AT_ONCE < end ? first + PARTICLES_AT_ONCE : end;
         for (int64_t coarse = first; coarse < last; coarse++)
             birth_of(u, coarse, u->count + upsample_count_grains(&u->def, coarse) - before,
                      &u->scratch[parallel_thread_index()]);

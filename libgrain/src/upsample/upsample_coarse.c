@@ -39,7 +39,7 @@ void coarse_field_free(CoarseField *field)
     alloc_free(field->sorted_x), alloc_free(field->sorted_y), alloc_free(field->sorted_z);
     alloc_free(field->shift);
     alloc_free(field->records);
-    alloc_free(field->row_start);
+    alloc_free(field->first);
     cell_grid_free(&field->grid);
     *field = (CoarseField){0};
 }
@@ -47,9 +47,9 @@ void coarse_field_free(CoarseField *field)
 // --- motion ---------------------------------------------------------------------------------------
 
 typedef struct Span {
-    float seconds;         // between the frames
+    float seconds;          // between the frames
     float begin[3], end[3]; // of the cubic's terms, at the start and the end of the substep: way, first, last velocity
-    float sleep;           // m
+    float sleep;            // m
 } Span;
 
 static Vec3 limit(Vec3 bend, float most)
@@ -58,7 +58,8 @@ static Vec3 limit(Vec3 bend, float most)
     return length > most ? vec3_scale(bend, most / length) : bend;
 }
 
-// Hermite's cubic, as a straight way plus two bends, so that a particle that does not move stays where it is to the bit.
+// Hermite's cubic, as a straight way plus two bends, so that a particle that does not move stays where it is to the
+// bit.
 static void cubic_terms(float s, float out[3])
 {
     out[0] = s;
@@ -96,19 +97,17 @@ static int64_t present_at(const UpsampleCoarse *from, const UpsampleCoarse *to, 
 
 // --- the field ------------------------------------------------------------------------------------
 
-static GrainResult list_rows(CoarseField *field)
+static GrainResult list_cells(CoarseField *field)
 {
     const CellGrid *grid = &field->grid;
-    uint64_t rows = grid->cells[1] * grid->cells[2];
-    field->has_rows = grid->cell_count > 0 && rows < (uint64_t)(8 * field->count + (1 << 16));
-    if (!field->has_rows) return GRAIN_OK;
-    TRY(alloc_grow((void **)&field->row_start, &field->row_capacity, (int64_t)rows + 1, sizeof(int32_t)));
-    int64_t next = 0;
-    for (int64_t cell = 0; cell < grid->cell_count; cell++) {
-        int64_t row = (int64_t)(grid->cell_key[cell] / grid->cells[0]);
-        for (; next <= row; next++) field->row_start[next] = (int32_t)cell;
-    }
-    for (; next <= (int64_t)rows; next++) field->row_start[next] = (int32_t)grid->cell_count;
+    double cells = (double)grid->cells[0] * (double)grid->cells[1] * (double)grid->cells[2];
+    field->is_listed = grid->cell_count > 0 && cells < 8.0 * (double)field->count + 65536.0;
+    if (!field->is_listed) return GRAIN_OK;
+    int64_t last = (int64_t)cells, next = 0;
+    TRY(alloc_grow((void **)&field->first, &field->first_capacity, last + 1, sizeof(int32_t)));
+    for (int64_t cell = 0; cell < grid->cell_count; cell++)
+        for (; next <= (int64_t)grid->cell_key[cell]; next++) field->first[next] = grid->cell_start[cell];
+    for (; next <= last; next++) field->first[next] = (int32_t)field->count;
     return GRAIN_OK;
 }
 
@@ -122,11 +121,12 @@ static GrainResult sort_records(CoarseField *field, double seconds, int threads)
         float speed2 = vec3_dot(v, v);
         fastest2 = speed2 > fastest2 ? speed2 : fastest2;
         field->sorted_x[i] = field->x[from], field->sorted_y[i] = field->y[from], field->sorted_z[i] = field->z[from];
-        field->records[i] = (CoarseRecord){field->x[from], field->y[from], field->z[from], v.x, v.y, v.z, 0, 0, 0, 0, {0}};
+        field->records[i] =
+            (CoarseRecord){field->x[from], field->y[from], field->z[from], v.x, v.y, v.z, 0, 0, 0, 0, {0}};
         field->records[i].height = vec3_dot(vec3(field->x[from], field->y[from], field->z[from]), field->up);
     }
     field->fastest = sqrtf(fastest2);
-    return list_rows(field);
+    return list_cells(field);
 }
 
 GrainResult coarse_field_set(CoarseField *field, const UpsampleCoarse *from, const UpsampleCoarse *to, double from_time,
@@ -164,37 +164,6 @@ GrainResult coarse_field_still(CoarseField *field, const UpsampleCoarse *coarse,
         field->shift[i] = coarse->velocity[i];
     }
     return sort_records(field, 1.0, threads);
-}
-
-// For a body that turns by s, (x_k - x_j) x (v_k - v_j) summed with weights over neighbours evenly around is
-// 2/3 s sum w d^2; for any smooth flow that gives half the curl.
-void coarse_field_spin(CoarseField *field, int threads)
-{
-    float inverse_reach2 = 1.0f / (field->reach * field->reach);
-    int64_t block_count = parallel_block_count(field->grid.cell_count, 64);
-    PARALLEL_BLOCKS(threads, block, block_count)
-    {
-        for (int64_t cell = 64 * block; cell < parallel_block_end(block, 64, field->grid.cell_count); cell++) {
-            const CellRows *rows = &field->grid.rows[cell];
-            for (int32_t i = field->grid.cell_start[cell]; i < field->grid.cell_start[cell + 1]; i++) {
-                CoarseRecord *own = &field->records[i];
-                Vec3 moment = {0, 0, 0};
-                float inertia = 1e-30f;
-                for (int row = 0; row < 9; row++)
-                    for (int32_t k = rows->begin[row]; k < rows->end[row]; k++) {
-                        const CoarseRecord *other = &field->records[k];
-                        Vec3 d = {other->x - own->x, other->y - own->y, other->z - own->z};
-                        float d2 = vec3_dot(d, d), q = 1.0f - d2 * inverse_reach2;
-                        if (!(q > 0.0f)) continue;
-                        Vec3 v = {other->vx - own->vx, other->vy - own->vy, other->vz - own->vz};
-                        moment = vec3_add_scaled(moment, vec3_cross(d, v), q * q * q);
-                        inertia += q * q * q * d2;
-                    }
-                Vec3 spin = vec3_scale(moment, 1.5f / inertia);
-                own->sx = spin.x, own->sy = spin.y, own->sz = spin.z;
-            }
-        }
-    }
 }
 
 // --- who is near ----------------------------------------------------------------------------------
@@ -238,13 +207,90 @@ int coarse_walk_next(CoarseWalk *walk, int64_t *begin, int64_t *end)
         uint64_t from = row * grid->cells[0] + (uint64_t)walk->cell_low[0];
         uint64_t to = row * grid->cells[0] + (uint64_t)walk->cell_high[0];
         if (++walk->y > walk->cell_high[1]) walk->y = walk->cell_low[1], walk->z++;
-        int64_t low = 0, high = grid->cell_count;
-        if (walk->field->has_rows) low = walk->field->row_start[row], high = walk->field->row_start[row + 1];
-        int64_t first = first_from(grid->cell_key, low, high, from), last = first;
-        while (last < high && grid->cell_key[last] <= to) last++;
-        if (last == first) continue;
-        *begin = grid->cell_start[first], *end = grid->cell_start[last];
-        return 1;
+        if (walk->field->is_listed) {
+            *begin = walk->field->first[from], *end = walk->field->first[to + 1];
+        } else {
+            int64_t first = first_from(grid->cell_key, 0, grid->cell_count, from), last = first;
+            while (last < grid->cell_count && grid->cell_key[last] <= to) last++;
+            *begin = grid->cell_start[first], *end = grid->cell_start[last];
+        }
+        if (*begin < *end) return 1;
     }
     return 0;
+}
+
+void coarse_field_near(const CoarseField *field, const BlockBox *box, CoarseNear *near)
+{
+    float limit2 = coarse_field_limit2(field);
+    int32_t list[UPSAMPLE_NEAR + 1];
+    CoarseWalk walk;
+    coarse_walk_begin(&walk, field, box->low, box->high);
+    int64_t begin, end;
+    int count = 0;
+    near->count = -1;
+    while (coarse_walk_next(&walk, &begin, &end)) {
+        count += SIMD_CALL(upsample_gather)(field->sorted_x, field->sorted_y, field->sorted_z, &begin, end, box, limit2,
+                                            list + count, UPSAMPLE_NEAR - count);
+        if (begin < end) return;
+    }
+    for (int i = 0; i < count; i++) {
+        near->records[i] = field->records[list[i]];
+        near->x[i] = near->records[i].x, near->y[i] = near->records[i].y, near->z[i] = near->records[i].z;
+    }
+    for (int i = count; i < count + 32; i++) near->x[i] = near->y[i] = near->z[i] = 0.0f;
+    near->count = count;
+}
+
+// --- how it turns ----------------------------------------------------------------------------------
+
+// Blocks of neighbours in the order of the grid, which are near each other.
+static void spin_of_block(const CoarseField *field, int64_t first, int count, Vec3 *spin)
+{
+    int32_t list[UPSAMPLE_CHUNK + 1];
+    SpinSums sums = {0};
+    BlockBox box;
+    float x[UPSAMPLE_SPIN_BLOCK], y[UPSAMPLE_SPIN_BLOCK], z[UPSAMPLE_SPIN_BLOCK];
+    for (int i = 0; i < UPSAMPLE_SPIN_BLOCK; i++) {
+        int64_t from = first + (i < count ? i : 0);
+        x[i] = field->sorted_x[from], y[i] = field->sorted_y[from], z[i] = field->sorted_z[from];
+    }
+    SIMD_CALL(upsample_box)(x, y, z, count, &box);
+    CoarseWalk walk;
+    coarse_walk_begin(&walk, field, box.low, box.high);
+    int64_t begin, end;
+    int taken = 0;
+    while (coarse_walk_next(&walk, &begin, &end))
+        while (begin < end) {
+            taken += SIMD_CALL(upsample_gather)(field->sorted_x, field->sorted_y, field->sorted_z, &begin, end, &box,
+                                                coarse_field_limit2(field), list + taken, UPSAMPLE_CHUNK - taken);
+            if (begin == end) break;
+            SIMD_CALL(upsample_add_spin)
+            (field->records + first, count, field->records, list, taken, field->reach, &sums);
+            taken = 0;
+        }
+    SIMD_CALL(upsample_add_spin)(field->records + first, count, field->records, list, taken, field->reach, &sums);
+    for (int i = 0; i < count; i++)
+        spin[i] = vec3_scale(vec3(sums.x[i], sums.y[i], sums.z[i]), 1.5f / (sums.inertia[i] + 1e-30f));
+}
+
+// For a body that turns by s, (x_k - x_j) x (v_k - v_j) summed with weights over neighbours evenly around is
+// 2/3 s sum w d^2; for any smooth flow that gives half the curl.
+void coarse_field_spin(CoarseField *field, int threads)
+{
+    Vec3 *spin = field->shift; // has done its work
+    int64_t block_count = parallel_block_count(field->count, UPSAMPLE_SPIN_BLOCK);
+    int64_t chunk_count = parallel_block_count(block_count, UPSAMPLE_BLOCKS_IN_CHUNK);
+    PARALLEL_BLOCKS(threads, chunk, chunk_count)
+    {
+        int64_t last = parallel_block_end(chunk, UPSAMPLE_BLOCKS_IN_CHUNK, block_count);
+        for (int64_t block = chunk * UPSAMPLE_BLOCKS_IN_CHUNK; block < last; block++) {
+            int64_t first = block * UPSAMPLE_SPIN_BLOCK;
+            spin_of_block(field, first, (int)(parallel_block_end(block, UPSAMPLE_SPIN_BLOCK, field->count) - first),
+                          spin + first);
+        }
+    }
+    PARALLEL_FOR(threads, i, field->count)
+    {
+        field->records[i].sx = spin[i].x, field->records[i].sy = spin[i].y, field->records[i].sz = spin[i].z;
+    }
 }

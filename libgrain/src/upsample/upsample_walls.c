@@ -105,8 +105,8 @@ static void sample_block(const UpsampleCollider *c, const float *x, const float 
     }
 }
 
-static void take_nearer(const UpsampleCollider *c, int number, const float *x, const float *y, const float *z, int count,
-                        BlockWalls *walls)
+static void take_nearer(const UpsampleCollider *c, int number, const float *x, const float *y, const float *z,
+                        int count, BlockWalls *walls)
 {
     float d[UPSAMPLE_BLOCK + 32], nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
     sample_block(c, x, y, z, count, d, nx, ny, nz);
@@ -122,14 +122,10 @@ static void take_nearer(const UpsampleCollider *c, int number, const float *x, c
     }
 }
 
-int upsample_find_walls(const Upsampler *u, const float *x, const float *y, const float *z, int count, float range,
-                        float seconds, BlockWalls *walls)
+int upsample_find_walls(const Upsampler *u, const BlockBox *box, const float *x, const float *y, const float *z,
+                        int count, float range, float seconds, BlockWalls *walls)
 {
-    Vec3 low = {x[0], y[0], z[0]}, high = low;
-    for (int i = 1; u->collider_count > 0 && i < count; i++) {
-        low = vec3_min(low, vec3(x[i], y[i], z[i]));
-        high = vec3_max(high, vec3(x[i], y[i], z[i]));
-    }
+    Vec3 low = {box->low[0], box->low[1], box->low[2]}, high = {box->high[0], box->high[1], box->high[2]};
     Vec3 centre = vec3_scale(vec3_add(low, high), 0.5f);
     float radius = 0.5f * vec3_length(vec3_sub(high, low));
     int found = 0;
@@ -171,8 +167,8 @@ int upsample_push_out(const Upsampler *u, Vec3 *position, float radius)
     return nearest_wall(u, *position).distance > 0.0f;
 }
 
-// Touches every wall in reach, in a corner more than one; returns how much of `left` seconds it can go on before one may
-// be in the way.
+// Touches every wall in reach, in a corner more than one; returns how much of `left` seconds it can go on before one
+// may be in the way.
 static float touch_walls(const Upsampler *u, Vec3 *position, Vec3 *velocity, float radius, float left)
 {
     float time = left;

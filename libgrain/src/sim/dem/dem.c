@@ -10,10 +10,6 @@
 #define STEPS_PER_CONTACT 20.0
 // Fewer balls than this are not worth another thread: a step of theirs takes as long as handing it over.
 #define BALLS_PER_THREAD 2000
-// Pairs or walls of one piece of work; a multiple of DEM_LIST_MULTIPLE.
-#define CONTACT_BLOCK 4096
-// Grains of one piece of work: they have two balls at least, so there are no more pieces than of balls.
-#define GRAIN_BLOCK (PARALLEL_BLOCK / 2)
 
 // Of the smallest radius: how far a collider may move before lists are made again (the distance field has to reach that
 // much farther), and how far its fastest point may go in one substep.
@@ -30,7 +26,6 @@ static GrainResult allocate(Dem *dem)
     dem->id = ALLOC(int32_t, dem->count);
     dem->id_before = ALLOC(int32_t, dem->count);
     dem->shared_start = ALLOC_ZEROED(int32_t, dem->count + 2);
-    dem->block_left = ALLOC_ZEROED(int32_t, dem->block_count);
     dem->block_walls = ALLOC_ZEROED(int64_t, dem->block_count + 1);
     dem->colliders = ALLOC_ZEROED(SimCollider, dem->def.collider_count);
     if (dem->def.more_material_count > 0 && !(dem->material = ALLOC(uint8_t, dem->particle_count)))
@@ -38,8 +33,8 @@ static GrainResult allocate(Dem *dem)
     float **arrays[] = {&dem->x, &dem->y, &dem->z, &dem->reach};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (!(*arrays[i] = ALLOC_ZEROED(float, dem->count))) return GRAIN_ERROR_MEMORY;
-    return dem->balls && dem->balls_before && dem->id && dem->id_before && dem->shared_start && dem->block_left &&
-                   dem->block_walls && dem->colliders
+    return dem->balls && dem->balls_before && dem->id && dem->id_before && dem->shared_start && dem->block_walls &&
+                   dem->colliders
                ? GRAIN_OK
                : GRAIN_ERROR_MEMORY;
 }
@@ -53,15 +48,15 @@ static void destroy(void *state)
     dem_adaptive_destroy(dem->adaptive);
     dem_sleep_free(dem);
     rigid_destroy(dem->rigid);
-    void *arrays[] = {dem->balls,       dem->balls_before, dem->id, dem->id_before, dem->block_left,
-                      dem->block_walls, dem->colliders,    dem->x,  dem->y,         dem->z,
-                      dem->reach,       dem->material};
+    void *arrays[] = {dem->balls,       dem->balls_before, dem->id,      dem->id_before,
+                      dem->block_walls, dem->colliders,    dem->x,       dem->y,
+                      dem->z,           dem->reach,        dem->material};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(dem);
 }
 
 // Bodies touch each other by the linear law, whatever grains do: as long a contact, the same restitution.
-static GrainResult create_rigid(Dem *dem, float smallest)
+static GrainResult create_rigid(Dem *dem, float smallest, int threads)
 {
     double frequency = M_PI / (double)dem->law.contact_seconds;
     double damping = dem_law_damping(DEM_NORMAL_LINEAR, (double)dem->def.restitution);
@@ -71,7 +66,7 @@ static GrainResult create_rigid(Dem *dem, float smallest)
                     .stiffness = frequency * frequency,
                     .damping = damping * frequency,
                     .point_reach = dem->def.largest_radius,
-                    .threads = dem->threads};
+                    .threads = threads}; // of bodies there may be many among few grains
     for (int i = 0; i < dem->def.collider_count; i++)
         dem->has_moving |= dem->colliders[i].poses || dem->colliders[i].shapes || dem->colliders[i].body;
     dem->smallest_radius = smallest;
@@ -100,7 +95,7 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
         largest = fmaxf(largest, dem->balls[i].radius);
     }
     TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
-    TRY(create_rigid(dem, smallest));
+    TRY(create_rigid(dem, smallest, threads));
     dem->must_list = 1;
     TRY(dem_adaptive_create(dem));
     return dem_sleep_create(dem);
@@ -139,77 +134,8 @@ DemWork dem_work(const Dem *dem)
                      .moment = dem->moment,
                      .torque = dem->torque,
                      .law = dem->law,
-                     .mixes = &dem->mixes};
-}
-
-// The next range of what is awake within [*first, last), in runs; returns whether there is one.
-static int next_awake(const uint8_t *asleep, int64_t *first, int64_t *end, int64_t last)
-{
-    *first = *end;
-    while (*first < last && asleep[*first]) ++*first;
-    *end = *first;
-    while (*end < last && !asleep[*end]) ++*end;
-    return *first < *end;
-}
-
-static void find_awake_pairs(const Dem *dem, const DemWork *work, int64_t first, int64_t last)
-{
-    int64_t begin, end = first / DEM_SLEEP_RUN;
-    while (next_awake(dem->sleep.pairs, &begin, &end, last / DEM_SLEEP_RUN))
-        SIMD_CALL(dem_pairs)(work, begin * DEM_SLEEP_RUN, end * DEM_SLEEP_RUN);
-}
-
-static int32_t move_awake(const Dem *dem, int64_t first, int64_t last, float seconds)
-{
-    int64_t begin, end = first / DEM_SLEEP_RUN;
-    int32_t left = 0;
-    while (next_awake(dem->sleep.balls, &begin, &end, parallel_block_count(last, DEM_SLEEP_RUN)))
-        left |=
-            SIMD_CALL(dem_move)(dem, begin * DEM_SLEEP_RUN, parallel_block_end(end - 1, DEM_SLEEP_RUN, last), seconds);
-    return left;
-}
-
-void dem_find_forces(Dem *dem, const DemWork *work)
-{
-    int all = dem->sleep.asleep == 0 || dem->sleep.evaluate_all;
-    dem->sleep.evaluate_all = 0;
-    int64_t pair_count = dem_round_up(dem->pairs.count), wall_count = dem_round_up(dem->walls.count);
-    PARALLEL_STRIPS(dem->threads, block, parallel_block_count(pair_count, CONTACT_BLOCK))
-    {
-        int64_t first = block * CONTACT_BLOCK, last = parallel_block_end(block, CONTACT_BLOCK, pair_count);
-        if (all)
-            SIMD_CALL(dem_pairs)(work, first, last);
-        else
-            find_awake_pairs(dem, work, first, last);
-    }
-    PARALLEL_STRIPS(dem->threads, block, parallel_block_count(wall_count, CONTACT_BLOCK))
-    {
-        int64_t first = block * CONTACT_BLOCK;
-        if (!work->gives_rates) {
-            int64_t last = parallel_block_end(block, CONTACT_BLOCK, dem->walls.count);
-            dem_refresh_walls(dem, first, last);
-            if (dem->has_moving) dem_drive_walls(dem, first, last);
-        }
-        SIMD_CALL(dem_walls)(work, first, parallel_block_end(block, CONTACT_BLOCK, wall_count), pair_count);
-    }
-}
-
-static void move(Dem *dem, float seconds)
-{
-    PARALLEL_STRIPS(dem->threads, block, dem->block_count)
-    {
-        int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
-        dem->block_left[block] = dem->sleep.asleep > 0 ? move_awake(dem, first, last, seconds)
-                                                       : SIMD_CALL(dem_move)(dem, first, last, seconds);
-    }
-    for (int64_t block = 0; block < dem->block_count; block++) dem->must_list |= dem->block_left[block];
-    int64_t grain_blocks = parallel_block_count(dem->grain_count, GRAIN_BLOCK);
-    PARALLEL_STRIPS(dem->threads, block, grain_blocks)
-    {
-        int64_t first = block * GRAIN_BLOCK, last = parallel_block_end(block, GRAIN_BLOCK, dem->grain_count);
-        dem->block_left[block] = SIMD_CALL(dem_grains)(dem, first, last, seconds);
-    }
-    for (int64_t block = 0; block < grain_blocks; block++) dem->must_list |= dem->block_left[block];
+                     .mixes = &dem->mixes,
+                     .wakes_all = 1};
 }
 
 static GrainResult step(void *state, double seconds)
@@ -223,9 +149,11 @@ static GrainResult step(void *state, double seconds)
     work.seconds = (float)seconds;
     dem_law_for_step(&work.law, &mixes, seconds);
     TRY(rigid_find_loads(dem->rigid, seconds));
+    work.wakes_all = dem->sleep.asleep == 0 || dem->sleep.evaluate_all;
+    dem->sleep.evaluate_all = 0;
     dem_find_forces(dem, &work);
     dem_load_bodies(dem);
-    move(dem, (float)seconds);
+    dem_move_all(dem, (float)seconds);
     TRY(rigid_move(dem->rigid, seconds));
     dem->must_list |= rigid_has_left(dem->rigid);
     dem->steps_done++;
@@ -362,4 +290,4 @@ static GrainResult load(void *state, const Column *columns, int column_count)
 
 static const Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
-const Solver dem_solver = {"dem", 5, create, destroy, largest_step, step, read, save, load, dem_measure, rigid};
+const Solver dem_solver = {"dem", 6, create, destroy, largest_step, step, read, save, load, dem_measure, rigid};

@@ -192,8 +192,7 @@ typedef struct Dem {
     struct DemAdaptive *adaptive; ///< NULL: the default integrator
     int64_t steps_done, steps_rejected;
 
-    int32_t must_list;   ///< somebody left the skin, or nothing is listed yet
-    int32_t *block_left; ///< of each block: somebody left the skin
+    int32_t must_list; ///< somebody left the skin, or nothing is listed yet
     int64_t block_count;
 } Dem;
 
@@ -303,12 +302,17 @@ typedef struct DemWork {
     DemLaw law;                     ///< for a substep of this length
     const DemMixes *mixes;
     float seconds;
+    int wakes_all;   ///< pairs of balls that sleep are worked out too
     int gives_rates; ///< springs are read as they are, and overwritten by how fast they stretch
 } DemWork;
 
-// dem.c
+// dem_forces.c
 /// The forces of all contacts, into their records.
 void dem_find_forces(Dem *dem, const DemWork *work);
+/// Balls and grains by these.
+void dem_move_all(Dem *dem, float seconds);
+
+// dem.c
 /// Work as it is for the default integrator, save for the law.
 DemWork dem_work(const Dem *dem);
 

@@ -131,12 +131,29 @@ SIMD_INLINE int32_t carry(const Dem *dem, const DemGrain *grain, Float4 turned, 
     return left;
 }
 
+// The balls of a grain stand in the order of their cells, here and there in memory. Asked for some grains ahead, they
+// are there when their turn comes; waiting for them was half of a step with 200,000 balls.
+SIMD_INLINE void ask_for(const Dem *dem, int64_t grain)
+{
+    int32_t id = dem->grain_id[grain];
+    for (int32_t ball = dem->grain_first[id]; ball < dem->grain_first[id + 1]; ball++) {
+        int64_t place = dem->place[ball];
+        __builtin_prefetch(dem->push + 4 * place);
+        __builtin_prefetch(dem->turn + 4 * place);
+        __builtin_prefetch(&dem->arms[place], 1);
+        __builtin_prefetch(dem->arms[place].rounding, 1);
+        __builtin_prefetch(&dem->balls[place], 1);
+    }
+}
+
 int32_t SIMD_NAME(dem_grains)(const Dem *given, int64_t first, int64_t last, float seconds)
 {
     Dem own = *given; // as in DemWork
     const Dem *dem = &own;
     int32_t left = 0;
     for (int64_t begin = first; begin < last; begin += SIMD_LANES) {
+        for (int64_t ahead = begin + SIMD_LANES; ahead < begin + 2 * SIMD_LANES && ahead < dem->grain_count; ahead++)
+            ask_for(dem, ahead);
         Lanes lanes;
         int32_t grain[SIMD_LANES], first_ball[SIMD_LANES], last_ball[SIMD_LANES];
         int here = last - begin < SIMD_LANES ? (int)(last - begin) : SIMD_LANES;

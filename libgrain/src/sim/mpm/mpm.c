@@ -26,11 +26,15 @@
 
 // --- life ---------------------------------------------------------------------------------------
 
-static float particle_volume(const SimDef *def)
+static double room_of(float largest_radius)
 {
-    double spacing = 2.0 * (double)def->largest_radius;
-    return (float)(spacing * spacing * spacing / 1.41421356);
+    double spacing = 2.0 * (double)largest_radius;
+    return spacing * spacing * spacing / 1.41421356;
 }
+
+static float particle_volume(const SimDef *def) { return (float)room_of(def->largest_radius); }
+
+double mpm_grain_volume(float largest_radius) { return (double)MPM_PACKING * room_of(largest_radius); }
 
 static SimMaterial material_of(const SimDef *def, int kind)
 {
@@ -78,6 +82,7 @@ static void start_particles(Mpm *mpm, const SimDef *def, const Particles *start)
                            .mass = volume * mpm->materials.of[material].density,
                            .radius = start->radius[i],
                            .material = material,
+                           .moisture = def->particle_moisture ? def->particle_moisture[i] : 0.0f,
                            .id = (int32_t)i};
         p->position[0] = (float)((double)start->position[i].x - mpm->origin[0]);
         p->position[1] = (float)((double)start->position[i].y - mpm->origin[1]);
@@ -207,29 +212,55 @@ static void load_bodies(Mpm *mpm, double seconds)
     }
 }
 
-static void advance(Mpm *mpm, const MpmStep *now)
+static void scatter(Mpm *mpm)
 {
-    PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
+    PARALLEL_STRIPS(mpm->threads, i, mpm->filled_count)
     {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        MpmRest *rest = &mpm->rest[i];
+        if (rest->is_scattered) continue;
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
          mpm->boards + i * MPM_BOARD_NODES);
+        rest->is_scattered = rest->is_asleep;
     }
+}
+
+static void gather(Mpm *mpm, const MpmStep *now)
+{
     int bodies = mpm->rigid->body_count;
-    if (bodies > 0) memset(mpm->impulses, 0, (size_t)((mpm->block_count + mpm->filled_count) * bodies) * sizeof(MpmImpulse));
-    PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count) { mpm_update_nodes(mpm, b, now->seconds); }
-    PARALLEL_BLOCKS(mpm->threads, i, mpm->filled_count)
+    PARALLEL_STRIPS(mpm->threads, i, mpm->filled_count)
     {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        MpmRest rest = mpm->rest[i];
+        mpm->left[i] = 0;
+        if (rest.is_asleep && !rest.is_watching) continue;
         _Alignas(64) MpmMotion board[MPM_BOARD_NODES];
         fill_board(mpm, block, board);
+        if (rest.is_asleep) {
+            mpm_may_wake(mpm, i, board, now);
+            continue;
+        }
         SIMD_CALL(mpm_gather)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, board, now);
         mpm_collide_particles(mpm, block, mpm->impulses + (mpm->block_count + i) * bodies);
         mpm->left[i] = has_left(mpm, block);
+        if (mpm->def.may_sleep) mpm_may_fall_asleep(mpm, i, now);
     }
     for (int64_t i = 0; i < mpm->filled_count; i++) mpm->must_sort |= mpm->left[i];
+}
+
+static void advance(Mpm *mpm, const MpmStep *now)
+{
+    int bodies = mpm->rigid->body_count;
+    if (bodies > 0) memset(mpm->impulses, 0, (size_t)((mpm->block_count + mpm->filled_count) * bodies) * sizeof(MpmImpulse));
+    mpm_find_watchers(mpm);
+    scatter(mpm);
+    PARALLEL_STRIPS(mpm->threads, b, mpm->block_count)
+    {
+        if (mpm->is_active[b]) mpm_update_nodes(mpm, b, now->seconds);
+    }
+    gather(mpm, now);
 }
 
 static GrainResult step(void *state, double seconds_exact)
@@ -242,7 +273,9 @@ static GrainResult step(void *state, double seconds_exact)
                    seconds,
                    mpm->inverse_cell,
                    mpm->full_mass,
-                   {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f}};
+                   {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f},
+                   mpm_slow_speed(mpm),
+                   mpm->def.particle_moisture != NULL};
     if (mpm->has_moving) {
         rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
         TRY(rigid_find_loads(mpm->rigid, seconds_exact));
@@ -259,6 +292,7 @@ static GrainResult read(const void *state, Particles *out)
 {
     const Mpm *mpm = state;
     TRY(particles_reserve(out, mpm->count));
+    if (mpm->def.particle_moisture) TRY(particles_moisten(out));
     out->count = mpm->count;
     for (int64_t i = 0; i < mpm->count; i++) {
         const MpmParticle *p = &mpm->particles[i];
@@ -267,6 +301,7 @@ static GrainResult read(const void *state, Particles *out)
                                     (float)((double)p->position[2] + mpm->origin[2]));
         out->velocity[p->id] = vec3(p->velocity[0], p->velocity[1], p->velocity[2]);
         out->radius[p->id] = p->radius;
+        if (out->moisture) out->moisture[p->id] = p->moisture;
         if (!vec3_is_finite(out->position[p->id]))
             return fail(GRAIN_ERROR_DIVERGED, "particle %d is nowhere; use a larger particle radius", p->id);
     }
@@ -309,6 +344,7 @@ static void measure(const void *state, SimStats *out)
         Vec3d v = vec3d((double)p->velocity[0], (double)p->velocity[1], (double)p->velocity[2]);
         Vec3d at = vec3d((double)p->position[0] + mpm->origin[0], (double)p->position[1] + mpm->origin[1],
                          (double)p->position[2] + mpm->origin[2]);
+        out->asleep += isinf(p->still) != 0;
         out->kinetic += 0.5 * (double)p->mass * vec3d_dot(v, v);
         out->potential -= (double)p->mass * vec3d_dot(vec3d_from(mpm->def.gravity), at);
     }
@@ -316,4 +352,4 @@ static void measure(const void *state, SimStats *out)
 
 static const Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
-const Solver mpm_solver = {"mpm", 1, create, destroy, largest_step, step, read, save, load, measure, rigid_of};
+const Solver mpm_solver = {"mpm", 3, create, destroy, largest_step, step, read, save, load, measure, rigid_of};

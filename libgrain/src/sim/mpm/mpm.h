@@ -31,7 +31,7 @@
 /// Lengths count from Mpm.origin. In fours, as vectors hold them.
 typedef struct MpmParticle {
     float position[3]; ///< m
-    float plastic;     ///< what the law remembers (mpm_law.h)
+    float volume;      ///< m3, at rest
     float velocity[3]; ///< m/s
     float mass;        ///< kg
     struct {
@@ -39,12 +39,14 @@ typedef struct MpmParticle {
         float stress;      ///< Kirchhoff stress, Pa: xx, yy, zz
     } column[3];
     float shear_stress[3]; ///< xy, xz, yz
-    float volume;          ///< m3, at rest
+    float plastic;         ///< what the law remembers (mpm_law.h)
     float stretch[6];      ///< left Cauchy-Green tensor of the elastic part: xx, yy, zz, xy, xz, yz
     float radius;          ///< m, how near its centre comes to a collider
     int32_t material;
-    int32_t id; ///< place in the order of birth
-    float unused[3];
+    int32_t id;  ///< place in the order of birth
+    float still; ///< s: so long it has hardly moved; INFINITY: it sleeps
+    float pulled; ///< m/s: speed that the step gave it, before colliders held it
+    float moisture;
 } MpmParticle;
 #define MPM_PARTICLE_FLOATS ((int)(sizeof(MpmParticle) / sizeof(float)))
 
@@ -78,6 +80,11 @@ typedef struct MpmSheet {
 typedef struct MpmImpulse {
     Vec3d linear, angular; ///< kg m/s; kg m2/s, about the body's centre
 } MpmImpulse;
+
+/// Of a filled block: does it sleep, is what it brings to the nodes known already, and is somebody awake beside it?
+typedef struct MpmRest {
+    uint8_t is_asleep, is_scattered, is_watching;
+} MpmRest;
 
 typedef struct Mpm {
     SimDef def;
@@ -113,6 +120,10 @@ typedef struct Mpm {
     int64_t sheet_count, sheet_capacity;
     MpmImpulse *impulses; ///< body_count for each block, from its nodes, then for each filled one, from its particles
     int64_t impulse_capacity;
+    MpmRest *rest; ///< filled_count
+    int64_t rest_capacity;
+    uint8_t *is_active; ///< of all blocks: somebody needs its nodes
+    int64_t active_capacity;
     int32_t *left; ///< for each filled block: has a particle left its board?
     int64_t left_capacity;
 } Mpm;
@@ -122,6 +133,8 @@ typedef struct MpmStep {
     const MpmMaterials *materials;
     float seconds, inverse_cell, full_mass;
     float fall[4]; ///< gravity * seconds
+    float slow;    ///< m/s: slower than this is still
+    int is_damp;   ///< some particles have moisture
 } MpmStep;
 
 // mpm_blocks.c
@@ -143,7 +156,23 @@ void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes, 
 /// Keeps the particles of a block out of the colliders.
 void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses);
 
+/// Whether something that moves may be near its particles or nodes.
+int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block);
+
+// mpm_sleep.c
+float mpm_slow_speed(const Mpm *mpm);
+GrainResult mpm_grow_sleep(Mpm *mpm);
+/// After the particles were sorted or loaded.
+void mpm_find_sleepers(Mpm *mpm);
+/// At the start of a step: who must be computed.
+void mpm_find_watchers(Mpm *mpm);
+/// At its end, for one filled block that was awake, or watching.
+void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now);
+void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmStep *now);
+
 extern const Solver mpm_solver;
+/// m3 of grains that a particle stands for, the room between them not counted.
+double mpm_grain_volume(float largest_radius);
 
 // --- kernels --------------------------------------------------------------------------------------
 
@@ -152,3 +181,6 @@ SIMD_KERNEL(void, mpm_scatter,
 /// Velocity and position of the particles of a block from its board of node velocities, then their stress.
 SIMD_KERNEL(void, mpm_gather,
             (MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, const MpmStep *step))
+/// Of particles that sleep: by how much the nodes would pull one faster than when it fell asleep, at most, m/s.
+SIMD_KERNEL(float, mpm_stronger_pull,
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, const MpmStep *step))

@@ -166,6 +166,7 @@ static GrainResult grow_blocks(Mpm *mpm)
                    MPM_FILLED_INTS * sizeof(int32_t)));
     TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity,
                    (mpm->block_count + mpm->filled_count) * mpm->rigid->body_count, sizeof(MpmImpulse)));
+    TRY(mpm_grow_sleep(mpm));
     return alloc_grow((void **)&mpm->left, &mpm->left_capacity, mpm->filled_count, sizeof(int32_t));
 }
 
@@ -198,6 +199,7 @@ static GrainResult make_blocks(Mpm *mpm, const Numbering *n, const uint64_t *fil
     {
         find_around(mpm, n, p * PARALLEL_BLOCK, parallel_block_end(p, PARALLEL_BLOCK, mpm->block_count));
     }
+    mpm_find_sleepers(mpm);
     return mpm_make_sheets(mpm);
 }
 
@@ -269,7 +271,7 @@ GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
 void mpm_free_blocks(Mpm *mpm)
 {
     void *arrays[] = {mpm->blocks, mpm->filled, mpm->keys, mpm->boards, mpm->nodes, mpm->sheets, mpm->left,
-                      mpm->saved_blocks, mpm->impulses};
+                      mpm->saved_blocks, mpm->impulses, mpm->rest, mpm->is_active};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     sort_scratch_free(&mpm->sort);
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "sim/mpm/mpm.h"
+#include "sim/rigid/rigid_view.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,60 +14,9 @@
 // Colliders nearer to a node than this, in cells, are kept in mind for its block.
 #define NEAR_CELLS 2.0f
 
-enum { CHUNK = 64 };
-
-// Where the surface of an object is, seen from some points.
-typedef struct View {
-    float distance[CHUNK];
-    Vec3 normal[CHUNK], speed[CHUNK]; // unit, or 0 where nothing is known; m/s
-} View;
-
-// The surface as a mesh that bends has it.
-static void view_bending(const Mpm *mpm, const RigidObject *object, const Vec3 *points, int count, View *view)
+static void view_object(const Mpm *mpm, int number, const Vec3 *points, int count, RigidView *view)
 {
-    float reach = NEAR_CELLS * mpm->cell;
-    for (int i = 0; i < count; i++) {
-        RigidPlane plane;
-        int found = rigid_surface_planes(&object->surface, points[i], reach, NULL, 0, &plane, 1);
-        view->distance[i] = found ? plane.distance : reach;
-        view->normal[i] = found ? plane.normal : vec3(0, 0, 0);
-        view->speed[i] = found ? rigid_drive_at(object, mpm->rigid->listed_time, &plane) : vec3(0, 0, 0);
-    }
-}
-
-// count <= CHUNK points of the world.
-static void view_object(const Mpm *mpm, int number, const Vec3 *points, int count, View *view)
-{
-    const RigidObject *object = &mpm->rigid->objects[number];
-    const SimCollider *given = &object->given;
-    if (given->shapes) {
-        view_bending(mpm, object, points, count, view);
-        return;
-    }
-    float x[CHUNK], y[CHUNK], z[CHUNK], gx[CHUNK], gy[CHUNK], gz[CHUNK];
-    for (int i = 0; i < count; i++) {
-        Vec3d at = vec3d_from(points[i]);
-        view->speed[i] = vec3(0, 0, 0);
-        if (object->has_moved) { // to the coordinates of time 0
-            Vec3d arm = vec3d_sub(at, object->now.position), speed = vec3d_add(object->velocity, vec3d_cross(object->spin, arm));
-            view->speed[i] = vec3((float)speed.x, (float)speed.y, (float)speed.z);
-            at = vec3d_add(rigid_turn_back(object->matrix, arm), object->rest);
-        }
-        x[i] = (float)at.x, y[i] = (float)at.y, z[i] = (float)at.z;
-    }
-    if (given->sdf) sdf_sample(given->sdf, x, y, z, count, view->distance, gx, gy, gz);
-    for (int i = 0; i < count; i++) {
-        Vec3 normal = given->plane_normal;
-        if (given->sdf)
-            normal = vec3_normalize(vec3(gx[i], gy[i], gz[i]), vec3(0, 0, 0));
-        else
-            view->distance[i] = vec3_dot(vec3_sub(vec3(x[i], y[i], z[i]), given->plane_point), normal);
-        if (object->has_moved) {
-            Vec3d turned = rigid_turn(object->matrix, vec3d_from(normal));
-            normal = vec3((float)turned.x, (float)turned.y, (float)turned.z);
-        }
-        view->normal[i] = normal;
-    }
+    rigid_view(mpm->rigid, number, points, count, NEAR_CELLS * mpm->cell, view);
 }
 
 // How near to a node an object must be to matter; a distance field knows only its band.
@@ -94,7 +44,7 @@ static void node_positions(const Mpm *mpm, const MpmBlock *block, Vec3 points[MP
 static int look(const Mpm *mpm, const MpmBlock *block, int number, MpmSheet *sheet)
 {
     Vec3 points[MPM_BLOCK_NODES];
-    View view;
+    RigidView view;
     node_positions(mpm, block, points);
     view_object(mpm, number, points, MPM_BLOCK_NODES, &view);
     sheet->collider = number;
@@ -144,16 +94,22 @@ GrainResult mpm_make_sheets(Mpm *mpm)
 
 // --- what moves: asked at every step ----------------------------------------------------------------
 
-// Whether an object that moves may be near a block: by the balls around both. Planes are near everything.
-static int may_be_near(const Mpm *mpm, const MpmBlock *block, const RigidObject *object)
+// Whether an object that moves may be near a block: by the balls around both.
+static int may_be_near(const Mpm *mpm, const MpmBlock *block, int number)
 {
-    if (object->given.shapes || !object->given.mesh) return 1;
-    double half = 0.5 * MPM_BOARD_SIDE, reach = object->radius + (1.75 * half + (double)NEAR_CELLS) * (double)mpm->cell;
+    double half = 0.5 * MPM_BOARD_SIDE;
     Vec3d middle = vec3d(mpm->origin[0] + (double)mpm->cell * (block->corner[0] - 1 + half),
                          mpm->origin[1] + (double)mpm->cell * (block->corner[1] - 1 + half),
                          mpm->origin[2] + (double)mpm->cell * (block->corner[2] - 1 + half));
-    Vec3d way = vec3d_sub(middle, object->now.position);
-    return vec3d_dot(way, way) < reach * reach;
+    return rigid_may_reach(mpm->rigid, number, middle, (1.75 * half + (double)NEAR_CELLS) * (double)mpm->cell);
+}
+
+int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block)
+{
+    if (!mpm->has_moving) return 0;
+    for (int c = 0; c < mpm->rigid->object_count; c++)
+        if (!stands(mpm, c) && may_be_near(mpm, block, c)) return 1;
+    return 0;
 }
 
 // --- contact ----------------------------------------------------------------------------------------
@@ -203,11 +159,11 @@ void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes, 
     MpmSheet sheet;
     node_positions(mpm, block, points);
     for (int c = 0; c < mpm->rigid->object_count; c++)
-        if (!stands(mpm, c) && may_be_near(mpm, block, &mpm->rigid->objects[c]) && look(mpm, block, c, &sheet))
+        if (!stands(mpm, c) && may_be_near(mpm, block, c) && look(mpm, block, c, &sheet))
             collide_sheet(mpm, &sheet, points, nodes, impulses);
 }
 
-static void push_out(const Mpm *mpm, int number, MpmParticle *p, Vec3 place, const View *view, int i,
+static void push_out(const Mpm *mpm, int number, MpmParticle *p, Vec3 place, const RigidView *view, int i,
                      MpmImpulse *impulses)
 {
     Vec3 normal = view->normal[i];
@@ -225,10 +181,10 @@ static void push_out(const Mpm *mpm, int number, MpmParticle *p, Vec3 place, con
 
 static void collide_with(const Mpm *mpm, const MpmBlock *block, int number, MpmImpulse *impulses)
 {
-    Vec3 points[CHUNK];
-    View view;
-    for (int32_t begin = block->begin; begin < block->end; begin += CHUNK) {
-        int count = block->end - begin < CHUNK ? block->end - begin : CHUNK;
+    Vec3 points[RIGID_VIEW_CHUNK];
+    RigidView view;
+    for (int32_t begin = block->begin; begin < block->end; begin += RIGID_VIEW_CHUNK) {
+        int count = block->end - begin < RIGID_VIEW_CHUNK ? block->end - begin : RIGID_VIEW_CHUNK;
         MpmParticle *p = mpm->particles + begin;
         for (int i = 0; i < count; i++)
             points[i] = vec3((float)((double)p[i].position[0] + mpm->origin[0]),
@@ -253,6 +209,6 @@ static int is_near_particles(const Mpm *mpm, const MpmBlock *block, int number)
 void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses)
 {
     for (int c = 0; c < mpm->rigid->object_count; c++)
-        if (stands(mpm, c) ? is_near_particles(mpm, block, c) : may_be_near(mpm, block, &mpm->rigid->objects[c]))
+        if (stands(mpm, c) ? is_near_particles(mpm, block, c) : may_be_near(mpm, block, c))
             collide_with(mpm, block, c, impulses);
 }

@@ -6,6 +6,7 @@
 
 // Particles of one batch: whole vectors on every instruction set.
 #define BATCH 32
+#define RECORDS 5
 // A particle flies alone where less than the first part of the bulk's mass is around it, and is part of the bulk from the
 // second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
 #define ALONE 0.06f
@@ -18,48 +19,81 @@
 // Numbers of a batch, one lane for each particle.
 typedef struct Batch {
     float gradient[9][BATCH]; // of velocity, 1/s: [3 * column + row]
-    float stretch[6][BATCH], plastic[BATCH], stress[6][BATCH];
+    float stretch[6][BATCH], plastic[BATCH];
     float crowd[BATCH]; // density around the particle, over that at rest
     float shear[BATCH], lame[BATCH], damping[BATCH], number[MPM_LAW_NUMBERS][BATCH];
     float kind[MPM_LAW_COUNT][BATCH]; // 1 where the particle is of that law
     int has_kind[MPM_LAW_COUNT];
+    // Results as particles keep them, in fours: columns, shear stress and plastic, the first of the stretch; then its rest.
+    _Alignas(64) float record[RECORDS][4 * BATCH];
+    float last_stretch[2][BATCH];
 } Batch;
 
-// Velocity of the particle from the nodes, and its gradient; moves it.
-SIMD_INLINE void gather_motion(MpmParticle *particle, const Spline *s, const Float4 *nodes, const MpmStep *step,
-                               int is_loose, Batch *batch, int lane)
+// Sums over the nodes around two particles, the first one's in the lower half, the second one's in the upper: of the nodes'
+// motion, and along each axis of the motion times the node's number.
+typedef struct Sums {
+    Float8 all, column[3];
+} Sums;
+
+SIMD_INLINE Float8 pair_of(Float4 a, Float4 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7); }
+
+SIMD_INLINE Float4 half_of(Float8 v, int half)
 {
-    // Sums over nodes 0, 1, 2 of the value, and of the value times the node's number: about the first node. About the
-    // particle they follow in one go.
-    Float4 sum = set4(0.0f), column[3] = {sum, sum, sum};
+    return half ? __builtin_shufflevector(v, v, 4, 5, 6, 7) : __builtin_shufflevector(v, v, 0, 1, 2, 3);
+}
+
+SIMD_INLINE Sums sum_nodes(const Spline *a, const Spline *b, const Float4 *nodes)
+{
+    Sums s = {{0}};
+    Float8 along_x[3], along_y[3], along_z[3];
+    for (int i = 0; i < 3; i++) {
+        along_x[i] = pair_of(set4(a->weight[i][0]), set4(b->weight[i][0]));
+        along_y[i] = pair_of(set4(a->weight[i][1]), set4(b->weight[i][1]));
+        along_z[i] = pair_of(set4(a->weight[i][2]), set4(b->weight[i][2]));
+    }
     for (int k = 0; k < 3; k++) {
-        Float4 row[3];
+        Float8 row[3];
         for (int j = 0; j < 3; j++) {
-            const Float4 *node = nodes + s->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
-            Float4 a = node[0] * set4(s->weight[0][0]), b = node[1] * set4(s->weight[1][0]),
-                   c = node[2] * set4(s->weight[2][0]), ahead = b + c, weight = set4(s->weight[k][2] * s->weight[j][1]);
-            row[j] = (a + ahead) * weight;
-            column[0] += (ahead + c) * weight;
+            int offset = (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
+            const Float4 *in_a = nodes + a->first + offset, *in_b = nodes + b->first + offset;
+            Float8 first = pair_of(in_a[0], in_b[0]) * along_x[0], second = pair_of(in_a[1], in_b[1]) * along_x[1],
+                   third = pair_of(in_a[2], in_b[2]) * along_x[2], ahead = second + third,
+                   weight = along_z[k] * along_y[j];
+            row[j] = (first + ahead) * weight;
+            s.column[0] += (ahead + third) * weight;
         }
-        Float4 ahead = row[1] + row[2], layer = row[0] + ahead;
-        column[1] += ahead + row[2];
-        sum += layer;
-        if (k > 0) column[2] += layer;
-        if (k > 1) column[2] += layer;
+        Float8 ahead = row[1] + row[2], layer = row[0] + ahead;
+        s.column[1] += ahead + row[2];
+        s.all += layer;
+        if (k > 0) s.column[2] += layer;
+        if (k > 1) s.column[2] += layer;
     }
+    return s;
+}
+
+// How far it moves with the nodes, from the mass that it sees around it; for the rest it flies alone.
+SIMD_INLINE float share_of(float mass, const MpmStep *step)
+{
+    if (mass >= NOT_ALONE * step->full_mass) return 1.0f;
+    float t = mass / step->full_mass * (1.0f / (NOT_ALONE - ALONE)) - ALONE / (NOT_ALONE - ALONE);
+    t = t > 0.0f ? t : 0.0f;
+    return t * t * (3.0f - 2.0f * t);
+}
+
+// Velocity of the particle from its sums, and the velocity's gradient; moves it.
+SIMD_INLINE void move_particle(MpmParticle *particle, const Spline *s, Float4 sum, const Float4 column[3],
+                               const MpmStep *step, int is_loose, Batch *batch, int lane)
+{
     float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways are in cells
-    float shared = 1.0f;
-    if (is_loose && sum[3] < NOT_ALONE * step->full_mass) {
-        float t = sum[3] / step->full_mass * (1.0f / (NOT_ALONE - ALONE)) - ALONE / (NOT_ALONE - ALONE);
-        t = t > 0.0f ? t : 0.0f;
-        shared = t * t * (3.0f - 2.0f * t);
-    }
+    float shared = is_loose ? share_of(sum[3], step) : 1.0f, squared = 0.0f;
     batch->crowd[lane] = sum[3] / step->full_mass;
     for (int axis = 0; axis < 3; axis++) {
         float alone = particle->velocity[axis] + step->fall[axis];
         particle->velocity[axis] = shared * sum[axis] + (1.0f - shared) * alone;
         particle->position[axis] += step->seconds * particle->velocity[axis];
+        squared += particle->velocity[axis] * particle->velocity[axis];
     }
+    particle->pulled = __builtin_sqrtf(squared);
     for (int c = 0; c < 3; c++) {
         Float4 about = (column[c] - sum * set4(s->from[c])) * set4(scale * shared);
         for (int r = 0; r < 3; r++) batch->gradient[3 * c + r][lane] = about[r];
@@ -93,23 +127,56 @@ SIMD_INLINE void choose(MpmStretch *chosen, const MpmStretch *from, FloatV is_ki
     chosen->flows = (mask & from->flows) | (~mask & chosen->flows);
 }
 
-SIMD_INLINE MpmStretch apply_laws(const Batch *batch, int lane, const MpmMaterialV *m, const MpmStretch *trial,
-                                  FloatV seconds)
+SIMD_INLINE void choose_state(MpmState *chosen, const MpmState *from, FloatV is_kind)
 {
-    MpmStretch result = *trial;
-    if (batch->has_kind[MPM_SAND]) {
-        MpmStretch sand = mpm_law_sand(m, *trial);
-        choose(&result, &sand, simd_load(batch->kind[MPM_SAND] + lane));
+    IntV mask = is_kind > simd_set1(0.5f);
+    for (int i = 0; i < 6; i++) {
+        chosen->stretch[i] = simd_select(mask, from->stretch[i], chosen->stretch[i]);
+        chosen->stress[i] = simd_select(mask, from->stress[i], chosen->stress[i]);
     }
+    chosen->plastic = simd_select(mask, from->plastic, chosen->plastic);
+    chosen->flows = (mask & from->flows) | (~mask & chosen->flows);
+}
+
+// The laws that work on principal stretches; squeeze is taken from the logarithm of volume.
+SIMD_INLINE void apply_principal_laws(const Batch *batch, int lane, const MpmMaterialV *m, FloatV squeeze, FloatV seconds,
+                                      MpmState *state)
+{
+    const FloatV *b = state->stretch;
+    Eigen eigen = eigen_of(b[0], b[1], b[2], b[3], b[4], b[5]);
+    MpmStretch trial = {.plastic = state->plastic};
+    // No law stretches farther than this; a particle torn out of its surroundings must not become a number too large.
+    for (int i = 0; i < 3; i++) {
+        trial.squared[i] = simd_min(simd_max(eigen.value[i], simd_set1(1e-4f)), simd_set1(1e4f));
+        trial.squared[i] *= 1.0f - (2.0f / 3.0f) * squeeze;
+    }
+    MpmStretch result = trial;
     if (batch->has_kind[MPM_SNOW]) {
-        MpmStretch snow = mpm_law_snow(m, *trial);
+        MpmStretch snow = mpm_law_snow(m, trial);
         choose(&result, &snow, simd_load(batch->kind[MPM_SNOW] + lane));
     }
     if (batch->has_kind[MPM_MUD]) {
-        MpmStretch mud = mpm_law_mud(m, *trial, seconds);
+        MpmStretch mud = mpm_law_mud(m, trial, seconds);
         choose(&result, &mud, simd_load(batch->kind[MPM_MUD] + lane));
     }
-    return result;
+    eigen_compose(&eigen, result.squared, state->stretch);
+    eigen_compose(&eigen, result.stress, state->stress);
+    state->plastic = result.plastic;
+    state->flows = result.flows;
+}
+
+SIMD_INLINE void apply_laws(const Batch *batch, int lane, const MpmMaterialV *m, FloatV squeeze, FloatV seconds,
+                            MpmState *state)
+{
+    MpmState sand = *state;
+    int has_others = batch->has_kind[MPM_SNOW] || batch->has_kind[MPM_MUD];
+    if (has_others) apply_principal_laws(batch, lane, m, squeeze, seconds, state);
+    if (!batch->has_kind[MPM_SAND]) return;
+    mpm_law_sand(m, squeeze, &sand);
+    if (has_others)
+        choose_state(state, &sand, simd_load(batch->kind[MPM_SAND] + lane));
+    else
+        *state = sand;
 }
 
 // The elastic stretch after this step's motion: (1 + dt L) b (1 + dt L)^T.
@@ -132,14 +199,12 @@ SIMD_INLINE void stretch_on(const Batch *batch, int lane, FloatV seconds, FloatV
     }
 }
 
-// Where more particles have gathered than their stretches tell of, which is the drift of a long flow, press them apart.
-// Near a surface fewer are seen than there are, so too few says nothing.
-SIMD_INLINE void spread_crowd(FloatV crowd, FloatV seconds, FloatV squared[3])
+// Where more particles have gathered than their stretches tell of, which is the drift of a long flow, press them apart: by
+// how much the logarithm of their volume sinks. Near a surface fewer are seen than there are, so too few says nothing.
+SIMD_INLINE FloatV squeeze_of(FloatV crowd, FloatV squared_volume, FloatV seconds)
 {
-    FloatV volume = simd_sqrt(squared[0] * squared[1] * squared[2]);
-    FloatV excess = simd_max(crowd * volume - CROWDED, simd_set1(0.0f));
-    FloatV shrink = 1.0f - (2.0f / 3.0f) * simd_min(SPREAD_RATE * seconds * excess, simd_set1(0.01f));
-    for (int i = 0; i < 3; i++) squared[i] *= shrink;
+    FloatV excess = simd_max(crowd * simd_sqrt(squared_volume) - CROWDED, simd_set1(0.0f));
+    return simd_min(SPREAD_RATE * seconds * excess, simd_set1(0.01f));
 }
 
 // What does not flow is damped: without, a heap at rest would ring on for seconds.
@@ -156,39 +221,63 @@ SIMD_INLINE void add_damping(const Batch *batch, int lane, FloatV viscosity, Flo
     stress[5] += viscosity * (g[7] + g[5]);
 }
 
+SIMD_INLINE void store_records(Batch *batch, int lane, const MpmState *state)
+{
+    const FloatV *stress = state->stress, *stretch = state->stretch;
+    for (int c = 0; c < 3; c++)
+        simd_store_records(batch->record[c] + 4 * lane, simd_load(batch->gradient[3 * c] + lane),
+                           simd_load(batch->gradient[3 * c + 1] + lane), simd_load(batch->gradient[3 * c + 2] + lane),
+                           stress[c]);
+    simd_store_records(batch->record[3] + 4 * lane, stress[3], stress[4], stress[5], state->plastic);
+    simd_store_records(batch->record[4] + 4 * lane, stretch[0], stretch[1], stretch[2], stretch[3]);
+    for (int i = 0; i < 2; i++) simd_store(batch->last_stretch[i] + lane, stretch[4 + i]);
+}
+
 static void find_stress(Batch *batch, float step_seconds, int lanes)
 {
     FloatV seconds = simd_set1(step_seconds);
     for (int lane = 0; lane < lanes; lane += SIMD_LANES) {
-        FloatV b[6], out[6];
-        stretch_on(batch, lane, seconds, b);
-        Eigen eigen = eigen_of(b[0], b[1], b[2], b[3], b[4], b[5]);
+        MpmState state = {.plastic = simd_load(batch->plastic + lane)};
+        stretch_on(batch, lane, seconds, state.stretch);
         MpmMaterialV m = {simd_load(batch->shear + lane), simd_load(batch->lame + lane),
                           simd_load(batch->damping + lane), {{0}}};
         for (int i = 0; i < MPM_LAW_NUMBERS; i++) m.number[i] = simd_load(batch->number[i] + lane);
-        MpmStretch trial = {.plastic = simd_load(batch->plastic + lane)};
-        // No law stretches farther than this; a particle torn out of its surroundings must not become a number too large.
-        for (int i = 0; i < 3; i++)
-            trial.squared[i] = simd_min(simd_max(eigen.value[i], simd_set1(1e-4f)), simd_set1(1e4f));
-        spread_crowd(simd_load(batch->crowd + lane), seconds, trial.squared);
-        MpmStretch result = apply_laws(batch, lane, &m, &trial, seconds);
-        simd_store(batch->plastic + lane, result.plastic);
-        eigen_compose(&eigen, result.squared, out);
-        for (int i = 0; i < 6; i++) simd_store(batch->stretch[i] + lane, out[i]);
-        eigen_compose(&eigen, result.stress, out);
-        add_damping(batch, lane, simd_select(result.flows, simd_set1(0.0f), m.damping), out);
-        for (int i = 0; i < 6; i++) simd_store(batch->stress[i] + lane, out[i]);
+        FloatV squared_volume = simd_max(symmetric_determinant(state.stretch), simd_set1(0.0f));
+        FloatV squeeze = squeeze_of(simd_load(batch->crowd + lane), squared_volume, seconds);
+        apply_laws(batch, lane, &m, squeeze, seconds, &state);
+        add_damping(batch, lane, simd_select(state.flows, simd_set1(0.0f), m.damping), state.stress);
+        store_records(batch, lane, &state);
     }
 }
 
 SIMD_INLINE void store_state(MpmParticle *particle, const Batch *batch, int lane)
 {
-    for (int i = 0; i < 6; i++) particle->stretch[i] = batch->stretch[i][lane];
-    particle->plastic = batch->plastic[lane];
-    for (int c = 0; c < 3; c++) {
-        for (int r = 0; r < 3; r++) particle->column[c].gradient[r] = batch->gradient[3 * c + r][lane];
-        particle->column[c].stress = batch->stress[c][lane];
-        particle->shear_stress[c] = batch->stress[3 + c][lane];
+    const Float4 *record = (const Float4 *)(const void *)batch->record + lane;
+    for (int c = 0; c < 3; c++) *(Float4 *)(void *)&particle->column[c] = record[c * BATCH];
+    *(Float4 *)(void *)particle->shear_stress = record[3 * BATCH];
+    *(Float4 *)(void *)particle->stretch = record[4 * BATCH];
+    for (int i = 0; i < 2; i++) particle->stretch[4 + i] = batch->last_stretch[i][lane];
+}
+
+// The last of an odd number comes alone: both are the same one.
+SIMD_INLINE void gather_pair(MpmParticle *particles, int lane, int other, const int32_t corner[4], const Float4 *nodes,
+                             const MpmStep *step, Batch *batch)
+{
+    const MpmMaterials *materials = step->materials;
+    Spline spline[2] = {spline_at(&particles[lane], corner, step->inverse_cell),
+                        spline_at(&particles[other], corner, step->inverse_cell)};
+    Sums sums = sum_nodes(&spline[0], &spline[1], nodes);
+    for (int half = 0; half < 1 + (other > lane); half++) {
+        MpmParticle *particle = &particles[lane + half];
+        const MpmMaterial *material = &materials->of[particle->material];
+        Float4 column[3];
+        for (int c = 0; c < 3; c++) column[c] = half_of(sums.column[c], half);
+        int is_loose = material->is_loose && particle->moisture == 0.0f;
+        move_particle(particle, &spline[half], half_of(sums.all, half), column, step, is_loose, batch, lane + half);
+        load_state(particle, batch, lane + half);
+        if (materials->count > 1) load_material(material, batch, lane + half);
+        if (step->is_damp && material->kind == MPM_SAND)
+            batch->number[1][lane + half] = material->number[1] + particle->moisture * material->wet_tip;
     }
 }
 
@@ -203,15 +292,29 @@ void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t 
     for (int64_t begin = 0; begin < count; begin += BATCH) {
         int lanes = count - begin < BATCH ? (int)(count - begin) : BATCH;
         if (materials->count > 1) memset(batch.has_kind, 0, sizeof batch.has_kind);
-        for (int lane = 0; lane < lanes; lane++) {
-            MpmParticle *particle = &particles[begin + lane];
-            const MpmMaterial *material = &materials->of[particle->material];
-            Spline s = spline_at(particle, corner, step->inverse_cell);
-            gather_motion(particle, &s, nodes, step, material->is_loose, &batch, lane);
-            load_state(particle, &batch, lane);
-            if (materials->count > 1) load_material(material, &batch, lane);
-        }
+        for (int lane = 0; lane < lanes; lane += 2)
+            gather_pair(particles + begin, lane, lane + 1 < lanes ? lane + 1 : lane, corner, nodes, step, &batch);
         find_stress(&batch, step->seconds, (lanes + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES);
         for (int lane = 0; lane < lanes; lane++) store_state(&particles[begin + lane], &batch, lane);
     }
+}
+
+float SIMD_NAME(mpm_stronger_pull)(const MpmParticle *particles, int64_t count, const int32_t corner[4],
+                                   const MpmMotion *board, const MpmStep *step)
+{
+    const Float4 *nodes = (const Float4 *)board;
+    float most = 0.0f;
+    for (int64_t i = 0; i < count; i++) {
+        const MpmParticle *particle = &particles[i];
+        Spline s = spline_at(particle, corner, step->inverse_cell);
+        Float4 sum = half_of(sum_nodes(&s, &s, nodes).all, 0);
+        float shared = step->materials->of[particle->material].is_loose ? share_of(sum[3], step) : 1.0f, squared = 0.0f;
+        for (int axis = 0; axis < 3; axis++) {
+            float speed = shared * sum[axis] + (1.0f - shared) * step->fall[axis];
+            squared += speed * speed;
+        }
+        float more = __builtin_sqrtf(squared) - particle->pulled;
+        most = more > most ? more : most;
+    }
+    return most;
 }

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-// Of a grain's density: how densely grains pack.
-#define PACKING 0.6f
-// Square of the tangent of the steepest friction angle that the law can tell from a steeper one.
+// Square of the sine of the steepest yield that the law can tell from a steeper one.
 #define STEEPEST_SAND 0.96f
 // Viscosity of what does not flow, over density * sound speed * cell.
 #define DAMPING 0.05f
@@ -22,11 +20,20 @@ static const float snow_numbers[3][3] = {
     {3.5e-2f, 1.1e-2f, 7.0f},  // wet: gives way, sticks
 };
 
-// In-plane shear flows at the friction angle: t = sqrt(2) tan(phi) solves the equation of mpm_law_sand.h for d = 0. From 45
-// degrees on nothing does: such sand holds any slope in its plane, until it is pulled.
+// Sand that does not change its volume has two angles. Where it shears in its plane it flows at atan(sin a), while at rest it
+// can bear slopes of up to a, the angle of its surface of yield. a is set so that the friction angle lies half way: then
+// neither slopes that are a little steeper stay, nor those that are a little flatter creep.
+static float sine_of_yield(float friction)
+{
+    float angle = atanf(friction), yield = angle;
+    for (int i = 0; i < 40; i++) yield = 2.0f * angle - atanf(sinf(yield));
+    return sinf(fminf(yield, 1.5f));
+}
+
+// t = sqrt(2) sin(a) solves the equation of mpm_law_sand.h for d = 0.
 static void set_sand(MpmMaterial *m, float friction, float tension)
 {
-    float squared = fminf(friction * friction, STEEPEST_SAND);
+    float sine = sine_of_yield(friction), squared = fminf(sine * sine, STEEPEST_SAND);
     m->number[0] = (9.0f - 3.0f * squared) / (1.0f - squared);
     m->number[1] = tension / (3.0f * m->lame + 2.0f * m->shear);
     m->number[2] = sqrtf(2.0f * squared);
@@ -40,7 +47,7 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
     while (mpm_law_names[which] && strcmp(mpm_law_names[which], law) != 0) which++;
     if (!mpm_law_names[which]) return fail(GRAIN_ERROR_ARGUMENT, "there is no material '%s'", law);
     *out = (MpmMaterial){.kind = law_kinds[which]};
-    out->density = PACKING * from->density;
+    out->density = MPM_PACKING * from->density;
     float poisson = from->poisson_ratio > 0.0f ? from->poisson_ratio : 0.3f;
     float stiffness = out->density * sound_speed * sound_speed; // lame + 2 shear
     out->shear = stiffness * (1.0f - 2.0f * poisson) / (2.0f * (1.0f - poisson));
@@ -49,9 +56,10 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
     out->is_loose = out->kind == MPM_SAND && from->cohesion == 0.0f;
     // Rumpf: tensile strength of grains of diameter d that hold on to each other with a force F, (1 - e) / e * F / d^2.
     float weight = from->density * 4.18879f * powf(particle_radius, 3.0f) * gravity;
-    float tension = PACKING / (1.0f - PACKING) * from->cohesion * weight / (4.0f * particle_radius * particle_radius);
+    float tension = MPM_PACKING / (1.0f - MPM_PACKING) * from->cohesion * weight / (4.0f * particle_radius * particle_radius);
     if (out->kind == MPM_SAND) {
         set_sand(out, from->friction, tension);
+        out->wet_tip = SIM_WET_TENSION / (3.0f * out->lame + 2.0f * out->shear);
     } else if (out->kind == MPM_SNOW) {
         memcpy(out->number, snow_numbers[which - 1], sizeof snow_numbers[0]);
     } else {

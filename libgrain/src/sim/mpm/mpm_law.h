@@ -7,6 +7,8 @@ typedef enum MpmLawKind { MPM_SAND, MPM_SNOW, MPM_MUD, MPM_LAW_COUNT } MpmLawKin
 
 #define MPM_MAX_MATERIALS 8
 #define MPM_LAW_NUMBERS 4
+/// Of a grain's density: how densely grains pack.
+#define MPM_PACKING 0.6f
 
 typedef struct MpmMaterial {
     MpmLawKind kind;
@@ -14,6 +16,7 @@ typedef struct MpmMaterial {
     float shear, lame; ///< Pa: Lame's mu and lambda
     float damping;     ///< Pa s: viscosity of what does not flow, against ringing
     float number[MPM_LAW_NUMBERS]; ///< the law's own (see its file)
+    float wet_tip; ///< of sand: what moisture 1 adds to number[1]
     int is_loose; ///< grains that are thrown out of the bulk fly on alone
 } MpmMaterial;
 

@@ -1,14 +1,17 @@
 #pragma once
 /// Sand: elastic in logarithmic strain; beyond the surface of Matsuoka and Nakai (1974), I1 I2 / I3 = K, it flows without
-/// a change of volume. K is set so that a slope, which shears in its plane, flows at the friction angle phi. A circular
-/// cone (Drucker-Prager) set the same way lets columns sink in the middle, where they are pressed from above and free on
-/// two sides, and carries slopes at rest that are too steep. In tension sand comes apart; the volume it gained doing so
+/// a change of volume. K is set so that slopes, which shear in their plane, hold and flow around the friction angle
+/// (mpm_law.c). A circular cone (Drucker-Prager) set the same way lets columns sink in the middle, where they are pressed
+/// from above and free on two sides, and carries slopes at rest that are too steep. In tension sand comes apart; the volume it gained doing so
 /// (plastic) is given back before it bears again, or heaps would grow with every grain that jumps (Klar et al. 2016,
 /// section 4.3.4); at most MPM_SAND_GAIN of it, as what has flown far apart says nothing about how it will lie.
 ///
 /// With principal stresses p (1 + t n_i), where the n_i add up to 0 and their squares to 1, the surface is
 ///
 ///     K d t^3 - (K - 3) / 2 t^2 + (K - 9) = 0,      d = n_1 n_2 n_3.
+///
+/// The flow keeps the principal directions, so they need not be known: all is done on the strain's parts, and logarithm and
+/// exponential of the small change of shape are short series. A third of the time of finding eigenvectors.
 ///
 /// number[0]: K; number[1]: strain of the surface's tip (cohesion); number[2]: t for d = 0, in-plane shear;
 /// number[3]: shear modulus * 2 over three times the bulk modulus
@@ -30,27 +33,61 @@ SIMD_INLINE FloatV sand_limit(const MpmMaterialV *m, FloatV d)
     return t;
 }
 
-SIMD_INLINE MpmStretch mpm_law_sand(const MpmMaterialV *m, MpmStretch trial)
+// Half the logarithm of a stretch without change of volume, I + x. The series ends at an odd power: it rises everywhere, so
+// even where x is too large for it, which only happens to what flows or comes apart, large stays large.
+SIMD_INLINE void sand_shape(const FloatV x[6], FloatV shape[6])
 {
-    FloatV zero = simd_set1(0.0f), give_back = trial.plastic * (1.0f / 3.0f), e[3];
-    for (int i = 0; i < 3; i++) e[i] = 0.5f * simd_log(trial.squared[i]) + give_back;
-    FloatV tip = m->number[1], trace = e[0] + e[1] + e[2] - 3.0f * tip, third = (e[0] + e[1] + e[2]) * (1.0f / 3.0f);
-    FloatV shape[3], norm = zero;
-    for (int i = 0; i < 3; i++) shape[i] = e[i] - third, norm += shape[i] * shape[i];
-    norm = simd_sqrt(norm) + 1e-12f;
-    // Pressed is positive in the formula, stretched is positive here.
-    FloatV d = -(shape[0] / norm) * (shape[1] / norm) * (shape[2] / norm);
-    FloatV most = sand_limit(m, d) * -trace; // of m->number[3] * norm
-    IntV is_apart = trace >= zero, is_flowing = m->number[3] * norm > most;
-    FloatV keep = simd_select(is_flowing, most / (m->number[3] * norm), simd_set1(1.0f));
-    MpmStretch out = {.flows = is_apart | is_flowing};
-    FloatV sum = zero;
-    for (int i = 0; i < 3; i++) {
-        e[i] = simd_select(is_apart, tip, third + keep * shape[i]);
-        sum += e[i];
-        out.squared[i] = simd_exp(2.0f * e[i]);
+    FloatV square[6], cube[6];
+    symmetric_product(x, x, square);
+    symmetric_product(square, x, cube);
+    for (int i = 0; i < 6; i++) shape[i] = 0.5f * x[i] - 0.25f * square[i] + (1.0f / 6.0f) * cube[i];
+    FloatV third = (shape[0] + shape[1] + shape[2]) * (1.0f / 3.0f);
+    for (int i = 0; i < 3; i++) shape[i] -= third;
+}
+
+// exp(2 * shape) * volume
+SIMD_INLINE void sand_stretch(const FloatV shape[6], FloatV volume, FloatV out[6])
+{
+    FloatV x[6], square[6], cube[6];
+    for (int i = 0; i < 6; i++) x[i] = shape[i] + shape[i];
+    symmetric_product(x, x, square);
+    symmetric_product(square, x, cube);
+    for (int i = 0; i < 6; i++)
+        out[i] = ((i < 3 ? 1.0f : 0.0f) + x[i] + 0.5f * square[i] + (1.0f / 6.0f) * cube[i]) * volume;
+}
+
+// The strain's parts: logarithm of volume, and shape.
+SIMD_INLINE FloatV sand_strain(const FloatV stretch[6], FloatV squeeze, FloatV shape[6])
+{
+    FloatV squared = simd_min(simd_max(symmetric_determinant(stretch), simd_set1(1e-12f)), simd_set1(1e12f));
+    FloatV trace = 0.5f * simd_log(squared), even = simd_exp(trace * (-2.0f / 3.0f)), x[6];
+    for (int i = 0; i < 6; i++) {
+        x[i] = stretch[i] * even - (i < 3 ? 1.0f : 0.0f);
+        x[i] = simd_min(simd_max(x[i], simd_set1(-8.0f)), simd_set1(8.0f));
     }
-    out.plastic = simd_select(is_apart, simd_min(trace, simd_set1(MPM_SAND_GAIN)), zero);
-    for (int i = 0; i < 3; i++) out.stress[i] = 2.0f * m->shear * e[i] + m->lame * sum;
-    return out;
+    sand_shape(x, shape);
+    return trace - squeeze;
+}
+
+SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, MpmState *state)
+{
+    FloatV zero = simd_set1(0.0f), tip = m->number[1], shape[6];
+    FloatV all = sand_strain(state->stretch, squeeze, shape) + state->plastic, trace = all - 3.0f * tip;
+    FloatV norm = shape[0] * shape[0] + shape[1] * shape[1] + shape[2] * shape[2] +
+                  2.0f * (shape[3] * shape[3] + shape[4] * shape[4] + shape[5] * shape[5]);
+    norm = simd_sqrt(norm) + 1e-12f;
+    FloatV unit[6], shrink = 1.0f / norm;
+    for (int i = 0; i < 6; i++) unit[i] = shape[i] * shrink;
+    // Pressed is positive in the formula, stretched is positive here.
+    FloatV most = sand_limit(m, -symmetric_determinant(unit)) * -trace, strained = m->number[3] * norm;
+    IntV is_apart = trace >= zero, is_flowing = strained > most;
+    FloatV keep = simd_select(is_flowing, most / strained, simd_set1(1.0f));
+    keep = simd_select(is_apart, zero, keep);
+    FloatV third = simd_select(is_apart, tip, all * (1.0f / 3.0f));
+    for (int i = 0; i < 6; i++) shape[i] *= keep;
+    sand_stretch(shape, simd_exp(2.0f * third), state->stretch);
+    FloatV pressure = (2.0f * m->shear + 3.0f * m->lame) * third;
+    for (int i = 0; i < 6; i++) state->stress[i] = 2.0f * m->shear * shape[i] + (i < 3 ? pressure : zero);
+    state->plastic = simd_select(is_apart, simd_min(trace, simd_set1(MPM_SAND_GAIN)), zero);
+    state->flows = is_apart | is_flowing;
 }

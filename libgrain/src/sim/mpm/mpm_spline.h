@@ -20,7 +20,7 @@ typedef struct Spline {
     int first;        ///< place of the first node on the board
 } Spline;
 
-/// Of four numbers each; the fourth (the particle's plastic) is not used.
+/// Of four numbers each; the fourth (the particle's volume) is not used.
 SIMD_INLINE Spline spline_at(const MpmParticle *particle, const int32_t corner[4], float inverse_cell)
 {
     Spline s;

@@ -1,6 +1,7 @@
 #include "sim/rigid/rigid.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 // A push at the end of a rod moves it four times as easily as one at its middle: it swings twice as fast there, which
 // the step allows for. Only what is lighter still, like the tip of a needle, gets softer contacts.
 #define LIGHTNESS_LIMIT 0.25
+// Objects of one piece of work.
+#define OBJECT_BLOCK 32
 // Numbers of an object's state: three poses, velocity, spin, margins, speed of bending, angular momentum, is it free.
 #define PACKED (3 * 7 + 3 + 3 + 3 + 3 + 1)
 
@@ -140,11 +143,15 @@ static GrainResult create_inside(Rigid *rigid, const RigidDef *def)
     rigid->first_contact = ALLOC_ZEROED(int64_t, rigid->body_count + 1);
     rigid->found_count = ALLOC_ZEROED(int64_t, rigid->body_count + 1);
     rigid->packed = ALLOC_ZEROED(double, PACKED * def->collider_count);
-    rigid->near = ALLOC(int32_t, (int64_t)rigid->body_count * def->collider_count);
-    rigid->between = ALLOC(int32_t, (int64_t)rigid->body_count * def->collider_count);
-    if (!rigid->bodies || !rigid->first_contact || !rigid->found_count || !rigid->packed || !rigid->near ||
-        !rigid->between)
+    rigid->near_first = ALLOC_ZEROED(int64_t, rigid->body_count + 1);
+    rigid->reaction_first = ALLOC_ZEROED(int64_t, rigid->body_count + 2);
+    rigid->along = ALLOC(int32_t, rigid->body_count);
+    rigid->rank = ALLOC(int32_t, rigid->body_count);
+    rigid->begin = ALLOC(double, rigid->body_count);
+    if (!rigid->bodies || !rigid->first_contact || !rigid->found_count || !rigid->packed || !rigid->near_first ||
+        !rigid->reaction_first || !rigid->along || !rigid->rank || !rigid->begin)
         return GRAIN_ERROR_MEMORY;
+    for (int b = 0; b < rigid->body_count; b++) rigid->along[b] = b;
     int number = 0;
     for (int i = 0; i < def->collider_count; i++) {
         TRY(create_object(rigid, i));
@@ -177,14 +184,11 @@ void rigid_destroy(Rigid *rigid)
     for (int i = 0; rigid->objects && i < rigid->object_count; i++) rigid_surface_free(&rigid->objects[i].surface);
     for (int b = 0; rigid->bodies && b < rigid->body_count; b++) alloc_free(rigid->bodies[b].arms);
     rigid_free_contacts(rigid);
-    alloc_free(rigid->objects);
-    alloc_free(rigid->bodies);
-    alloc_free(rigid->first_contact);
-    alloc_free(rigid->found_count);
-    alloc_free(rigid->packed);
-    alloc_free(rigid->near);
-    alloc_free(rigid->between);
-    alloc_free(rigid);
+    void *arrays[] = {rigid->objects,        rigid->bodies, rigid->first_contact,
+                      rigid->found_count,    rigid->packed, rigid->near_first,
+                      rigid->reaction_first, rigid->along,  rigid->rank,
+                      rigid->begin,          rigid};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 
 // --- step -----------------------------------------------------------------------------------------
@@ -265,28 +269,42 @@ static int has_bent(const Rigid *rigid, const RigidObject *object, double then, 
                              rigid_shape_interval(given, then) != rigid_shape_interval(given, rigid->time));
 }
 
+// Moves one object on; returns whether contacts have to be found again.
+static int move_object(Rigid *rigid, RigidObject *object, double seconds)
+{
+    RigidBody *body = object->body >= 0 ? &rigid->bodies[object->body] : NULL;
+    int must_find = 0;
+    if (body && !body->is_free && rigid->time >= object->given.body->release) {
+        release(body, object);
+        must_find = 1; // its contacts have to learn what it weighs
+    }
+    if (body && body->is_free)
+        move_body(rigid, body, object, seconds);
+    else
+        move_along_track(object, rigid->time, seconds);
+    settle(object);
+    return must_find | (rigid->body_count > 0 && way_since(object, object->found) > object->found_margin);
+}
+
 GrainResult rigid_move(Rigid *rigid, double seconds)
 {
-    for (int i = 0; i < rigid->object_count; i++) {
-        RigidObject *object = &rigid->objects[i];
-        RigidBody *body = object->body >= 0 ? &rigid->bodies[object->body] : NULL;
-        if (!object->has_moved || object->given.shapes) continue;
-        if (body && !body->is_free && rigid->time >= object->given.body->release) {
-            release(body, object);
-            rigid->must_find = 1; // its contacts have to learn what it weighs
+    int32_t must_find = 0, lost = -1;
+    PARALLEL_STRIPS(rigid->def.threads, block, parallel_block_count(rigid->object_count, OBJECT_BLOCK))
+    {
+        int64_t end = parallel_block_end(block, OBJECT_BLOCK, rigid->object_count);
+        for (int64_t i = block * OBJECT_BLOCK; i < end; i++) {
+            RigidObject *object = &rigid->objects[i];
+            if (!object->has_moved || object->given.shapes) continue;
+            if (move_object(rigid, object, seconds)) __atomic_store_n(&must_find, 1, __ATOMIC_RELAXED);
+            if (!(vec3d_length(object->now.position) < HUGE_VAL)) __atomic_store_n(&lost, (int32_t)i, __ATOMIC_RELAXED);
         }
-        if (body && body->is_free)
-            move_body(rigid, body, object, seconds);
-        else
-            move_along_track(object, rigid->time, seconds);
-        settle(object);
-        if (!(vec3d_length(object->now.position) < HUGE_VAL))
-            return fail(GRAIN_ERROR_DIVERGED,
-                        "body '%s' left the range of numbers: it was pressed too deep into another; check that it does "
-                        "not start inside another object",
-                        object->given.name ? object->given.name : "?");
-        rigid->must_find |= rigid->body_count > 0 && way_since(object, object->found) > object->found_margin;
     }
+    if (lost >= 0)
+        return fail(GRAIN_ERROR_DIVERGED,
+                    "body '%s' left the range of numbers: it was pressed too deep into another; check that it does "
+                    "not start inside another object",
+                    rigid->objects[lost].given.name ? rigid->objects[lost].given.name : "?");
+    rigid->must_find |= must_find;
     rigid->time += seconds;
     for (int i = 0; i < rigid->object_count && rigid->body_count > 0; i++)
         rigid->must_find |= has_bent(rigid, &rigid->objects[i], rigid->found_time, rigid->objects[i].found_margin);
@@ -421,6 +439,11 @@ int rigid_save(const Rigid *rigid, Column *columns)
     return 6;
 }
 
+static int slot_exists(const RigidObject *object, int32_t slot)
+{
+    return slot >= -1 && slot < (object->given.mesh ? object->surface.tree.triangle_count : 0);
+}
+
 static GrainResult load_contacts(Rigid *rigid, const Column *columns, int column_count)
 {
     const Column *saved = column_find(columns, column_count, "rigid.contacts");
@@ -434,12 +457,14 @@ static GrainResult load_contacts(Rigid *rigid, const Column *columns, int column
         for (; at < rigid->contact_count && rigid->contacts[at].body == b; at++) {
             const RigidContact *contact = &rigid->contacts[at];
             if (contact->point < 0 || contact->point >= rigid->bodies[b].point_count || contact->other < 0 ||
-                contact->other >= rigid->object_count)
+                contact->other >= rigid->object_count || !slot_exists(&rigid->objects[contact->other], contact->slot))
                 return fail(GRAIN_ERROR_DAMAGED, "a contact belongs to nobody");
         }
     }
     rigid->first_contact[rigid->body_count] = at;
-    return at == rigid->contact_count ? GRAIN_OK : fail(GRAIN_ERROR_DAMAGED, "contacts are not in order");
+    if (at != rigid->contact_count) return fail(GRAIN_ERROR_DAMAGED, "contacts are not in order");
+    rigid_list_reactions(rigid);
+    return GRAIN_OK;
 }
 
 GrainResult rigid_load(Rigid *rigid, const Column *columns, int column_count)

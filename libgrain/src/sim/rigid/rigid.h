@@ -50,7 +50,7 @@ typedef struct RigidBody {
 /// A point of a body near the surface of another object. The plane is in that object's coordinates of time 0.
 typedef struct RigidContact {
     int32_t body, point, other;
-    int32_t unused;
+    int32_t slot;       ///< triangle of the other's surface; -1 for planes
     Vec3d foot, normal; ///< m, a point of the plane; unit, outward
     Vec3d sampled;      ///< m, where the point was when the plane was found
     Vec3d drive;        ///< m/s, of the surface as it bends
@@ -66,9 +66,14 @@ typedef struct RigidPush {
 } RigidPush;
 
 typedef struct RigidFound {
-    int32_t point, other;
+    int32_t point, other, slot;
     Vec3 foot, normal, sampled, drive;
 } RigidFound;
+
+/// An object a body comes near to.
+typedef struct RigidNear {
+    int32_t other, points; ///< points of the body near its surface
+} RigidNear;
 
 typedef struct RigidDef {
     const SimCollider *colliders;
@@ -98,9 +103,14 @@ typedef struct Rigid {
     RigidFound *found; ///< found_room for each body
     int64_t found_room, found_capacity;
     int64_t *found_count; ///< of each body
-    int32_t *near;        ///< body_count * object_count: which objects a body comes near to
-    int32_t *between;     ///< body_count * object_count: points of a body near an object
-    double *packed;       ///< the objects' state as it is saved
+    RigidNear *near;      ///< body by body, ascending by the other
+    int64_t *near_first;  ///< body -> its first; body_count + 1 entries
+    int32_t *reaction;    ///< contacts with a body as the other, body by body, ascending
+    int64_t *reaction_first;
+    int64_t near_capacity, reaction_capacity;
+    int32_t *along, *rank; ///< bodies in the order of where they begin along x; body -> its place in that
+    double *begin;         ///< m, where each body begins
+    double *packed;        ///< the objects' state as it is saved
 } Rigid;
 
 /// def->colliders and what they point to stay valid as long as the result lives.
@@ -146,10 +156,21 @@ void rigid_shape_at(const SimCollider *collider, double seconds, const int32_t *
 /// Which sample interval this moment lies in; contacts with a mesh that bends hold within one.
 int64_t rigid_shape_interval(const SimCollider *collider, double seconds);
 
+// rigid_near.c
+/// Which objects each body comes near to.
+GrainResult rigid_find_near(Rigid *rigid);
+/// m: how near a point of a body has to be to another object to be looked at.
+double rigid_reach(const Rigid *rigid, const RigidObject *body, const RigidObject *other);
+/// NULL when it does not.
+RigidNear *rigid_near_to(const Rigid *rigid, int body, int other);
+int rigid_is_in_box(const RigidSurface *surface, Vec3d at, double reach);
+
 // rigid_contacts.c
 /// m/s, of the surface where a plane touches it, as it bends.
 Vec3 rigid_drive_at(const RigidObject *object, double time, const RigidPlane *plane);
 GrainResult rigid_find_contacts(Rigid *rigid, double seconds);
+/// Who else feels which contacts; after they have been found or loaded.
+void rigid_list_reactions(Rigid *rigid);
 GrainResult rigid_reserve_contacts(Rigid *rigid, int64_t count);
 void rigid_push_contacts(Rigid *rigid, double seconds);
 void rigid_free_contacts(Rigid *rigid);

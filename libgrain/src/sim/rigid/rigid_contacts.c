@@ -15,10 +15,16 @@
 
 // Of the spring across the normal, over that along it; as for grains (dem_law.c).
 #define SHEAR (2.0 / 7.0)
-// Of point_reach: how deep a point may be inside another object and still be found, beyond what both may move.
-#define NOTICE 0.5
 // After this way over the other's surface, in reaches, a point looks at it again.
 #define REFRESH 0.02
+
+// Of point_reach: the least a body may move before contacts are found again. A heap of bodies would find them after
+// every knock that one of them gets.
+#define LEAST_MARGIN 0.15
+
+// Contacts and bodies of one piece of work.
+#define CONTACT_BLOCK 512
+#define BODY_BLOCK 32
 
 // Two objects never count as held apart by fewer points: the next one may come in at any moment.
 #define LEAST_POINTS 3
@@ -70,24 +76,20 @@ static const RigidContact *contact_before(const Rigid *rigid, int body, int64_t 
     return contact->point == point && contact->other == other ? contact : NULL;
 }
 
-static int plane_near(const Rigid *rigid, int other_number, Vec3d place, double reach, const Vec3 *side,
+// before: the contact it goes on from, or NULL.
+static int plane_near(const RigidObject *other, Vec3d place, double reach, const RigidContact *before,
                       RigidPlane *plane)
 {
-    const RigidObject *other = &rigid->objects[other_number];
-    if (other->given.mesh)
-        return rigid_surface_planes(&other->surface, to_float(place), (float)reach, side, side != NULL, plane, 1);
+    if (other->given.mesh) {
+        Vec3 side = before ? to_float(before->normal) : vec3(0, 0, 0);
+        return rigid_surface_plane(&other->surface, to_float(place), (float)reach, before ? before->slot : -1,
+                                   before ? &side : NULL, plane);
+    }
     double gap =
         vec3d_dot(vec3d_sub(place, vec3d_from(other->given.plane_point)), vec3d_from(other->given.plane_normal));
     if (gap >= reach) return 0;
-    *plane = (RigidPlane){.foot = other->given.plane_point, .normal = other->given.plane_normal};
+    *plane = (RigidPlane){.foot = other->given.plane_point, .normal = other->given.plane_normal, .slot = -1};
     return 1;
-}
-
-static int is_in_box(const RigidSurface *surface, Vec3d at, double reach)
-{
-    const Vec3 low = surface->low, high = surface->high;
-    return at.x > (double)low.x - reach && at.x < (double)high.x + reach && at.y > (double)low.y - reach &&
-           at.y < (double)high.y + reach && at.z > (double)low.z - reach && at.z < (double)high.z + reach;
 }
 
 static void look_at(Finder *finder, int64_t point, int other_number, double reach)
@@ -95,34 +97,18 @@ static void look_at(Finder *finder, int64_t point, int other_number, double reac
     const Rigid *rigid = finder->rigid;
     const RigidObject *other = &rigid->objects[other_number];
     Vec3d place = rigid_to_rest(other, point_place(rigid, &rigid->bodies[finder->body], point));
-    if (other->given.mesh && !is_in_box(&other->surface, place, reach)) return;
-    const RigidContact *before = contact_before(rigid, finder->body, point, other_number);
-    Vec3 side = before ? to_float(before->normal) : vec3(0, 0, 0);
+    if (other->given.mesh && !rigid_is_in_box(&other->surface, place, reach)) return;
     RigidPlane plane;
-    if (!plane_near(rigid, other_number, place, reach, before ? &side : NULL, &plane)) return;
+    if (!plane_near(other, place, reach, contact_before(rigid, finder->body, point, other_number), &plane)) return;
     if (finder->count < finder->room)
-        finder->found[finder->count] =
-            (RigidFound){(int32_t)point, other_number,    plane.foot,
-                         plane.normal,   to_float(place), rigid_drive_at(other, rigid->time, &plane)};
+        finder->found[finder->count] = (RigidFound){.point = (int32_t)point,
+                                                    .other = other_number,
+                                                    .slot = plane.slot,
+                                                    .foot = plane.foot,
+                                                    .normal = plane.normal,
+                                                    .sampled = to_float(place),
+                                                    .drive = rigid_drive_at(other, rigid->time, &plane)};
     finder->count++;
-}
-
-static double reach_of(const Rigid *rigid, const RigidObject *body, const RigidObject *other)
-{
-    return body->found_margin + other->found_margin + NOTICE * (double)rigid->def.point_reach;
-}
-
-// Whether the ball around a body comes near the other object.
-static int may_touch(const Rigid *rigid, const RigidObject *body, const RigidObject *other)
-{
-    double reach = reach_of(rigid, body, other) + body->radius, far = reach + other->radius;
-    Vec3d apart = vec3d_sub(body->now.position, other->now.position);
-    if (other->given.mesh && !other->given.shapes && vec3d_dot(apart, apart) > far * far) return 0;
-    Vec3d centre = rigid_to_rest(other, body->now.position);
-    if (!other->given.mesh)
-        return vec3d_dot(vec3d_sub(centre, vec3d_from(other->given.plane_point)),
-                         vec3d_from(other->given.plane_normal)) < reach;
-    return is_in_box(&other->surface, centre, reach);
 }
 
 static int64_t find_for_body(const Rigid *rigid, int number)
@@ -130,13 +116,11 @@ static int64_t find_for_body(const Rigid *rigid, int number)
     const RigidBody *body = &rigid->bodies[number];
     const RigidObject *own = &rigid->objects[body->object];
     Finder finder = {rigid, number, rigid->found + number * rigid->found_room, 0, rigid->found_room};
-    int32_t *near = rigid->near + (int64_t)number * rigid->object_count;
-    int near_count = 0;
-    for (int other = 0; other < rigid->object_count; other++)
-        if (other != body->object && may_touch(rigid, own, &rigid->objects[other])) near[near_count++] = other;
     for (int64_t point = 0; point < body->point_count; point++)
-        for (int k = 0; k < near_count; k++)
-            look_at(&finder, point, near[k], reach_of(rigid, own, &rigid->objects[near[k]]));
+        for (int64_t k = rigid->near_first[number]; k < rigid->near_first[number + 1]; k++) {
+            int other = rigid->near[k].other;
+            look_at(&finder, point, other, rigid_reach(rigid, own, &rigid->objects[other]));
+        }
     return finder.count;
 }
 
@@ -163,6 +147,7 @@ static GrainResult find_all(Rigid *rigid, int64_t *total)
 GrainResult rigid_reserve_contacts(Rigid *rigid, int64_t count)
 {
     TRY(alloc_grow((void **)&rigid->contacts, &rigid->contacts_capacity, count, sizeof(RigidContact)));
+    TRY(alloc_grow((void **)&rigid->reaction, &rigid->reaction_capacity, count, sizeof(int32_t)));
     return alloc_grow((void **)&rigid->pushes, &rigid->pushes_capacity, count, sizeof(RigidPush));
 }
 
@@ -174,9 +159,10 @@ static double friction_between(const SimCollider *a, const SimCollider *b)
 // How many points stand between a body and another object, from both sides.
 static int64_t points_between(const Rigid *rigid, int body, int other)
 {
-    int64_t points = rigid->between[(int64_t)body * rigid->object_count + other];
-    int32_t second = rigid->objects[other].body;
-    if (second >= 0) points += rigid->between[(int64_t)second * rigid->object_count + rigid->bodies[body].object];
+    const RigidNear *near = rigid_near_to(rigid, body, other), *back = NULL;
+    if (rigid->objects[other].body >= 0)
+        back = rigid_near_to(rigid, rigid->objects[other].body, rigid->bodies[body].object);
+    int64_t points = (near ? near->points : 0) + (back ? back->points : 0);
     return points > LEAST_POINTS ? points : LEAST_POINTS;
 }
 
@@ -190,42 +176,62 @@ static double mass_of(const Rigid *rigid, const RigidContact *contact)
     return inverse > 0.0 ? 1.0 / (inverse * (double)points_between(rigid, contact->body, contact->other)) : 0.0;
 }
 
-static void count_between(Rigid *rigid)
+static void fill_contact(const Rigid *rigid, int body, const RigidFound *found, RigidContact *contact)
 {
-    memset(rigid->between, 0, (size_t)rigid->body_count * (size_t)rigid->object_count * sizeof(int32_t));
-    for (int64_t c = 0; c < rigid->contact_count; c++)
-        rigid->between[(int64_t)rigid->contacts[c].body * rigid->object_count + rigid->contacts[c].other]++;
+    const RigidContact *before = contact_before(rigid, body, found->point, found->other);
+    *contact = (RigidContact){.body = body,
+                              .point = found->point,
+                              .other = found->other,
+                              .slot = found->slot,
+                              .foot = vec3d_from(found->foot),
+                              .normal = vec3d_unit(vec3d_from(found->normal)),
+                              .sampled = vec3d_from(found->sampled),
+                              .drive = vec3d_from(found->drive),
+                              .shear = before ? before->shear : (Vec3d){0, 0, 0},
+                              .friction = friction_between(&rigid->objects[rigid->bodies[body].object].given,
+                                                           &rigid->objects[found->other].given)};
+    rigid_near_to(rigid, body, found->other)->points++;
 }
 
-static void fill_contacts(Rigid *rigid, int64_t total)
+// With those before, whose places first_contact still tells.
+static void fill_contacts(Rigid *rigid)
 {
-    int64_t at = 0;
-    for (int b = 0; b < rigid->body_count; b++) {
-        const RigidFound *found = rigid->found + b * rigid->found_room;
-        for (int64_t k = 0; k < rigid->found_count[b]; k++, found++, at++) {
-            const RigidContact *before = contact_before(rigid, b, found->point, found->other);
-            rigid->contacts[at] =
-                (RigidContact){.body = b,
-                               .point = found->point,
-                               .other = found->other,
-                               .foot = vec3d_from(found->foot),
-                               .normal = vec3d_unit(vec3d_from(found->normal)),
-                               .sampled = vec3d_from(found->sampled),
-                               .drive = vec3d_from(found->drive),
-                               .shear = before ? before->shear : (Vec3d){0, 0, 0},
-                               .friction = friction_between(&rigid->objects[rigid->bodies[b].object].given,
-                                                            &rigid->objects[found->other].given)};
-        }
-    }
-    rigid->contact_count = total;
     int64_t first = 0;
-    for (int b = 0; b < rigid->body_count; b++) { // no longer needed as those before
-        rigid->first_contact[b] = first;
-        first += rigid->found_count[b];
+    for (int b = 0; b < rigid->body_count; b++) {
+        int64_t count = rigid->found_count[b];
+        rigid->found_count[b] = first;
+        first += count;
     }
-    rigid->first_contact[rigid->body_count] = first;
-    count_between(rigid);
-    for (int64_t c = 0; c < total; c++) rigid->contacts[c].mass = mass_of(rigid, &rigid->contacts[c]);
+    rigid->found_count[rigid->body_count] = first;
+    PARALLEL_STRIPS(rigid->def.threads, b, rigid->body_count)
+    {
+        const RigidFound *found = rigid->found + b * rigid->found_room;
+        for (int64_t c = rigid->found_count[b]; c < rigid->found_count[b + 1]; c++)
+            fill_contact(rigid, (int)b, found++, &rigid->contacts[c]);
+    }
+    memcpy(rigid->first_contact, rigid->found_count, (size_t)(rigid->body_count + 1) * sizeof(int64_t));
+    rigid->contact_count = first;
+    PARALLEL_STRIPS(rigid->def.threads, b, rigid->body_count)
+    {
+        for (int64_t c = rigid->first_contact[b]; c < rigid->first_contact[b + 1]; c++)
+            rigid->contacts[c].mass = mass_of(rigid, &rigid->contacts[c]);
+    }
+}
+
+void rigid_list_reactions(Rigid *rigid)
+{
+    // Counted two places on, a body's counter is one place on its first entry, and runs up to where they end.
+    int64_t *counter = rigid->reaction_first + 2, *next = rigid->reaction_first + 1;
+    memset(rigid->reaction_first, 0, (size_t)(rigid->body_count + 2) * sizeof *counter);
+    for (int64_t c = 0; c < rigid->contact_count; c++) {
+        int32_t other = rigid->objects[rigid->contacts[c].other].body;
+        if (other >= 0) counter[other]++;
+    }
+    for (int b = 1; b < rigid->body_count; b++) next[b] += next[b - 1];
+    for (int64_t c = 0; c < rigid->contact_count; c++) {
+        int32_t other = rigid->objects[rigid->contacts[c].other].body;
+        if (other >= 0) rigid->reaction[next[other]++] = (int32_t)c;
+    }
 }
 
 GrainResult rigid_find_contacts(Rigid *rigid, double seconds)
@@ -239,11 +245,15 @@ GrainResult rigid_find_contacts(Rigid *rigid, double seconds)
         RigidObject *object = &rigid->objects[i];
         object->found = object->now;
         if (object->given.shapes) rigid_bend(rigid, object, rigid->time);
-        object->found_margin = rigid_margin(object, seconds, (double)rigid->def.point_reach);
+        double reach = (double)rigid->def.point_reach;
+        object->found_margin =
+            object->has_moved ? fmax(rigid_margin(object, seconds, reach), LEAST_MARGIN * reach) : 0.0;
     }
+    TRY(rigid_find_near(rigid));
     TRY(find_all(rigid, &total));
     TRY(rigid_reserve_contacts(rigid, total));
-    fill_contacts(rigid, total);
+    fill_contacts(rigid);
+    rigid_list_reactions(rigid);
     rigid->must_find = 0;
     return GRAIN_OK;
 }
@@ -254,6 +264,8 @@ void rigid_free_contacts(Rigid *rigid)
     alloc_free(rigid->contacts_before);
     alloc_free(rigid->pushes);
     alloc_free(rigid->found);
+    alloc_free(rigid->near);
+    alloc_free(rigid->reaction);
 }
 
 // --- pushing --------------------------------------------------------------------------------------
@@ -262,18 +274,23 @@ typedef struct Law {
     double stiffness, damping, seconds;
 } Law;
 
-// The point has gone on over the surface: the plane where it is now.
-static void look_again(const Rigid *rigid, RigidContact *contact, Vec3d place)
+// The point has gone on over the surface: the plane where it is now. While it cannot have come as far as the surface
+// since it looked, the plane before does.
+static void look_again(const Rigid *rigid, RigidContact *contact, Vec3d place, Vec3d way)
 {
     const RigidObject *other = &rigid->objects[contact->other];
+    double squared = vec3d_dot(way, way), refresh = REFRESH * (double)rigid->def.point_reach;
+    if (squared <= refresh * refresh) return;
     if (!other->given.mesh || other->given.shapes) return; // one plane for all; found again soon anyway
-    Vec3 side = to_float(contact->normal);
-    double reach = reach_of(rigid, &rigid->objects[rigid->bodies[contact->body].object], other);
+    double gap = vec3d_dot(vec3d_sub(contact->sampled, contact->foot), contact->normal);
+    if (gap > 0.0 && gap * gap > squared) return;
+    double reach = rigid_reach(rigid, &rigid->objects[rigid->bodies[contact->body].object], other);
     RigidPlane plane;
     contact->sampled = place;
-    if (!plane_near(rigid, contact->other, place, 2.0 * reach, &side, &plane)) return;
+    if (!plane_near(other, place, 2.0 * reach, contact, &plane)) return;
     contact->foot = vec3d_from(plane.foot);
     contact->normal = vec3d_unit(vec3d_from(plane.normal));
+    contact->slot = plane.slot;
 }
 
 static Vec3d velocity_at(const RigidObject *object, Vec3d place)
@@ -304,9 +321,7 @@ static RigidPush push_of(const Rigid *rigid, RigidContact *contact, const Law *l
     RigidPush push = {.at = point_place(rigid, body, contact->point)};
     Vec3d place = rigid_to_rest(other, push.at);
     place = vec3d_sub(place, vec3d_scale(contact->drive, rigid->time - rigid->found_time));
-    Vec3d way = vec3d_sub(place, contact->sampled);
-    double refresh = REFRESH * (double)rigid->def.point_reach;
-    if (vec3d_dot(way, way) > refresh * refresh) look_again(rigid, contact, place);
+    look_again(rigid, contact, place, vec3d_sub(place, contact->sampled));
     double overlap = -vec3d_dot(vec3d_sub(place, contact->foot), contact->normal);
     if (!(overlap > 0.0)) {
         contact->shear = (Vec3d){0, 0, 0};
@@ -323,27 +338,37 @@ static RigidPush push_of(const Rigid *rigid, RigidContact *contact, const Law *l
     return push;
 }
 
+static void add_push(Rigid *rigid, int object, const RigidPush *push, double sign)
+{
+    if (push->force.x == 0.0 && push->force.y == 0.0 && push->force.z == 0.0) return;
+    Vec3d force = vec3d_scale(push->force, sign);
+    rigid_add_load(rigid, object, force, vec3d_cross(vec3d_sub(push->at, rigid->objects[object].now.position), force));
+}
+
+static void sum_pushes(Rigid *rigid, int b)
+{
+    int object = rigid->bodies[b].object;
+    for (int64_t c = rigid->first_contact[b]; c < rigid->first_contact[b + 1]; c++)
+        add_push(rigid, object, &rigid->pushes[c], 1.0);
+    for (int64_t k = rigid->reaction_first[b]; k < rigid->reaction_first[b + 1]; k++)
+        add_push(rigid, object, &rigid->pushes[rigid->reaction[k]], -1.0);
+}
+
 void rigid_push_contacts(Rigid *rigid, double seconds)
 {
     // As in dem_law_for_step: damping for the speed in the middle of the kick.
     double stiffness = STIFFER * rigid->def.stiffness, damping = sqrt(STIFFER) * rigid->def.damping;
     double part = 1.0 / (1.0 + 0.5 * seconds * damping);
     Law law = {stiffness * part, damping * part, seconds};
-    PARALLEL_FOR(rigid->def.threads, c, rigid->contact_count)
+    PARALLEL_STRIPS(rigid->def.threads, block, parallel_block_count(rigid->contact_count, CONTACT_BLOCK))
     {
-        rigid->pushes[c] = push_of(rigid, &rigid->contacts[c], &law);
+        int64_t end = parallel_block_end(block, CONTACT_BLOCK, rigid->contact_count);
+        for (int64_t c = block * CONTACT_BLOCK; c < end; c++)
+            rigid->pushes[c] = push_of(rigid, &rigid->contacts[c], &law);
     }
-    for (int64_t c = 0; c < rigid->contact_count; c++) {
-        const RigidContact *contact = &rigid->contacts[c];
-        const RigidPush *push = &rigid->pushes[c];
-        const RigidObject *other = &rigid->objects[contact->other];
-        int own = rigid->bodies[contact->body].object;
-        if (push->force.x == 0.0 && push->force.y == 0.0 && push->force.z == 0.0) continue;
-        rigid_add_load(rigid, own, push->force,
-                       vec3d_cross(vec3d_sub(push->at, rigid->objects[own].now.position), push->force));
-        if (other->body < 0) continue;
-        Vec3d reaction = vec3d_scale(push->force, -1.0);
-        rigid_add_load(rigid, contact->other, reaction,
-                       vec3d_cross(vec3d_sub(push->at, other->now.position), reaction));
+    PARALLEL_STRIPS(rigid->def.threads, block, parallel_block_count(rigid->body_count, BODY_BLOCK))
+    {
+        int64_t end = parallel_block_end(block, BODY_BLOCK, rigid->body_count);
+        for (int64_t b = block * BODY_BLOCK; b < end; b++) sum_pushes(rigid, (int)b);
     }
 }

@@ -116,19 +116,25 @@ static void nearest_in_triangle(Vec3 place, Vec3 a, Vec3 ab, Vec3 ac, float *v, 
     *v = vb / sum, *w = vc / sum;
 }
 
+static Near near_of(const RigidSurface *surface, Vec3 place, int32_t slot)
+{
+    Vec3 a, ab, ac;
+    cover_tree_corners(&surface->tree, slot, &a, &ab, &ac);
+    Near near = {.slot = slot};
+    nearest_in_triangle(place, a, ab, ac, &near.v, &near.w);
+    near.foot = vec3_add_scaled(vec3_add_scaled(a, ab, near.v), ac, near.w);
+    Vec3 apart = vec3_sub(place, near.foot);
+    near.squared = vec3_dot(apart, apart);
+    near.face = vec3_normalize(vec3_cross(ab, ac), vec3(0, 0, 0));
+    return near;
+}
+
 static int visit(void *user, int32_t slot)
 {
     Search *search = user;
     if (slot >= search->surface->tree.triangle_count) return 0;
-    Vec3 a, ab, ac;
-    cover_tree_corners(&search->surface->tree, slot, &a, &ab, &ac);
-    Near near = {.slot = slot};
-    nearest_in_triangle(search->place, a, ab, ac, &near.v, &near.w);
-    near.foot = vec3_add_scaled(vec3_add_scaled(a, ab, near.v), ac, near.w);
-    Vec3 apart = vec3_sub(search->place, near.foot);
-    near.squared = vec3_dot(apart, apart);
+    Near near = near_of(search->surface, search->place, slot);
     if (near.squared > search->reach * search->reach) return 0;
-    near.face = vec3_normalize(vec3_cross(ab, ac), vec3(0, 0, 0));
     if (search->count < MAX_NEAR) {
         search->near[search->count++] = near;
         return 0;
@@ -138,6 +144,15 @@ static int visit(void *user, int32_t slot)
         if (search->near[i].squared > search->near[farthest].squared) farthest = i;
     if (near.squared < search->near[farthest].squared) search->near[farthest] = near;
     return 0;
+}
+
+static void search_around(Search *search, const RigidSurface *surface, Vec3 place, float reach)
+{
+    search->surface = surface;
+    search->place = place;
+    search->reach = reach;
+    search->count = 0; // and so nothing in `near` yet
+    cover_tree_visit(&surface->tree, place, reach, visit, search);
 }
 
 // The angle a triangle has at a point of its rim counts how much of the outside there is its own (Baerentzen and Aanaes
@@ -213,14 +228,26 @@ static Vec3 sheet_normal(const Near *near, Vec3 apart, const Vec3 *sides, int si
     return outward;
 }
 
+static int is_beside(const RigidSurface *surface, Vec3 place, float reach)
+{
+    return place.x < surface->low.x - reach || place.x > surface->high.x + reach || place.y < surface->low.y - reach ||
+           place.y > surface->high.y + reach || place.z < surface->low.z - reach || place.z > surface->high.z + reach;
+}
+
+static int is_inside_face(float v, float w) { return v > RIM && w > RIM && v + w < 1.0f - RIM; }
+
+static Vec3 outward_from(const Search *search, const Near *near, Vec3 apart, const Vec3 *sides, int side_count)
+{
+    if (!search->surface->is_closed) return sheet_normal(near, apart, sides, side_count);
+    return is_inside_face(near->v, near->w) ? near->face : outward_at(search, near);
+}
+
 int rigid_surface_planes(const RigidSurface *surface, Vec3 place, float reach, const Vec3 *sides, int side_count,
                          RigidPlane *planes, int room)
 {
-    if (place.x < surface->low.x - reach || place.x > surface->high.x + reach || place.y < surface->low.y - reach ||
-        place.y > surface->high.y + reach || place.z < surface->low.z - reach || place.z > surface->high.z + reach)
-        return 0;
-    Search search = {.surface = surface, .place = place, .reach = reach};
-    cover_tree_visit(&surface->tree, place, reach, visit, &search);
+    if (is_beside(surface, place, reach)) return 0;
+    Search search;
+    search_around(&search, surface, place, reach);
     int count = 0;
     for (int rank = 0; rank < search.count && count < room; rank++) {
         int best = -1;
@@ -230,11 +257,7 @@ int rigid_surface_planes(const RigidSurface *surface, Vec3 place, float reach, c
         if (best < 0) break;
         Near *near = &search.near[best];
         Vec3 apart = vec3_sub(place, near->foot);
-        int is_inside_face = near->v > RIM && near->w > RIM && near->v + near->w < 1.0f - RIM;
-        Vec3 outward = !surface->is_closed ? sheet_normal(near, apart, sides, side_count)
-                       : is_inside_face    ? near->face
-                                           : outward_at(&search, near);
-        RigidPlane plane = plane_at(near, apart, outward);
+        RigidPlane plane = plane_at(near, apart, outward_from(&search, near, apart, sides, side_count));
         near->squared = -1.0f - near->squared; // done with
         // Beyond the nearest, only walls the place stands right in front of count: of others the rim is no wall.
         int is_known = count > 0 && fabsf(vec3_dot(plane.normal, near->face)) < 0.99f;
@@ -242,4 +265,30 @@ int rigid_surface_planes(const RigidSurface *surface, Vec3 place, float reach, c
         if (!is_known) planes[count++] = plane;
     }
     return count;
+}
+
+int rigid_surface_plane(const RigidSurface *surface, Vec3 place, float reach, int32_t guess, const Vec3 *side,
+                        RigidPlane *plane)
+{
+    if (is_beside(surface, place, reach)) return 0;
+    CoverPoint nearest = cover_tree_within(&surface->tree, place, reach, guess);
+    if (nearest.slot < 0) return 0;
+    if (surface->is_closed && is_inside_face(nearest.v, nearest.w)) {
+        Near face = near_of(surface, place, nearest.slot);
+        *plane = plane_at(&face, vec3_sub(place, face.foot), face.face);
+        return 1;
+    }
+    // What meets in that point, or is as near as rounding can tell.
+    float rounding = ROUNDING * (fabsf(place.x) + fabsf(place.y) + fabsf(place.z));
+    float about = sqrtf(nearest.distance_squared) * (1.0f + 2.0f * SAME_POINT) + rounding;
+    Search search;
+    search_around(&search, surface, place, about);
+    int best = 0;
+    for (int i = 1; i < search.count; i++)
+        if (is_nearer(&search.near[i], &search.near[best], place)) best = i;
+    if (search.count == 0) return 0;
+    const Near *near = &search.near[best];
+    Vec3 apart = vec3_sub(place, near->foot);
+    *plane = plane_at(near, apart, outward_from(&search, near, apart, side, side != NULL));
+    return 1;
 }

@@ -31,3 +31,7 @@ void rigid_surface_refit(RigidSurface *surface, int threads);
 /// tell which side of it the place has come from.
 int rigid_surface_planes(const RigidSurface *surface, Vec3 place, float reach, const Vec3 *sides, int side_count,
                          RigidPlane *planes, int room);
+/// The nearest of them alone, sooner found; guess: the slot of one found near there before, or -1. Returns 0 when
+/// nothing is within reach.
+int rigid_surface_plane(const RigidSurface *surface, Vec3 place, float reach, int32_t guess, const Vec3 *side,
+                        RigidPlane *plane);

@@ -1,0 +1,111 @@
+"""Frames of grains in memory, a few of them: the last ones shown, and the next one, read while nobody waits.
+
+One thread reads ahead. It touches no Blender data, only files, libgrain and arrays of its own.
+"""
+import os
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from math import ceil
+from pathlib import Path
+from threading import Lock
+from typing import Optional
+
+import numpy as np
+
+from .objects import CacheFrame
+
+MOST_BYTES = 1 << 30  # kept in memory; a frame that is larger by itself is kept alone
+
+
+class Grains:
+    """The first part of a frame's grains, columns as they are asked for. Any thread."""
+
+    def __init__(self, path: Path, amount: float) -> None:
+        self.path, self.amount = path, amount
+        self._columns: dict[str, Optional[np.ndarray]] = {}
+        self._lock = Lock()
+        with CacheFrame(path) as frame:
+            self.particles = frame.particles  # of the whole frame
+        self.count = ceil(self.particles * amount)
+
+    def has_column(self, name: str) -> bool:
+        return self.columns([name])[name] is not None
+
+    def column(self, name: str) -> np.ndarray:
+        found = self.columns([name])[name]
+        assert found is not None, name
+        return found
+
+    def columns(self, names: list[str]) -> dict[str, Optional[np.ndarray]]:
+        """None for what the file has not. Missing ones are read and checked now. Raises GrainError."""
+        with self._lock:
+            missing = [name for name in names if name not in self._columns]
+            if missing:
+                with CacheFrame(self.path) as frame:
+                    for name in missing:
+                        self._columns[name] = frame.column(name, self.count) if frame.has_column(name) else None
+            return {name: self._columns[name] for name in names}
+
+    def names(self) -> list[str]:
+        return list(self._columns)
+
+    def byte_count(self) -> int:
+        return sum(array.nbytes for array in list(self._columns.values()) if array is not None)
+
+
+_Key = tuple[str, int, int, float]
+_kept: "OrderedDict[_Key, Grains]" = OrderedDict()  # the one used last is last
+_lock = Lock()
+_thread: Optional[ThreadPoolExecutor] = None
+_task: Optional[Future] = None
+
+
+def _key(path: Path, amount: float) -> _Key:
+    state = os.stat(path)
+    return str(path), state.st_mtime_ns, state.st_size, amount
+
+
+def grains(path: Path, amount: float) -> Grains:
+    """The frame, from memory where it is there. Raises OSError, GrainError."""
+    key = _key(path, amount)
+    with _lock:
+        found = _kept.get(key)
+        if found is not None:
+            _kept.move_to_end(key)
+            return found
+    found = Grains(path, amount)
+    with _lock:
+        _kept[key] = found
+    return found
+
+
+def expect(path: Path, like: Grains) -> None:
+    """This frame may be wanted next, with the same columns. Returns at once; whatever fails is told when it is wanted."""
+    global _thread, _task
+    trim()
+    if like.byte_count() > MOST_BYTES // 2 or (_task is not None and not _task.done()):
+        return
+    if _thread is None:
+        _thread = ThreadPoolExecutor(1, "grain read-ahead")
+    _task = _thread.submit(_read, path, like.amount, like.names())
+
+
+def _read(path: Path, amount: float, names: list[str]) -> None:
+    grains(path, amount).columns(names)
+
+
+def trim() -> None:
+    """Forgets what was used longest ago, until the rest is small enough."""
+    with _lock:
+        while len(_kept) > 1 and sum(frame.byte_count() for frame in _kept.values()) > MOST_BYTES:
+            _kept.popitem(last=False)
+
+
+def forget() -> None:
+    """Nothing is kept, no thread is left."""
+    global _thread, _task
+    if _thread is not None:
+        _thread.shutdown(wait=True, cancel_futures=True)
+    _thread = _task = None
+    with _lock:
+        _kept.clear()

@@ -1,0 +1,53 @@
+"""Sand for other programs."""
+from pathlib import Path
+
+import bpy
+from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.types import Context, Event, Operator
+
+from ..scene import export, frames, paths
+
+
+class GRAIN_OT_export(Operator):
+    bl_idname = "grain.export"
+    bl_label = "Export Sand"
+    bl_description = "Write the baked sand for other programs"
+    bl_options = {'REGISTER'}
+
+    filepath: StringProperty(subtype='FILE_PATH', description="A number is added for each frame where a format needs one")
+    format: EnumProperty(
+        name="Format", default='PLY',
+        items=(('PLY', "PLY", "A file for each frame: positions, velocities, radii, orientations, attributes"),
+               ('VDB_POINTS', "OpenVDB Points", "A small file for each frame, for Houdini: P, v, pscale, orient, id"),
+               ('ALEMBIC', "Alembic", "The sand object through Blender's own exporter, where it has one"),
+               ('USD', "USD", "The sand object through Blender's own exporter, where it has one")))
+    frame_start: IntProperty(name="Frame Start", default=1, description="First frame")
+    frame_end: IntProperty(name="End", default=1, description="Last frame")
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not paths.has_cache(context.scene):
+            cls.poll_message_set("Bake first")
+            return False
+        return True
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        self.frame_start, self.frame_end = frames.bake_range(context.scene)
+        if not self.filepath:
+            self.filepath = str(Path(bpy.data.filepath).with_name(context.scene.grain.name)) if bpy.data.filepath else "sand"
+        context.window_manager.fileselect_add(self)
+        return {'RUNNING_MODAL'}
+
+    def execute(self, context: Context) -> set[str]:
+        path = Path(bpy.path.abspath(self.filepath))
+        try:
+            if self.format in export.GRAIN_FORMATS:
+                written = export.write_frames(context.scene, path, self.format, self.frame_start, self.frame_end)
+            else:
+                written = [export.write_by_blender(context, path, self.format, self.frame_start, self.frame_end)]
+        except export.ExportError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        self.report({'INFO'}, f"Wrote {written[0].name}" if len(written) == 1 else
+                    f"Wrote {len(written)} files, {written[0].name} to {written[-1].name}")
+        return {'FINISHED'}

@@ -1,0 +1,152 @@
+"""The Volume object that plays the baked sequence. Blender reads the files itself: no handler has a part in it."""
+from pathlib import Path
+from typing import Any, Optional
+
+import bpy
+from bpy.types import Object, Scene
+
+from ..engine import cache, job as job_files, text
+from . import paths, volume_look
+from .units import metres_per_unit, tidy
+
+OBJECT_NAME = "Grain Volume"
+MESH_NAME = "Grain Surface"
+MODIFIER_NAME = "Grain Surface"
+
+
+def settings_of(scene: Scene) -> dict[str, Any]:
+    """The job's "volume"."""
+    wish = scene.grain.volume
+    settings: dict[str, Any] = {
+        "source": wish.source.lower(), "voxel_size": tidy(wish.voxel_size), "density": wish.density,
+        "velocity": wish.velocity, "dust": wish.dust, "surface": wish.surface}
+    if wish.surface:
+        settings["surface_reach"] = tidy(wish.surface_reach)
+    if wish.dust:
+        settings["dust_speed"] = tidy(wish.dust_speed * metres_per_unit(scene))
+        settings["dust_linger"] = tidy(wish.dust_linger)
+    return settings
+
+
+def volume_object(scene: Scene) -> Optional[Object]:
+    """The scene's volume, unless the artist deleted it."""
+    return _present(scene, scene.grain.volume.object, 'VOLUME')
+
+
+def mesh_object(scene: Scene) -> Optional[Object]:
+    return _present(scene, scene.grain.volume.mesh_object, 'MESH')
+
+
+def _present(scene: Scene, item: Optional[Object], kind: str) -> Optional[Object]:
+    return item if item is not None and item.type == kind and scene.objects.get(item.name) == item else None
+
+
+def manifest_of(scene: Scene) -> Optional[cache.Manifest]:
+    return cache.read_manifest(cache.volume_folder(paths.cache_folder(scene)))
+
+
+def grid_names(scene: Scene) -> tuple[str, ...]:
+    """Grids of the baked volume."""
+    made = manifest_of(scene)
+    return made.grids if made is not None else ()
+
+
+def condition(scene: Scene) -> tuple[str, str]:
+    """'EMPTY', 'PARTIAL', 'OTHER' or 'COMPLETE', and words for the panel."""
+    folder = paths.cache_folder(scene)
+    made = manifest_of(scene)
+    if made is None:
+        return 'EMPTY', "No volume is baked yet"
+    document = job_files.read_document(cache.job_folder(folder)) or {}
+    if document.get("volume") != settings_of(scene):
+        return 'OTHER', "The volume is of other settings"
+    baked = cache.read_manifest(folder)
+    missing = len(set(baked.particles) - set(made.particles)) if baked is not None else 0
+    if missing:
+        return 'PARTIAL', f"{text.plural(len(made.particles), 'frame')} of the volume are baked, {text.count(missing)} missing"
+    return 'COMPLETE', f"{text.plural(len(made.particles), 'frame')} of the volume, {text.size(made.byte_count)}"
+
+
+def refresh(scene: Scene) -> Optional[Object]:
+    """Makes the object once, and points it at what is baked now; for operators, never for handlers."""
+    made = manifest_of(scene)
+    if made is None:
+        return volume_object(scene)
+    item = volume_object(scene)
+    if item is None:
+        item = _new_object(scene)
+        if not bpy.app.background:
+            bpy.ops.ed.undo_push(message="Add Grain Volume")  # an undo of something else must not take it away
+    data = item.data
+    data.is_sequence = True
+    data.frame_start = made.first
+    data.frame_duration = made.last - made.first + 1
+    data.frame_offset = made.first - 1 + made.number_shift  # Blender calls the first file's number 1
+    set_path(scene)
+    _align(item, made.voxel_size, metres_per_unit(scene))
+    volume_look.fit(item, scene.grain.particle_radius)
+    return item
+
+
+def _new_object(scene: Scene) -> Object:
+    data = bpy.data.volumes.new(OBJECT_NAME)
+    data.velocity_unit = 'SECOND'
+    data.sequence_mode = 'EXTEND'
+    data.materials.append(volume_look.new_material())
+    item = bpy.data.objects.new(OBJECT_NAME, data)
+    scene.collection.objects.link(item)
+    scene.grain.volume.object = item
+    return item
+
+
+def _align(item: Object, voxel: float, scale: float) -> None:
+    """OpenVDB has a voxel's value in the place of its index, Blender (seen in Cycles and Volume to Mesh) half a voxel further
+    on. The files are OpenVDB's way; the object makes up for it, beside whatever place and size the artist gives it."""
+    item.delta_scale = (1.0 / scale,) * 3
+    item.delta_location = (-0.5 * voxel / scale,) * 3
+
+
+def set_path(scene: Scene) -> None:
+    """Setting the path, even to what it was, makes Blender read the files anew."""
+    made, item = manifest_of(scene), volume_object(scene)
+    if made is None or item is None:
+        return
+    path = cache.volume_path(paths.cache_folder(scene), made.first + made.number_shift)
+    item.data.filepath = _relative(path)
+    item.data.grids.unload()
+
+
+def _relative(path: Path) -> str:
+    if not bpy.data.filepath:
+        return str(path)
+    try:
+        return bpy.path.relpath(str(path))
+    except ValueError:  # on another drive
+        return str(path)
+
+
+def follow_cache(scene: Scene) -> None:
+    """A cache that went along with the first save of its file: the object's path led to the temporary folder."""
+    item = volume_object(scene)
+    if item is None or manifest_of(scene) is None:
+        return
+    if not Path(bpy.path.abspath(item.data.filepath)).exists():
+        set_path(scene)
+
+
+def ensure_mesh(scene: Scene) -> Object:
+    """A mesh of the volume's surface, made anew by Blender in every frame."""
+    item = mesh_object(scene)
+    if item is None:
+        mesh = bpy.data.meshes.new(MESH_NAME)
+        mesh.materials.append(volume_look.wet_material())
+        item = bpy.data.objects.new(MESH_NAME, mesh)
+        scene.collection.objects.link(item)
+        scene.grain.volume.mesh_object = item
+    modifier = item.modifiers.get(MODIFIER_NAME) or item.modifiers.new(MODIFIER_NAME, 'VOLUME_TO_MESH')
+    modifier.object = volume_object(scene)
+    modifier.grid_name = "surface"
+    modifier.resolution_mode = 'GRID'
+    modifier.threshold = 0.0
+    modifier.use_smooth_shade = True
+    return item

@@ -1,0 +1,50 @@
+#include "cli.h"
+#include "output/cache.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+static const char help[] =
+    "usage: grain gc CACHE [--dry-run]\n"
+    "\n"
+    "Removes from a cache folder, and from the grains in it, what no list of frames names: frames of a longer bake "
+    "before, what\n"
+    "unfinished writes left behind, checkpoints behind the last frame. Never a file that is not the cache's own.\n"
+    "\n"
+    "  --dry-run   only say what would be removed\n"
+    "\n"
+    "exit codes: 0 done, 2 usage, 4 no cache there, 9 somebody is baking into it, 11 the list of frames is damaged\n";
+
+static void print_path(void *user, const char *path)
+{
+    (void)user;
+    printf("%s\n", path);
+}
+
+static int collect(const char *folder, void *user)
+{
+    const int *is_trial = user;
+    int64_t removed, bytes;
+    GrainResult result = cache_collect_garbage(folder, *is_trial, print_path, NULL, &removed, &bytes);
+    if (result != GRAIN_OK) return cli_fail(result);
+    printf("%s: %lld files, %.1f MB %s\n", folder, (long long)removed, (double)bytes / 1e6,
+           *is_trial ? "would be removed" : "removed");
+    return EXIT_DONE;
+}
+
+int cmd_gc(int argument_count, char **arguments)
+{
+    static const struct option options[] = {{"dry-run", no_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
+    int option, is_trial = 0;
+    while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
+        if (option == 'd') {
+            is_trial = 1;
+            continue;
+        }
+        if (option != 'h') return cli_usage("gc", "the command line was not understood");
+        fputs(help, stdout);
+        return EXIT_DONE;
+    }
+    if (optind != argument_count - 1) return cli_usage("gc", "name one cache folder");
+    return cli_each_cache(arguments[optind], collect, &is_trial);
+}

@@ -1,0 +1,62 @@
+#include "cli.h"
+#include "grain/grain.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+static const char help[] =
+    "usage: grain volume JOB [--cache DIR] [--threads N] [--frames A-B] [--force]\n"
+    "\n"
+    "Turns the bake of the job folder JOB, or its render grains, into a sequence of OpenVDB files, as job.json's "
+    "\"volume\"\n"
+    "says, going on where they end. What they are made of is read, never changed.\n"
+    "\n"
+    "  --cache DIR     where the bake is; default JOB/cache. Files go to DIR/volume/volume_0001.vdb and so on\n"
+    "  --threads N     default: all cores. The files do not depend on it.\n"
+    "  --frames A-B    make only these frames, and what lies between them and those that are there\n"
+    "  --force         make all frames again, even those that are there\n"
+    "\n"
+    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop after the frames that are whole.\n"
+    "\n"
+    "exit codes: 0 done, 2 usage, 3 bad job, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
+    "8 what it is made of is of another job, 9 somebody else is writing, 10 disk full, 11 the bake is damaged, 1 "
+    "internal\n";
+
+// -1 to go on, otherwise the exit code.
+static int parse(int argument_count, char **arguments, GrainVolumeDef *def)
+{
+    static const struct option options[] = {
+        {"cache", required_argument, NULL, 'c'},  {"threads", required_argument, NULL, 't'},
+        {"frames", required_argument, NULL, 'f'}, {"force", no_argument, NULL, 'F'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    int option, exit_code;
+    while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
+        switch (option) {
+        case 'f':
+            def->limit_frames = 1;
+            if (!cli_parse_frames(optarg, &def->first_frame, &def->last_frame))
+                return cli_usage("volume", "--frames is '%s'; it must be like 20-48", optarg);
+            break;
+        case 'F':
+            def->force = 1;
+            break;
+        default:
+            exit_code = cli_job_option("volume", help, option, &def->cache_folder, &def->thread_count);
+            if (exit_code >= 0) return exit_code;
+        }
+    }
+    return cli_job_folder("volume", argument_count, arguments, &def->job_folder);
+}
+
+int cmd_volume(int argument_count, char **arguments)
+{
+    GrainBakeStatus last = {0};
+    GrainVolumeDef def;
+    grain_volume_def_default(&def, sizeof def);
+    def.status = cli_on_status;
+    def.user = &last;
+    int exit_code = parse(argument_count, arguments, &def);
+    if (exit_code >= 0) return exit_code;
+    cli_stop_on_signals();
+    return cli_end(grain_volume(&def), &last);
+}

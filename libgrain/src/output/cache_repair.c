@@ -1,0 +1,214 @@
+// Looking after cache folders: what is damaged, what nobody needs.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "output/cache.h"
+#include "output/grains_file.h"
+#include "output/manifest.h"
+#include "output/volume_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// --- going through the files ----------------------------------------------------------------------
+
+typedef GrainResult FileFn(void *user, const char *path, CacheFile kind, int32_t frame);
+
+// Calls with each file whose name is one of a cache's. Files may be removed meanwhile.
+static GrainResult for_each_file(const char *folder, FileFn *call, void *user)
+{
+    DIR *directory = opendir(folder);
+    if (!directory) return fail(GRAIN_ERROR_IO, "could not list '%s': %s", folder, strerror(errno));
+    GrainResult result = GRAIN_OK;
+    const struct dirent *entry;
+    while (result == GRAIN_OK && (entry = readdir(directory))) {
+        int32_t frame = 0;
+        CacheFile kind = cache_file_kind(entry->d_name, &frame);
+        if (kind == CACHE_FILE_FOREIGN) continue;
+        char *path;
+        result = file_join(folder, entry->d_name, &path);
+        if (result == GRAIN_OK) result = call(user, path, kind, frame);
+        alloc_free(path);
+    }
+    closedir(directory);
+    return result;
+}
+
+typedef struct Care {
+    CacheManifest manifest;
+    CacheWarnFn *tell;
+    void *user;
+    int is_trial, removes_damaged;
+    int64_t count, bytes;
+} Care;
+
+static void tell_error(const Care *care) { care->tell(care->user, grain_last_error()); }
+
+static GrainResult check_checkpoint(void *user, const char *path, CacheFile kind, int32_t frame)
+{
+    Care *care = user;
+    struct GrainFrame file;
+    if (kind != CACHE_FILE_CHECKPOINT && kind != CACHE_FILE_LATEST) return GRAIN_OK;
+    GrainResult result = grain_file_read(path, &file);
+    if (result == GRAIN_OK && kind == CACHE_FILE_CHECKPOINT && file.header.frame != frame)
+        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is the checkpoint of frame %d", path, file.header.frame);
+    grain_file_free(&file);
+    if (result == GRAIN_OK || result == GRAIN_ERROR_MEMORY) return result;
+    tell_error(care);
+    care->count++;
+    return care->removes_damaged ? file_remove(path) : GRAIN_OK;
+}
+
+static GrainResult check_frame(const char *folder, const CacheManifest *manifest, const CacheFrame *frame)
+{
+    struct GrainFrame file;
+    if (strcmp(manifest->stream, "volume") == 0) return volume_file_check(folder, manifest, frame);
+    TRY(cache_read_frame(folder, manifest->stream, frame, &file));
+    GrainResult result = GRAIN_OK;
+    if (file.header.particles != frame->particles || file.header.bytes != frame->bytes)
+        result = fail(GRAIN_ERROR_DAMAGED, "frame %d has %lld particles where the cache lists %lld", frame->frame,
+                      (long long)file.header.particles, (long long)frame->particles);
+    grain_file_free(&file);
+    return result;
+}
+
+static int is_among(const CacheFrame *frames, int64_t count, int32_t frame)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (frames[middle].frame < frame)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && frames[low].frame == frame;
+}
+
+// A frame of grains is worth nothing without its key frames: those must be listed, or they would be collected as garbage.
+static GrainResult check_keys(const char *folder, const CacheManifest *manifest, const CacheFrame *frame, int64_t whole)
+{
+    GrainsFile file;
+    char *path;
+    int32_t keys[GRAINS_MOST_FRAMES_TO_KEY];
+    if (strcmp(manifest->stream, "grains") != 0) return GRAIN_OK;
+    TRY(cache_frame_path(folder, manifest->stream, frame->frame, &path));
+    GrainResult result = grains_open(path, &file);
+    alloc_free(path);
+    if (result != GRAIN_OK) return result;
+    int count = grains_list_keys(&file, keys);
+    for (int i = 0; i < count && result == GRAIN_OK; i++)
+        if (!is_among(manifest->frames, whole, keys[i]))
+            result = fail(GRAIN_ERROR_DAMAGED, "frame %d of the grains needs frame %d, which is damaged", frame->frame, keys[i]);
+    grains_close(&file);
+    return result;
+}
+
+// Leaves the whole ones in the manifest.
+static GrainResult check_frames(Care *care, const char *folder)
+{
+    CacheManifest *manifest = &care->manifest;
+    int64_t whole = 0;
+    for (int64_t i = 0; i < manifest->frame_count; i++) {
+        GrainResult result = check_frame(folder, manifest, &manifest->frames[i]);
+        if (result == GRAIN_OK) result = check_keys(folder, manifest, &manifest->frames[i], whole);
+        if (result == GRAIN_ERROR_MEMORY) return result;
+        if (result == GRAIN_OK) {
+            manifest->frames[whole++] = manifest->frames[i];
+            continue;
+        }
+        tell_error(care);
+        care->count++;
+    }
+    manifest->frame_count = whole;
+    return GRAIN_OK;
+}
+
+// --- the three ----------------------------------------------------------------------------------------
+
+GrainResult cache_verify(const char *folder, CacheWarnFn *tell, void *user, int64_t *damaged)
+{
+    Care care = {.tell = tell, .user = user};
+    *damaged = 0;
+    GrainResult result = cache_manifest_read(folder, &care.manifest);
+    if (result == GRAIN_ERROR_DAMAGED) {
+        tell_error(&care);
+        *damaged = 1;
+        return GRAIN_OK;
+    }
+    if (result == GRAIN_OK) result = check_frames(&care, folder);
+    if (result == GRAIN_OK) result = for_each_file(folder, check_checkpoint, &care);
+    *damaged = care.count;
+    cache_manifest_free(&care.manifest);
+    return result;
+}
+
+GrainResult cache_repair(const char *folder, CacheWarnFn *tell, void *user, int64_t *dropped)
+{
+    Care care = {.tell = tell, .user = user, .removes_damaged = 1};
+    CacheLock lock;
+    *dropped = 0;
+    TRY(cache_manifest_read(folder, &care.manifest));
+    GrainResult result = cache_lock_take(&lock, folder);
+    if (result == GRAIN_OK) {
+        result = check_frames(&care, folder);
+        if (result == GRAIN_OK && care.count > 0) result = manifest_write(folder, &care.manifest, &care.bytes);
+        if (result == GRAIN_OK) result = for_each_file(folder, check_checkpoint, &care);
+        *dropped = care.count;
+        cache_lock_release(&lock);
+    }
+    cache_manifest_free(&care.manifest);
+    return result;
+}
+
+static int is_garbage(const CacheManifest *manifest, CacheFile kind, int32_t frame)
+{
+    int32_t last =
+        manifest->frame_count ? manifest->frames[manifest->frame_count - 1].frame : manifest->frame_start - 1;
+    int is_coarse = strcmp(manifest->stream, "coarse") == 0, is_volume = strcmp(manifest->stream, "volume") == 0;
+    switch (kind) {
+    case CACHE_FILE_PART:
+        return 1;
+    case CACHE_FILE_COARSE:
+        return is_coarse && !is_among(manifest->frames, manifest->frame_count, frame);
+    case CACHE_FILE_GRAINS:
+        return !is_coarse && !is_volume && !is_among(manifest->frames, manifest->frame_count, frame);
+    case CACHE_FILE_VOLUME:
+        return is_volume && !is_among(manifest->frames, manifest->frame_count, frame - manifest->number_shift);
+    case CACHE_FILE_CHECKPOINT:
+        return frame > last;
+    default:
+        return 0;
+    }
+}
+
+static GrainResult collect(void *user, const char *path, CacheFile kind, int32_t frame)
+{
+    Care *care = user;
+    struct stat status;
+    if (!is_garbage(&care->manifest, kind, frame)) return GRAIN_OK;
+    // Only plain files: a folder or a link of such a name is not the cache's.
+    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode)) return GRAIN_OK;
+    care->tell(care->user, path);
+    care->count++;
+    care->bytes += status.st_size;
+    return care->is_trial ? GRAIN_OK : file_remove(path);
+}
+
+GrainResult cache_collect_garbage(const char *folder, int is_trial, CacheWarnFn *tell, void *user, int64_t *removed,
+                                  int64_t *bytes)
+{
+    Care care = {.tell = tell, .user = user, .is_trial = is_trial};
+    CacheLock lock;
+    *removed = *bytes = 0;
+    TRY(cache_lock_take(&lock, folder)); // before the list is read: a bake may be writing it
+    GrainResult result = cache_manifest_read(folder, &care.manifest);
+    if (result == GRAIN_OK) result = for_each_file(folder, collect, &care);
+    *removed = care.count, *bytes = care.bytes;
+    cache_manifest_free(&care.manifest);
+    cache_lock_release(&lock);
+    return result;
+}

@@ -1,0 +1,75 @@
+#pragma once
+/// One column of a chunk of grains as bytes (docs/formats.md, "A block of a chunk"):
+///
+///     values  ->  words: whole 32-bit numbers  ->  differences  ->  byte planes  ->  zstd
+///
+/// Words do not depend on the chunk: a grain has the same ones wherever its chunk begins, so shards cut elsewhere decode
+/// to the same bits, and sand at rest to the same bits in every frame.
+#include "base/simd.h"
+#include "grain/output.h"
+
+/// Grains of a chunk, at most: a plane fits the first-level cache, and the table of chunks costs next to nothing.
+#define CHUNK_GRAINS 16384
+#define CHUNK_MAX_COMPONENTS 16
+#define CHUNK_MAX_WORDS (2 * CHUNK_MAX_COMPONENTS)
+
+/// How values become words.
+typedef enum ChunkCoding {
+    CHUNK_EXACT = 0,    ///< their bits; of 8 bytes the low half, then the high one
+    CHUNK_LATTICE = 1,  ///< f32: the nearest multiple of a step
+    CHUNK_ROTATION = 2, ///< f32 x 4, a unit quaternion: which part is largest, then the three others in 1023 steps
+} ChunkCoding;
+
+/// What words are taken against.
+typedef enum ChunkMode {
+    CHUNK_PLAIN = 0, ///< nothing
+    CHUNK_DELTA = 1, ///< the grain before
+    CHUNK_KEY = 2,   ///< the same grain in the key frame
+    CHUNK_SAME = 3,  ///< likewise, and there is no difference: no bytes
+} ChunkMode;
+
+typedef struct ChunkLayout {
+    GrainType type;
+    int components;
+    ChunkCoding coding;
+    double step; ///< of the lattice
+} ChunkLayout;
+
+/// Words for a grain.
+int chunk_words(const ChunkLayout *layout);
+/// Values of count grains, in rows, as words, in columns of count. 0 where a value is beyond the lattice.
+int chunk_to_words(const ChunkLayout *layout, const void *values, int64_t count, int32_t *words);
+/// The way back for the first `wanted` of count grains.
+void chunk_from_words(const ChunkLayout *layout, const int32_t *words, int64_t count, int64_t wanted, void *values);
+
+/// Memory of one thread's work.
+typedef struct ChunkCoder {
+    uint32_t *folded;                 ///< CHUNK_GRAINS
+    uint8_t *planes;                  ///< 4 * CHUNK_GRAINS
+    void *compressor, *decompressor;  ///< memory of zstd's contexts
+    void *compression, *decompression;
+} ChunkCoder;
+GrainResult chunk_coder_create(ChunkCoder *coder);
+void chunk_coder_destroy(ChunkCoder *coder);
+
+/// Most bytes of a block.
+int64_t chunk_bound(int64_t count, int word_count);
+/// Chooses the mode that takes fewest bytes in the long run; returns the bytes written to out. key: words of the key
+/// frame, or NULL; spent: bytes that blocks of this key frame have taken so far.
+int64_t chunk_encode(ChunkCoder *coder, const int32_t *words, const int32_t *key, int64_t spent, int64_t count,
+                     int word_count, ChunkMode *mode, uint8_t *out);
+/// 0 where the bytes make no sense. key is read in the modes that need one.
+int chunk_decode(ChunkCoder *coder, const uint8_t *block, int64_t bytes, ChunkMode mode, const int32_t *key, int64_t count,
+                 int word_count, int32_t *words);
+
+// Kernels; one word of each grain, or one component of the values.
+/// 0 where a value is too far from zero, or no number.
+SIMD_KERNEL(int, chunk_to_lattice, (const float *values, int64_t count, int stride, double per_step, int32_t *words))
+SIMD_KERNEL(void, chunk_from_lattice, (const int32_t *words, int64_t count, int stride, double step, float *values))
+/// Bits the differences take in the modes plain, delta and key, added to the sums.
+SIMD_KERNEL(void, chunk_measure, (const int32_t *words, const int32_t *key, int64_t count, uint64_t bits[3]))
+/// Differences with the sign as the lowest bit; returns which bits occur.
+SIMD_KERNEL(uint32_t, chunk_fold, (const int32_t *words, const int32_t *key, int64_t count, ChunkMode mode, uint32_t *folded))
+SIMD_KERNEL(void, chunk_split, (const uint32_t *folded, int64_t count, int shift, uint8_t *plane))
+/// The way back from planes that lie one behind the other.
+SIMD_KERNEL(void, chunk_join, (const uint8_t *planes, int plane_count, int64_t count, int32_t *differences))

@@ -1,0 +1,118 @@
+#include "output/volume_file.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define PIECE (1 << 20)
+
+typedef struct Sink {
+    FileWriter file;
+    XXH3_state_t *hash;
+    GrainResult result;
+} Sink;
+
+static int32_t take(void *user, const void *data, int64_t bytes)
+{
+    Sink *sink = user;
+    XXH3_64bits_update(sink->hash, data, (size_t)bytes);
+    sink->result = file_write(&sink->file, data, (size_t)bytes);
+    return sink->result == GRAIN_OK ? 0 : 1;
+}
+
+static GrainResult begin(Sink *sink, const char *path)
+{
+    *sink = (Sink){.file.descriptor = -1};
+    TRY(vdb_need());
+    sink->hash = XXH3_createState();
+    if (!sink->hash) return fail(GRAIN_ERROR_MEMORY, "not enough memory to write '%s'", path);
+    XXH3_64bits_reset(sink->hash);
+    GrainResult result = file_create(&sink->file, path);
+    if (result != GRAIN_OK) XXH3_freeState(sink->hash);
+    return result;
+}
+
+// code: what the shim said.
+static GrainResult end(Sink *sink, const char *path, int32_t code, const VdbMessage *message, GrainFileHeader *header)
+{
+    header->bytes = sink->file.bytes;
+    header->checksum = XXH3_64bits_digest(sink->hash);
+    XXH3_freeState(sink->hash);
+    if (code == VDB_OK) return file_commit(&sink->file);
+    file_abandon(&sink->file);
+    return sink->result != GRAIN_OK ? sink->result : vdb_fail(code, path, message);
+}
+
+GrainResult volume_file_write(const char *path, const VdbFile *file, GrainFileHeader *header)
+{
+    Sink sink;
+    VdbMessage message;
+    TRY(begin(&sink, path));
+    int32_t code = vdb_shim()->grids_write(file, take, &sink, &message);
+    return end(&sink, path, code, &message, header);
+}
+
+GrainResult volume_file_write_points(const char *path, const VdbPoints *points)
+{
+    Sink sink;
+    VdbMessage message;
+    GrainFileHeader header;
+    TRY(begin(&sink, path));
+    int32_t code = vdb_shim()->points_write(points, take, &sink, &message);
+    return end(&sink, path, code, &message, &header);
+}
+
+// Bytes and checksum of a file as it lies there; 0 where it cannot be read.
+static int measure(const char *path, char *piece, XXH3_state_t *hash, int64_t *bytes)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return 0;
+    ssize_t got;
+    *bytes = 0;
+    XXH3_64bits_reset(hash);
+    while ((got = read(descriptor, piece, PIECE)) > 0) {
+        XXH3_64bits_update(hash, piece, (size_t)got);
+        *bytes += got;
+    }
+    close(descriptor);
+    return got == 0;
+}
+
+static GrainResult compare(const char *path, const CacheFrame *frame)
+{
+    char *piece = ALLOC(char, PIECE);
+    XXH3_state_t *hash = piece ? XXH3_createState() : NULL;
+    int64_t bytes = 0;
+    GrainResult result = hash ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    if (result == GRAIN_OK && !measure(path, piece, hash, &bytes))
+        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is missing or cannot be read", path);
+    if (result == GRAIN_OK && bytes != frame->bytes)
+        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged: it has %lld bytes instead of %lld", path, (long long)bytes,
+                      (long long)frame->bytes);
+    if (result == GRAIN_OK && XXH3_64bits_digest(hash) != frame->checksum)
+        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged: its checksum is wrong", path);
+    XXH3_freeState(hash);
+    alloc_free(piece);
+    return result;
+}
+
+GrainResult volume_file_path(const char *folder, int32_t number, char **path)
+{
+    char name[64];
+    snprintf(name, sizeof name, "volume_%04d.vdb", number);
+    return file_join(folder, name, path);
+}
+
+GrainResult volume_file_check(const char *folder, const CacheManifest *manifest, const CacheFrame *frame)
+{
+    char *path;
+    TRY(volume_file_path(folder, frame->frame + manifest->number_shift, &path));
+    GrainResult result = compare(path, frame);
+    alloc_free(path);
+    return result;
+}

@@ -1,0 +1,102 @@
+// Blocks at rest sleep: their particles stand, what they bring to the nodes is kept, and nothing is computed for them. A
+// block falls asleep when all its particles have been slow for a while, and wakes when the nodes, which its neighbours that
+// are awake move, would take one of its particles along.
+//
+//     awake | watching | asleep ...      a block that sleeps beside one that is awake watches: its nodes are computed, and
+//                                        how fast its particles would go is looked at, but they do not
+//
+// All of it follows from MpmParticle.still, so checkpoints need nothing else.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "sim/mpm/mpm.h"
+
+#include <math.h>
+
+// s: so long it must be slow, and slow is this part of the speed of a fall by a cell: it then moves by some hundredths of a
+// cell before it sleeps.
+#define SLEEP_SECONDS 0.25f
+#define SLOW 0.01f
+// A sleeper wakes when a step would pull it faster than when it fell asleep by this part of a free fall, or by what is slow.
+#define WAKING_FALL 0.3f
+
+float mpm_slow_speed(const Mpm *mpm) { return SLOW * sqrtf(vec3_length(mpm->def.gravity) * mpm->cell); }
+
+GrainResult mpm_grow_sleep(Mpm *mpm)
+{
+    TRY(alloc_grow((void **)&mpm->rest, &mpm->rest_capacity, mpm->filled_count, sizeof(MpmRest)));
+    return alloc_grow((void **)&mpm->is_active, &mpm->active_capacity, mpm->block_count, sizeof(uint8_t));
+}
+
+static void wake_particles(MpmParticle *particles, int32_t begin, int32_t end)
+{
+    for (int32_t i = begin; i < end; i++) particles[i].still = 0.0f;
+}
+
+void mpm_find_sleepers(Mpm *mpm)
+{
+    PARALLEL_FOR(mpm->threads, i, mpm->filled_count)
+    {
+        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        int asleep = 0;
+        for (int32_t p = block->begin; p < block->end; p++) asleep += isinf(mpm->particles[p].still) != 0;
+        int all = asleep == block->end - block->begin;
+        mpm->rest[i] = (MpmRest){.is_asleep = (uint8_t)all};
+        if (asleep > 0 && !all) wake_particles(mpm->particles, block->begin, block->end); // somebody has come in
+    }
+}
+
+// Boards of those around: does one of them fit?
+static int has_around(const Mpm *mpm, const MpmBlock *block, int may_watch)
+{
+    for (int k = 0; k < MPM_AROUND; k++) {
+        if (block->around[k] < 0) continue;
+        int32_t board = mpm->blocks[block->around[k]].board;
+        if (board < 0) continue;
+        if (!mpm->rest[board].is_asleep || (may_watch && mpm->rest[board].is_watching)) return 1;
+    }
+    return 0;
+}
+
+void mpm_find_watchers(Mpm *mpm)
+{
+    PARALLEL_FOR(mpm->threads, i, mpm->filled_count)
+    {
+        MpmRest *rest = &mpm->rest[i];
+        rest->is_watching = rest->is_asleep && has_around(mpm, &mpm->blocks[mpm->filled[i]], 0);
+    }
+    PARALLEL_FOR(mpm->threads, b, mpm->block_count) { mpm->is_active[b] = (uint8_t)has_around(mpm, &mpm->blocks[b], 1); }
+}
+
+void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now)
+{
+    const MpmBlock *block = &mpm->blocks[mpm->filled[filled]];
+    int may_sleep = 1;
+    for (int32_t i = block->begin; i < block->end; i++) {
+        MpmParticle *p = &mpm->particles[i];
+        float squared = vec3_dot(vec3(p->velocity[0], p->velocity[1], p->velocity[2]),
+                                 vec3(p->velocity[0], p->velocity[1], p->velocity[2]));
+        p->still = squared < now->slow * now->slow ? p->still + now->seconds : 0.0f;
+        may_sleep &= p->still >= SLEEP_SECONDS;
+    }
+    if (!may_sleep || mpm_is_near_moving(mpm, block)) return;
+    for (int32_t i = block->begin; i < block->end; i++) {
+        MpmParticle *p = &mpm->particles[i];
+        p->still = INFINITY;
+        for (int axis = 0; axis < 3; axis++) {
+            p->velocity[axis] = 0.0f;
+            for (int c = 0; c < 3; c++) p->column[c].gradient[axis] = 0.0f;
+        }
+    }
+    mpm->rest[filled] = (MpmRest){.is_asleep = 1};
+}
+
+void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmStep *now)
+{
+    const MpmBlock *block = &mpm->blocks[mpm->filled[filled]];
+    float free_fall = vec3_length(vec3(now->fall[0], now->fall[1], now->fall[2]));
+    float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner, board, now);
+    if (more < fminf(WAKING_FALL * free_fall, now->slow) && !mpm_is_near_moving(mpm, block)) return;
+    wake_particles(mpm->particles, block->begin, block->end);
+    mpm->rest[filled] = (MpmRest){0};
+}

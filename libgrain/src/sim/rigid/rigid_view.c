@@ -1,0 +1,55 @@
+#include "sim/rigid/rigid_view.h"
+
+// The surface as a mesh that bends has it.
+static void view_bending(const Rigid *rigid, const RigidObject *object, const Vec3 *places, int count, float reach,
+                         RigidView *view)
+{
+    for (int i = 0; i < count; i++) {
+        RigidPlane plane;
+        int found = rigid_surface_planes(&object->surface, places[i], reach, NULL, 0, &plane, 1);
+        view->distance[i] = found ? plane.distance : reach;
+        view->normal[i] = found ? plane.normal : vec3(0, 0, 0);
+        view->speed[i] = found ? rigid_drive_at(object, rigid->listed_time, &plane) : vec3(0, 0, 0);
+    }
+}
+
+static Vec3 vec3_from(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
+
+void rigid_view(const Rigid *rigid, int number, const Vec3 *places, int count, float reach, RigidView *view)
+{
+    const RigidObject *object = &rigid->objects[number];
+    const SimCollider *given = &object->given;
+    if (given->shapes) {
+        view_bending(rigid, object, places, count, reach, view);
+        return;
+    }
+    float x[RIGID_VIEW_CHUNK], y[RIGID_VIEW_CHUNK], z[RIGID_VIEW_CHUNK];
+    float gx[RIGID_VIEW_CHUNK], gy[RIGID_VIEW_CHUNK], gz[RIGID_VIEW_CHUNK];
+    for (int i = 0; i < count; i++) {
+        Vec3d at = vec3d_from(places[i]);
+        view->speed[i] = vec3(0, 0, 0);
+        if (object->has_moved) { // to the coordinates of time 0
+            Vec3d arm = vec3d_sub(at, object->now.position);
+            view->speed[i] = vec3_from(vec3d_add(object->velocity, vec3d_cross(object->spin, arm)));
+            at = vec3d_add(rigid_turn_back(object->matrix, arm), object->rest);
+        }
+        x[i] = (float)at.x, y[i] = (float)at.y, z[i] = (float)at.z;
+    }
+    if (given->sdf) sdf_sample(given->sdf, x, y, z, count, view->distance, gx, gy, gz);
+    for (int i = 0; i < count; i++) {
+        Vec3 normal = given->plane_normal;
+        if (given->sdf)
+            normal = vec3_normalize(vec3(gx[i], gy[i], gz[i]), vec3(0, 0, 0));
+        else
+            view->distance[i] = vec3_dot(vec3_sub(vec3(x[i], y[i], z[i]), given->plane_point), normal);
+        view->normal[i] = object->has_moved ? vec3_from(rigid_turn(object->matrix, vec3d_from(normal))) : normal;
+    }
+}
+
+int rigid_may_reach(const Rigid *rigid, int number, Vec3d middle, double reach)
+{
+    const RigidObject *object = &rigid->objects[number];
+    if (object->given.shapes || !object->given.mesh) return 1; // planes are near everything
+    Vec3d way = vec3d_sub(middle, object->now.position);
+    return vec3d_dot(way, way) < (object->radius + reach) * (object->radius + reach);
+}

@@ -1,0 +1,430 @@
+#include "sim/sph/sph.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const sph_model_names[] = {"elastoplastic", "ihmsen2013", NULL};
+
+// Of a grain's density: how densely grains pack.
+#define PACKING 0.6f
+// Sound travels this many times as fast as anything is expected to hit: sand then gives way by 1 / (2 * 8^2), some 1 %.
+#define SOUND_OVER_SPEED 8.0f
+// Part of the support that sound crosses in a step.
+#define STEP_SUPPORT 0.3f
+// The same for ihmsen2013: part of a spacing that the fastest particle expected goes in a step.
+#define STEP_SPACING 0.1f
+#define ITERATIONS 3
+// Artificial viscosity that damps what meets; section 3.4 of the paper for the others.
+#define ELASTOPLASTIC_VISCOSITY 0.1f
+#define DRY_VISCOSITY 0.01f
+#define WET_VISCOSITY 0.3f
+#define WET_COHESION 0.7f
+// Of (22), so that cohesion does not depend on the size of particles: this is the paper's at its spacing of 0.1 m.
+#define COHESION_SCALE 40.0f
+// ihmsen2013: what is slower than this part of the speed to fall a spacing sleeps, until it is accelerated by this part
+// of gravity.
+#define SLEEP_SPEED 0.03f
+#define WAKE_ACCELERATION 0.3f
+// Supports: how much farther than the kernel lists look.
+#define SKIN 0.1f
+// A prop may move by this part of a spacing in a step.
+#define COLLIDER_WAY 0.25
+// Substeps in a contact of two bodies, and their damping over the critical one, twice.
+#define BODY_CONTACT_STEPS 20.0
+#define BODY_DAMPING 0.7
+// Fewer particles than this are not worth another thread.
+#define PARTICLES_PER_THREAD 500
+// Blocks handed to a thread at once.
+#define STEP_BLOCKS 32
+// Squares of a spacing that moisture may spread over in a step: more would not be stable.
+#define DIFFUSION_LIMIT 0.05f
+// Lanes of no particle stand here (m), beyond everybody's reach.
+#define NOWHERE 1e6f
+
+// --- life -----------------------------------------------------------------------------------------
+
+// Sources are filled with the densest packing of spheres.
+static double room_of(float largest_radius)
+{
+    double spacing = 2.0 * (double)largest_radius;
+    return spacing * spacing * spacing / 1.41421356;
+}
+
+static float particle_volume(const SimDef *def) { return (float)room_of(def->largest_radius); }
+
+double sph_grain_volume(float largest_radius) { return (double)PACKING * room_of(largest_radius); }
+
+static SimMaterial material_of(const SimDef *def, int kind)
+{
+    if (kind > 0) return def->more_materials[kind - 1];
+    return (SimMaterial){.density = def->density, .friction = def->friction, .cohesion = def->cohesion};
+}
+
+// Rumpf: tensile strength of grains of diameter d that hold on to each other with a force F, (1 - e) / e * F / d^2.
+static float tension_of(const SimMaterial *m, float radius, float gravity)
+{
+    float weight = m->density * 4.18879f * radius * radius * radius * gravity;
+    return PACKING / (1.0f - PACKING) * m->cohesion * weight / (4.0f * radius * radius);
+}
+
+// Sum of the squared gradients over a full neighbourhood, 1/m8.
+static double gradient_square(float spacing, float support)
+{
+    double sum = 0.0;
+    for (int z = -2; z <= 2; z++)
+        for (int y = -2; y <= 2; y++)
+            for (int x = -2; x <= 2; x++) {
+                float r = spacing * sqrtf((float)(x * x + y * y + z * z));
+                double gradient = r > 0.0f && r < support ? (double)(sph_spline_slope(r, support) * r) : 0.0;
+                sum += gradient * gradient;
+            }
+    return sum;
+}
+
+static void choose_model_rules(Sph *sph, const SimDef *def)
+{
+    SphRules *rules = &sph->rules;
+    float gravity = vec3_length(def->gravity);
+    if (sph->model == SPH_ELASTOPLASTIC) {
+        rules->viscosity = ELASTOPLASTIC_VISCOSITY;
+        rules->wet_viscosity = WET_VISCOSITY - ELASTOPLASTIC_VISCOSITY;
+        rules->wall_share = 2.0f;
+        rules->wet_cohesion = SIM_WET_TENSION;
+    } else {
+        rules->viscosity = DRY_VISCOSITY;
+        rules->wet_viscosity = WET_VISCOSITY - DRY_VISCOSITY;
+        rules->wall_share = 1.0f;
+        rules->wet_cohesion = WET_COHESION * COHESION_SCALE * gravity / rules->support;
+        rules->sleep_speed = SLEEP_SPEED * sqrtf(gravity * rules->spacing);
+        rules->wake_acceleration = WAKE_ACCELERATION * gravity;
+    }
+}
+
+// What depends on the length of the step.
+static void set_step(Sph *sph, double seconds)
+{
+    SphRules *rules = &sph->rules;
+    double volume = (double)rules->volume, density = (double)rules->density;
+    rules->dt = (float)seconds;
+    rules->diffusion =
+        fminf(sph->def.moisture_diffusion, DIFFUSION_LIMIT * rules->spacing * rules->spacing / rules->dt);
+    rules->pressure_scale = (float)(density / (2.0 * volume * volume * seconds * seconds * sph->gradient_square));
+    rules->friction_scale = (float)(0.5 * 3.0 * density / (2.0 * volume * volume * seconds * sph->gradient_square));
+}
+
+static GrainResult choose_rules(Sph *sph, const SimDef *def)
+{
+    SphRules *rules = &sph->rules;
+    int model = 0;
+    while (def->model && sph_model_names[model] && strcmp(sph_model_names[model], def->model) != 0) model++;
+    if (!sph_model_names[model])
+        return fail(GRAIN_ERROR_ARGUMENT, "there is no model '%s'; allowed are elastoplastic, ihmsen2013", def->model);
+    sph->model = (SphModel)model;
+    rules->volume = particle_volume(def);
+    rules->spacing = cbrtf(rules->volume);
+    rules->support = 2.0f * rules->spacing;
+    rules->sound = SOUND_OVER_SPEED * def->expected_speed;
+    for (int i = 0; i <= def->more_material_count; i++)
+        rules->density = fmaxf(rules->density, PACKING * material_of(def, i).density);
+    choose_model_rules(sph, def);
+    sph->gradient_square = gradient_square(rules->spacing, rules->support);
+    rules->gravity[0] = def->gravity.x, rules->gravity[1] = def->gravity.y, rules->gravity[2] = def->gravity.z;
+    sph->skin = SKIN * rules->support;
+    sph->step_limit = sph->model == SPH_ELASTOPLASTIC ? (double)(STEP_SUPPORT * rules->support / rules->sound)
+                                                      : (double)(STEP_SPACING * rules->spacing / def->expected_speed);
+    return GRAIN_OK;
+}
+
+// Ten weights of a grain hold it as well as the paper's wet sand.
+static float cohesion_of(const Sph *sph, const SimMaterial *m)
+{
+    float gravity = vec3_length(sph->def.gravity);
+    if (sph->model == SPH_ELASTOPLASTIC) return tension_of(m, sph->def.largest_radius, gravity);
+    return 0.1f * m->cohesion * WET_COHESION * COHESION_SCALE * gravity / sph->rules.support;
+}
+
+static void start_particles(Sph *sph, const SimDef *def, const Particles *start)
+{
+    Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < start->count; i++)
+        low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
+    sph->origin[0] = 0.5 * ((double)low.x + (double)high.x);
+    sph->origin[1] = 0.5 * ((double)low.y + (double)high.y);
+    sph->origin[2] = 0.5 * ((double)low.z + (double)high.z);
+    for (int64_t i = 0; i < sph->room; i++) {
+        int is_real = i < start->count;
+        Vec3 place = is_real ? start->position[i] : vec3(0, 0, 0), speed = is_real ? start->velocity[i] : vec3(0, 0, 0);
+        SimMaterial m = material_of(def, is_real && def->particle_material ? def->particle_material[i] : 0);
+        sph->field[SPH_X][i] = is_real ? (float)((double)place.x - sph->origin[0]) : NOWHERE;
+        sph->field[SPH_Y][i] = (float)((double)place.y - sph->origin[1]);
+        sph->field[SPH_Z][i] = (float)((double)place.z - sph->origin[2]);
+        sph->field[SPH_U][i] = speed.x, sph->field[SPH_V][i] = speed.y, sph->field[SPH_W][i] = speed.z;
+        sph->field[SPH_FILLED][i] = 1.0f;
+        sph->field[SPH_MASS][i] = sph->rules.volume * PACKING * m.density;
+        sph->field[SPH_FRICTION][i] = m.friction;
+        sph->field[SPH_COHESION][i] = cohesion_of(sph, &m);
+        sph->field[SPH_MOISTURE][i] = is_real && def->particle_moisture ? def->particle_moisture[i] : 0.0f;
+        sph->field[SPH_RADIUS][i] = is_real ? start->radius[i] : def->largest_radius;
+        if (is_real) sph->id[i] = (int32_t)i;
+    }
+}
+
+static void destroy(void *state)
+{
+    Sph *sph = state;
+    if (!sph) return;
+    sph_free_lists(sph);
+    rigid_destroy(sph->rigid);
+    void *arrays[] = {sph->fields,    sph->before, sph->works,     sph->listed[0], sph->listed[1],
+                      sph->listed[2], sph->id,     sph->id_before, sph->colliders};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
+    alloc_free(sph);
+}
+
+static GrainResult allocate(Sph *sph)
+{
+    sph->fields = ALLOC_ZEROED(float, SPH_FIELDS * sph->room);
+    sph->works = ALLOC_ZEROED(float, SPH_WORKS * sph->room);
+    sph->before = ALLOC(float, sph->room);
+    for (int axis = 0; axis < 3; axis++) sph->listed[axis] = ALLOC_ZEROED(float, sph->room);
+    sph->id = ALLOC(int32_t, sph->room);
+    sph->id_before = ALLOC(int32_t, sph->room);
+    sph->blocks = ALLOC_ZEROED(SphBlock, sph->block_count + 1);
+    if (!sph->fields || !sph->works || !sph->before || !sph->listed[0] || !sph->listed[1] || !sph->listed[2] ||
+        !sph->id || !sph->id_before || !sph->blocks)
+        return GRAIN_ERROR_MEMORY;
+    for (int f = 0; f < SPH_FIELDS; f++) sph->field[f] = sph->fields + f * sph->room;
+    for (int w = 0; w < SPH_WORKS; w++) sph->work[w] = sph->works + w * sph->room;
+    return GRAIN_OK;
+}
+
+static GrainResult create_rigid(Sph *sph, const SimDef *def)
+{
+    sph->colliders = ALLOC(SimCollider, def->collider_count);
+    if (!sph->colliders) return GRAIN_ERROR_MEMORY;
+    for (int i = 0; i < def->collider_count; i++) {
+        sph->colliders[i] = def->colliders[i];
+        sph->has_moving |= def->colliders[i].poses || def->colliders[i].shapes || def->colliders[i].body;
+    }
+    sph->def.colliders = sph->colliders;
+    double frequency = M_PI / (BODY_CONTACT_STEPS * sph->step_limit);
+    RigidDef rigid = {.colliders = sph->colliders,
+                      .collider_count = def->collider_count,
+                      .gravity = def->gravity,
+                      .stiffness = frequency * frequency,
+                      .damping = BODY_DAMPING * frequency,
+                      .point_reach = def->largest_radius,
+                      .threads = sph->threads};
+    return rigid_create(&rigid, &sph->rigid);
+}
+
+static GrainResult create_inside(Sph *sph, const SimDef *def, const Particles *start, int threads)
+{
+    sph->def = *def;
+    sph->count = start->count;
+    sph->block_count = parallel_block_count(start->count, SPH_LANES);
+    sph->room = sph->block_count * SPH_LANES;
+    int64_t useful_threads = 1 + sph->count / PARTICLES_PER_THREAD;
+    sph->threads = useful_threads < threads ? (int)useful_threads : threads;
+    TRY(choose_rules(sph, def));
+    TRY(allocate(sph));
+    TRY(create_rigid(sph, def));
+    start_particles(sph, def, start);
+    sph->must_list = 1;
+    return GRAIN_OK;
+}
+
+static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
+{
+    *state = NULL;
+    Sph *sph = ALLOC_ZEROED(Sph, 1);
+    if (!sph) return GRAIN_ERROR_MEMORY;
+    GrainResult result = create_inside(sph, def, start, threads);
+    if (result == GRAIN_OK)
+        *state = sph;
+    else
+        destroy(sph);
+    return result;
+}
+
+// --- step -----------------------------------------------------------------------------------------
+
+static double largest_step(const void *state)
+{
+    const Sph *sph = state;
+    double speed = rigid_speed(sph->rigid), longest = sph->step_limit;
+    // Faster than expected, ihmsen2013 would take too long steps; elastoplastic has sound to go by.
+    if (sph->model == SPH_IHMSEN2013 && sph->fastest > sph->def.expected_speed)
+        longest *= (double)(sph->def.expected_speed / sph->fastest);
+    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)sph->rules.spacing / speed) : longest;
+}
+
+typedef void SphPass(Sph *sph, int64_t first, int64_t last);
+
+static void run_pass(Sph *sph, SphPass *pass)
+{
+    PARALLEL_STRIPS(sph->threads, piece, parallel_block_count(sph->block_count, STEP_BLOCKS))
+    {
+        pass(sph, piece * STEP_BLOCKS, parallel_block_end(piece, STEP_BLOCKS, sph->block_count));
+    }
+}
+
+static void pass_stress(Sph *sph, int64_t first, int64_t last)
+{
+    for (int64_t b = first; b < last; b++) sph_look_at_walls(sph, b);
+    SIMD_CALL(sph_elastoplastic_stress)(sph, first, last);
+}
+
+static void pass_force(Sph *sph, int64_t first, int64_t last)
+{
+    SIMD_CALL(sph_elastoplastic_force)(sph, first, last);
+    for (int64_t b = first; b < last; b++) sph_press_walls(sph, b);
+}
+
+static void pass_begin(Sph *sph, int64_t first, int64_t last)
+{
+    for (int64_t b = first; b < last; b++) sph_look_at_walls(sph, b);
+    SIMD_CALL(sph_ihmsen2013_begin)(sph, first, last);
+}
+
+static void pass_correct(Sph *sph, int64_t first, int64_t last) { SIMD_CALL(sph_ihmsen2013_correct)(sph, first, last); }
+
+static void pass_react(Sph *sph, int64_t first, int64_t last)
+{
+    SIMD_CALL(sph_ihmsen2013_force)(sph, first, last);
+    for (int64_t b = first; b < last; b++) sph_press_walls(sph, b);
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t i = first * SPH_LANES; i < last * SPH_LANES; i++)
+            sph->work[SPH_NEXT_U + axis][i] = sph->field[SPH_U + axis][i] + sph->rules.dt * sph->work[SPH_AX + axis][i];
+}
+
+static void pass_soak(Sph *sph, int64_t first, int64_t last) { SIMD_CALL(sph_soak)(sph, first, last); }
+
+static void pass_move(Sph *sph, int64_t first, int64_t last)
+{
+    SIMD_CALL(sph_move)(sph, first, last);
+    for (int64_t b = first; b < last; b++) sph_push_out(sph, b);
+}
+
+// Lanes of no particle stay where they are.
+static void hold_padding(Sph *sph)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t i = sph->count; i < sph->room; i++) sph->work[SPH_AX + axis][i] = 0.0f;
+}
+
+static void note_motion(Sph *sph)
+{
+    float moved = 0.0f, fastest = 0.0f, limit = 0.25f * sph->skin * sph->skin;
+    for (int64_t b = 0; b < sph->block_count; b++) {
+        // One that is nowhere has moved too.
+        if (!(sph->blocks[b].moved <= moved)) moved = sph->blocks[b].moved;
+        fastest = fmaxf(fastest, sph->blocks[b].fastest);
+    }
+    sph->must_list = !(moved <= limit);
+    sph->fastest = sqrtf(fastest);
+}
+
+static GrainResult step(void *state, double seconds)
+{
+    Sph *sph = state;
+    set_step(sph, seconds);
+    if (sph->must_list) TRY(sph_sort(sph));
+    if (sph->has_moving) {
+        rigid_mark(sph->rigid, seconds, (double)sph->skin);
+        TRY(rigid_find_loads(sph->rigid, seconds));
+    }
+    if (sph->model == SPH_ELASTOPLASTIC) {
+        run_pass(sph, pass_stress);
+        run_pass(sph, pass_force);
+    } else {
+        memcpy(sph->work[SPH_DENSE], sph->field[SPH_FILLED], (size_t)sph->room * sizeof(float));
+        run_pass(sph, pass_begin);
+        for (int i = 0; i < ITERATIONS; i++) {
+            run_pass(sph, pass_correct);
+            run_pass(sph, pass_react);
+        }
+    }
+    if (sph->rules.diffusion > 0.0f) run_pass(sph, pass_soak);
+    hold_padding(sph);
+    run_pass(sph, pass_move);
+    sph->steps++;
+    note_motion(sph);
+    sph_load_bodies(sph);
+    return sph->has_moving ? rigid_move(sph->rigid, seconds) : GRAIN_OK;
+}
+
+// --- reading and saving ---------------------------------------------------------------------------
+
+static Vec3d place_of(const Sph *sph, int64_t i)
+{
+    return vec3d((double)sph->field[SPH_X][i] + sph->origin[0], (double)sph->field[SPH_Y][i] + sph->origin[1],
+                 (double)sph->field[SPH_Z][i] + sph->origin[2]);
+}
+
+static GrainResult read(const void *state, Particles *out)
+{
+    const Sph *sph = state;
+    TRY(particles_reserve(out, sph->count));
+    out->count = sph->count;
+    if (sph->def.particle_moisture) TRY(particles_moisten(out));
+    for (int64_t i = 0; i < sph->count; i++) {
+        int32_t id = sph->id[i];
+        Vec3d at = place_of(sph, i);
+        out->position[id] = vec3((float)at.x, (float)at.y, (float)at.z);
+        out->velocity[id] = vec3(sph->field[SPH_U][i], sph->field[SPH_V][i], sph->field[SPH_W][i]);
+        out->radius[id] = sph->field[SPH_RADIUS][i];
+        if (out->moisture) out->moisture[id] = sph->field[SPH_MOISTURE][i];
+        if (!vec3_is_finite(out->position[id]))
+            return fail(GRAIN_ERROR_DIVERGED, "particle %d is nowhere; use a larger particle radius", id);
+    }
+    return GRAIN_OK;
+}
+
+static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
+{
+    const Sph *sph = state;
+    int64_t room = sph->room;
+    columns[0] = (Column){"sph.must_list", GRAIN_I32, 1, 1, &sph->must_list};
+    columns[1] = (Column){"sph.fields", GRAIN_F32, SPH_FIELDS, room, sph->fields};
+    columns[2] = (Column){"sph.listed_x", GRAIN_F32, 1, room, sph->listed[0]};
+    columns[3] = (Column){"sph.listed_y", GRAIN_F32, 1, room, sph->listed[1]};
+    columns[4] = (Column){"sph.listed_z", GRAIN_F32, 1, room, sph->listed[2]};
+    columns[5] = (Column){"sph.id", GRAIN_I32, 1, sph->count, sph->id};
+    columns[6] = (Column){"sph.fastest", GRAIN_F32, 1, 1, &sph->fastest};
+    return sph->has_moving ? 7 + rigid_save(sph->rigid, columns + 7) : 7;
+}
+
+static GrainResult load(void *state, const Column *columns, int column_count)
+{
+    Sph *sph = state;
+    Column own[SOLVER_MAX_COLUMNS];
+    save(sph, own);
+    for (int i = 0; i < 7; i++)
+        TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
+                        (void *)own[i].data));
+    for (int64_t i = 0; i < sph->count; i++)
+        if (sph->id[i] < 0 || sph->id[i] >= sph->count)
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+    if (sph->has_moving) TRY(rigid_load(sph->rigid, columns, column_count));
+    return sph->must_list ? GRAIN_OK : sph_make_lists(sph);
+}
+
+static void measure(const void *state, SimStats *out)
+{
+    const Sph *sph = state;
+    *out = (SimStats){.steps = sph->steps};
+    for (int64_t i = 0; i < sph->count; i++) {
+        double mass = (double)sph->field[SPH_MASS][i];
+        Vec3d v = vec3d((double)sph->field[SPH_U][i], (double)sph->field[SPH_V][i], (double)sph->field[SPH_W][i]);
+        out->kinetic += 0.5 * mass * vec3d_dot(v, v);
+        out->potential -= mass * vec3d_dot(vec3d_from(sph->def.gravity), place_of(sph, i));
+    }
+}
+
+static const Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
+
+const Solver sph_solver = {"sph", 1, create, destroy, largest_step, step, read, save, load, measure, rigid_of};

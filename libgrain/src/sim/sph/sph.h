@@ -1,0 +1,198 @@
+#pragma once
+/// Sand as smoothed particles. Two models share everything but the stress:
+///
+///     elastoplastic  stress is remembered, turned with the material and returned to the Drucker-Prager cone, so that
+///                    sand at rest is at rest (after Bui et al. 2008; what differs: docs/sph.md)
+///     ihmsen2013     pressure and friction are found anew in every step by a few corrections (Ihmsen, Wahl, Teschner
+///                    2013, "A Lagrangian framework for simulating granular material with high detail")
+///
+/// Particles stand in the order of their cells, and eight that follow each other make a block. A block has one list of
+/// all particles that one of its eight can reach before the lists are made again:
+///
+///     block  [i0 i1 i2 i3 i4 i5 i6 i7]   a lane each
+///     list   j0, j1, j2, ...             one after another, the same for all lanes: no gathers, no scatter
+///
+/// What a lane does not reach adds nothing to it, so a lane's sum has the same bits whatever it shares a block with.
+/// Walls are not sampled by particles: the part of a particle's neighbourhood that lies behind a wall follows from the
+/// distance alone (sph_spline.h), which is what ever finer boundary particles would add up to.
+#include "base/cell_grid.h"
+#include "base/simd.h"
+#include "sim/rigid/rigid.h"
+#include "sim/rigid/rigid_view.h"
+#include "sim/solver.h"
+#include "sim/sph/sph_spline.h"
+
+#define SPH_LANES 8
+/// Walls a particle can meet at once.
+#define SPH_WALLS 3
+
+/// What a particle is, in SI units; places count from Sph.origin.
+typedef enum SphField {
+    SPH_X,
+    SPH_Y,
+    SPH_Z,
+    SPH_U, ///< velocity
+    SPH_V,
+    SPH_W,
+    SPH_STRAIN, ///< elastoplastic: compression of the volume; ihmsen2013: none
+    SPH_SXX,    ///< deviatoric stress, Pa
+    SPH_SYY,
+    SPH_SZZ,
+    SPH_SXY,
+    SPH_SXZ,
+    SPH_SYZ,
+    SPH_FILLED, ///< part of the neighbourhood that is filled: density over that at rest
+    SPH_MOISTURE,
+    SPH_MASS,
+    SPH_FRICTION, ///< tangent of the friction angle
+    SPH_COHESION, ///< of dry sand; elastoplastic: tension it bears, Pa; ihmsen2013: of (22), 1/s2
+    SPH_RADIUS,
+    SPH_FIELDS
+} SphField;
+
+/// What is worked out in each step.
+typedef enum SphWork {
+    SPH_AX, ///< acceleration
+    SPH_AY,
+    SPH_AZ,
+    SPH_B0, ///< stress that acts, Pa, row by row; elastoplastic: times the correction of gradients
+    SPH_B8 = SPH_B0 + 8,
+    SPH_WET,   ///< moisture gained, 1/s
+    SPH_DENSE, ///< part filled a step ago
+    // of ihmsen2013
+    SPH_PRESSURE, ///< Pa
+    SPH_OTHER_X,  ///< acceleration by everything but pressure and friction
+    SPH_OTHER_Y,
+    SPH_OTHER_Z,
+    SPH_NEXT_U, ///< velocity that the step is expected to end with
+    SPH_NEXT_V,
+    SPH_NEXT_W,
+    SPH_WORKS
+} SphWork;
+
+/// What a block's particles have behind walls, summed over the walls.
+typedef struct SphWalls {
+    float filled[SPH_LANES];      ///< part of the neighbourhood
+    float gradient[3][SPH_LANES]; ///< of it, 1/m
+    float moment[6][SPH_LANES];   ///< mirrored ways times gradient: xx, yy, zz, xy, xz, yz
+    float drive[9][SPH_LANES];    ///< row by row: ihmsen2013: wall speed times gradient; elastoplastic: of velocities
+} SphWalls;
+
+/// A particle near a wall.
+typedef struct SphContact {
+    int32_t lane, object;
+    float distance, slope; ///< m; 1/m, minus the derivative of the part filled
+    Vec3 normal, speed;    ///< of the wall
+    Vec3 push;             ///< N, on the particle: what a body gives
+} SphContact;
+
+typedef struct SphBlock {
+    int64_t list;           ///< first entry of its list; the next block's is its end
+    int32_t near, near_end; ///< objects that stand near it
+    int32_t contact_count;
+    int32_t meets_body;
+    float middle[3], reach; ///< a ball around its particles when the lists were made
+    float moved, fastest;   ///< m2 since then, m2/s2: largest of its particles
+    SphContact contact[SPH_LANES * SPH_WALLS];
+    SphWalls walls;
+} SphBlock;
+
+typedef enum SphModel { SPH_ELASTOPLASTIC, SPH_IHMSEN2013 } SphModel;
+extern const char *const sph_model_names[];
+
+/// Numbers that hold for all particles.
+typedef struct SphRules {
+    float spacing, support;         ///< m: of particles at rest; where the kernel ends
+    float volume;                   ///< m3, of a particle
+    float density;                  ///< kg/m3, of the densest material
+    float sound;                    ///< m/s
+    float viscosity, wet_viscosity; ///< artificial: of dry sand; what moisture 1 adds
+    float wet_cohesion;             ///< what moisture 1 adds to SPH_COHESION
+    float diffusion;                ///< m2/s, of moisture
+    float gravity[3];
+    float dt;         ///< s, of this step
+    float wall_share; ///< of the wall's answer to a particle's stress: 2, the mirror's too, or 1 as in (17)
+    // ihmsen2013
+    float pressure_scale; ///< (7) times the density at rest, Pa
+    float friction_scale; ///< half the inverse of (12), Pa s
+    float sleep_speed, wake_acceleration;
+} SphRules;
+
+typedef struct Sph {
+    SimDef def;
+    Rigid *rigid;
+    int has_moving;
+    SimCollider *colliders; ///< own copy
+    SphModel model;
+    SphRules rules;
+    int threads;
+    double origin[3];                        ///< m
+    double step_limit;                       ///< s
+    double gradient_square;                  ///< 1/m8: squared gradients over a full neighbourhood, for (7) and (12)
+    float skin;                              ///< m: how much farther than the kernel lists look
+    float fastest;                           ///< m/s
+    int64_t count, room, block_count, steps; ///< room: count in whole blocks
+    float *fields;                           ///< SPH_FIELDS * room
+    float *field[SPH_FIELDS];
+    float *before; ///< room, for sorting
+    float *works;
+    float *work[SPH_WORKS];
+    float *listed[3]; ///< where the particles were when the lists were made
+    int32_t *id;      ///< place in the order of birth
+    int32_t *id_before;
+    int32_t must_list;
+
+    CellGrid grid;
+    SphBlock *blocks; ///< block_count + 1
+    int32_t *list;
+    int64_t list_capacity;
+    float *slope; ///< of the kernel, for each entry of the list and each lane: found in a step's first sum, used in all
+    int64_t slope_capacity;
+    int32_t *near;
+    int64_t near_capacity;
+} Sph;
+
+extern const Solver sph_solver;
+/// m3 of grains that a particle stands for, the room between them not counted.
+double sph_grain_volume(float largest_radius);
+
+// sph_lists.c
+/// Sorts the particles and makes the lists.
+GrainResult sph_sort(Sph *sph);
+/// Makes the lists from where the particles were when they were sorted last.
+GrainResult sph_make_lists(Sph *sph);
+void sph_free_lists(Sph *sph);
+
+// sph_walls.c
+/// Which objects that stand are near the blocks.
+GrainResult sph_find_near(Sph *sph);
+/// What a block has behind walls now.
+void sph_look_at_walls(const Sph *sph, int64_t block);
+/// What a block's stress does to walls, and they to it.
+void sph_press_walls(Sph *sph, int64_t block);
+/// Moves a block's particles out of walls they have come too far into.
+void sph_push_out(Sph *sph, int64_t block);
+/// Hands to bodies what the sand did to them.
+void sph_load_bodies(Sph *sph);
+
+// --- kernels: for blocks [first, last) ------------------------------------------------------------
+
+SIMD_KERNEL(void, sph_list_count, (const Sph *sph, int64_t first, int64_t last))
+SIMD_KERNEL(void, sph_list_fill, (const Sph *sph, int64_t first, int64_t last))
+
+/// Velocity gradient and new stress.
+SIMD_KERNEL(void, sph_elastoplastic_stress, (Sph * sph, int64_t first, int64_t last))
+/// Acceleration by stress, viscosity and gravity.
+SIMD_KERNEL(void, sph_elastoplastic_force, (Sph * sph, int64_t first, int64_t last))
+
+/// Part filled; acceleration by everything but pressure and friction, and the velocities it leads to.
+SIMD_KERNEL(void, sph_ihmsen2013_begin, (Sph * sph, int64_t first, int64_t last))
+/// Corrects pressure and friction by what the velocities would lead to.
+SIMD_KERNEL(void, sph_ihmsen2013_correct, (Sph * sph, int64_t first, int64_t last))
+/// The acceleration that follows, of particles by each other.
+SIMD_KERNEL(void, sph_ihmsen2013_force, (Sph * sph, int64_t first, int64_t last))
+
+/// How moisture spreads: into SPH_WET.
+SIMD_KERNEL(void, sph_soak, (Sph * sph, int64_t first, int64_t last))
+/// Velocities, moisture and places after the step.
+SIMD_KERNEL(void, sph_move, (Sph * sph, int64_t first, int64_t last))

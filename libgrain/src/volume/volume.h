@@ -1,0 +1,45 @@
+#pragma once
+/// Particles as voxels, in blocks of 8 x 8 x 8 and only where there is something: which share of each voxel is sand,
+/// how fast it moves, how far its surface is. Voxel (i, j, k) is at voxel_size * (i, j, k), in OpenVDB's way.
+///
+/// Every particle lies in the block of its nearest voxel; a block takes in the particles of the 27 blocks around it, in
+/// the order of blocks and, within one, of particles. So no two threads write to one voxel, and the sums have the same
+/// bits for any number of them.
+#include "base/vec.h"
+#include "grain/base.h"
+
+/// A particle's amount is spread by a quadratic B-spline, 3 widths across; its influence must end within a block.
+#define VOLUME_MOST_WIDTH 5.0f
+/// Half width of the band of distances, in voxels.
+#define VOLUME_BAND 3.0f
+
+typedef struct VolumeParticles {
+    int64_t count;
+    const Vec3 *position;               ///< m
+    const Vec3 *velocity;               ///< m/s; NULL unless velocities are wanted
+    const float *radius;                ///< m
+    double amount_each, amount_of_cube; ///< m3 of sand in a particle: the first, and the second times its radius cubed
+    const float *amount;                ///< instead of these, m3; may be NULL
+    const float *width;                 ///< m; NULL: a particle's diameter. At least a voxel, at most VOLUME_MOST_WIDTH
+} VolumeParticles;
+
+typedef struct VolumeDef {
+    float voxel_size;       ///< m
+    float velocity_seconds; ///< above 0: velocities are wanted, and around the sand for as far as it moves in this time
+    float surface_radii;    ///< above 0: distances are wanted; how far a particle counts for its neighbours' surface
+} VolumeDef;
+
+typedef struct Volume {
+    double voxel_size; ///< m
+    int64_t block_count;
+    int32_t *corner;    ///< 3 for each block: its first voxel
+    int32_t *neighbour; ///< 6 for each: the blocks at -x, +x, -y, ...; -1 for none
+    float *density;     ///< share of the voxel that is sand; 512 for each block, x fastest
+    float *velocity;    ///< m/s; 3 x 512 for each block. NULL unless wanted
+    float *distance;    ///< m, below 0 inside, never beyond the band. NULL unless wanted
+} Volume;
+
+GrainResult volume_make(Volume *out, const VolumeDef *def, const VolumeParticles *particles, int threads);
+void volume_free(Volume *volume);
+/// Memory that making it takes at most, beside what it is made of.
+double volume_bytes(int64_t particles, int64_t blocks, const VolumeDef *def);

@@ -1,0 +1,23 @@
+#pragma once
+/// Dust: fast sand leaves a puff in every frame, which the air stops, stirs, spreads and thins until it is gone. What
+/// there is in a frame follows from that frame and those shortly before it, so frames can be made in any order.
+#include "volume/volume.h"
+
+typedef struct Dust Dust;
+/// Reads a frame and hands it to dust_add; one before the first is none.
+typedef GrainResult DustReadFn(void *user, int32_t frame, Dust *dust);
+
+typedef struct DustDef {
+    float speed;         ///< m/s, from which sand raises dust; at twice that, all it can
+    float linger;        ///< s until a puff is gone; 0: it lasts one frame
+    float frame_seconds; ///< s from frame to frame
+    float voxel_size;    ///< m
+    DustReadFn *read;
+    void *user;
+} DustDef;
+
+GrainResult dust_create(const DustDef *def, Dust **out);
+void dust_destroy(Dust *dust);
+GrainResult dust_add(Dust *dust, int32_t frame, const VolumeParticles *sand);
+/// The puffs there are in a frame, as particles; they are the dust's, until its next call.
+GrainResult dust_at(Dust *dust, int32_t frame, int threads, VolumeParticles *out);

@@ -1,0 +1,57 @@
+#pragma once
+/// A file's bytes, made in memory and handed over.
+#include "vdb_guard.h"
+
+#include <openvdb/io/Archive.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+namespace {
+
+class MemoryFile : public openvdb::io::Archive {
+  public:
+    openvdb::SharedPtr<openvdb::io::Archive> copy() const override
+    {
+        return openvdb::SharedPtr<openvdb::io::Archive>(new MemoryFile(*this));
+    }
+
+    std::string bytes_of(const openvdb::GridCPtrVec &grids) const
+    {
+        std::ostringstream stream(std::ios::binary);
+        stream.exceptions(std::ios::failbit | std::ios::badbit);
+        openvdb::io::Archive::write(stream, grids, true, openvdb::MetaMap());
+        return stream.str();
+    }
+};
+
+// After the magic number, three version numbers and a flag OpenVDB writes a random number as text. Ours follows from
+// the file's other bytes (FNV-1a), so that the same grids are the same file.
+void replace_random_number(std::string &bytes)
+{
+    constexpr size_t first = 8 + 3 * 4 + 1, length = 36;
+    if (bytes.size() < first + length) return;
+    uint64_t hash[2] = {0xcbf29ce484222325u, 0x9ae16a3b2f90404fu};
+    for (size_t i = 0; i < bytes.size(); i++) {
+        if (i >= first && i < first + length) continue;
+        hash[i & 1] = (hash[i & 1] ^ uint8_t(bytes[i])) * 0x100000001b3u;
+    }
+    char text[length + 1];
+    snprintf(text, sizeof text, "%08x-%04x-5%03x-8%03x-%012llx", unsigned(hash[0] >> 32),
+             unsigned(hash[0] >> 16 & 0xffff), unsigned(hash[0] & 0xfff), unsigned(hash[1] >> 48 & 0xfff),
+             (unsigned long long)(hash[1] & 0xffffffffffffu));
+    std::memcpy(&bytes[first], text, length);
+}
+
+inline void write_to_sink(const openvdb::GridCPtrVec &grids, VdbSinkFn *sink, void *user)
+{
+    std::string bytes = MemoryFile().bytes_of(grids);
+    replace_random_number(bytes);
+    constexpr size_t piece = size_t(1) << 26;
+    for (size_t at = 0; at < bytes.size(); at += piece)
+        if (sink(user, bytes.data() + at, int64_t(std::min(piece, bytes.size() - at))) != 0)
+            throw Failure{VDB_ERROR_IO, ""};
+}
+
+} // namespace

@@ -1,0 +1,205 @@
+"""Volumes: baked, played by Blender itself, rendered by Cycles with absorption and blur where they belong."""
+import shutil
+import subprocess
+from pathlib import Path
+
+import bpy
+import numpy as np
+import support
+from mathutils import Vector
+
+
+def dusty_scene(folder: Path, last_frame: int = 4) -> bpy.types.Scene:
+    scene = support.small_scene(last_frame)
+    scene.grain.volume.dust_speed = 0.2
+    support.save(folder)
+    assert bpy.ops.grain.bake() == {'FINISHED'}
+    return scene
+
+
+def shown_file(item: bpy.types.Object) -> str:
+    """The file Blender reads in this frame, by its own account; '' where it reads none."""
+    data = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    if not data.grids.load():
+        return ""
+    assert data.grids.error_message == "", data.grids.error_message
+    return Path(bpy.path.abspath(data.grids.frame_filepath)).name
+
+
+def grid_names(item: bpy.types.Object) -> list[str]:
+    data = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    data.grids.load()
+    return sorted(grid.name for grid in data.grids)
+
+
+def test_bake_volume_makes_an_object_that_plays(folder: Path) -> None:
+    from grain.scene import volumes
+    scene = dusty_scene(folder)
+    assert volumes.condition(scene)[0] == 'EMPTY'
+    assert bpy.ops.grain.bake_volume() == {'FINISHED'}
+    assert volumes.condition(scene)[0] == 'COMPLETE'
+    item = scene.grain.volume.object
+    assert item.type == 'VOLUME' and item.data.filepath == "//grain_cache/Sand/volume/volume_0001.vdb", item.data.filepath
+    for frame in (3, 1, 4, 2):
+        scene.frame_set(frame)
+        assert shown_file(item) == f"volume_{frame:04d}.vdb"
+    assert grid_names(item) == ["density", "dust", "velocity"]
+    scene.frame_set(20)
+    assert shown_file(item) == "volume_0004.vdb", "after the end the last frame is held"
+    assert item.data.velocity_unit == 'SECOND', item.data.velocity_unit
+    assert item.data.velocity_grid == "velocity", item.data.velocity_grid
+    again = item.name
+    scene.grain.volume.voxel_size = 4.0
+    assert volumes.condition(scene)[0] == 'OTHER'
+    before = {path: path.stat().st_mtime_ns for path in (folder / "grain_cache/Sand").glob("coarse_*")}
+    assert bpy.ops.grain.bake_volume() == {'FINISHED'}
+    assert scene.grain.volume.object.name == again and len(bpy.data.volumes) == 1
+    assert {path: path.stat().st_mtime_ns for path in (folder / "grain_cache/Sand").glob("coarse_*")} == before
+    from grain.scene import condition
+    assert condition.of_scene(scene).kind == 'COMPLETE', "the volume's settings are no part of the bake's"
+
+
+def test_a_moved_project_plays_without_the_addon(folder: Path) -> None:
+    """In another Blender, where nothing of Grain is enabled: only Blender's own sequence can have played it. Frames before
+    zero count too."""
+    scene = support.small_scene(1)
+    scene.grain.use_frame_range, scene.grain.frame_start, scene.grain.frame_end = True, -2, 1
+    (folder / "here").mkdir()
+    support.save(folder / "here")
+    bpy.ops.grain.bake()
+    bpy.ops.grain.bake_volume()
+    bpy.ops.wm.save_mainfile()
+    shutil.move(folder / "here", folder / "there")
+    script = """
+import bpy, os
+item = bpy.data.objects["Grain Volume"]
+for frame in (-2, -1, 0, 1):
+    bpy.context.scene.frame_set(frame)
+    data = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    assert data.grids.load(), (frame, data.grids.error_message)
+    print("FOUND", os.path.basename(data.grids.frame_filepath), data.grids["density"].is_loaded)
+"""
+    done = subprocess.run([bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7",
+                           str(folder / "there/test.blend"), "--python-expr", script], capture_output=True, text=True, timeout=100)
+    found = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("FOUND")]
+    assert found == [f"volume_{number:04d}.vdb" for number in range(4)], support.fail_output(done)
+
+
+def test_damaged_file_is_named(folder: Path) -> None:
+    """Before Blender reads it: 3.4 itself ends when it meets a file that is cut short."""
+    scene = dusty_scene(folder, 2)
+    scene.frame_set(1)
+    bpy.ops.grain.bake_volume()
+    path = folder / "grain_cache/Sand/volume/volume_0002.vdb"
+    path.write_bytes(path.read_bytes()[:3000])
+    assert bpy.ops.grain.bake_volume() == {'FINISHED'}
+    from grain import runtime
+    said = [message.text for messages in runtime.state.messages.values() for message in messages]
+    assert any("volume_0002.vdb" in text for text in said), said
+    scene.frame_set(2)
+    assert shown_file(scene.grain.volume.object) == "volume_0002.vdb"
+
+
+def test_free_and_first_save_take_the_volume_along(folder: Path) -> None:
+    scene = support.small_scene(2)
+    bpy.ops.grain.bake()
+    bpy.ops.grain.bake_volume()
+    support.save(folder)
+    item = scene.grain.volume.object
+    assert item.data.filepath == "//grain_cache/Sand/volume/volume_0001.vdb", item.data.filepath
+    scene.frame_set(2)
+    assert shown_file(item) == "volume_0002.vdb"
+    bpy.ops.grain.free()
+    assert not (folder / "grain_cache/Sand").exists()
+
+
+def test_surface_mesh(folder: Path) -> None:
+    scene = support.small_scene(2)
+    support.save(folder)
+    bpy.ops.grain.bake()
+    scene.grain.volume.surface = True
+    bpy.ops.grain.bake_volume()
+    assert bpy.ops.grain.surface_mesh() == {'FINISHED'}
+    scene.frame_set(1)
+    mesh = scene.grain.volume.mesh_object.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    points = np.empty(len(mesh.vertices) * 3, np.float32)
+    mesh.vertices.foreach_get("co", points)
+    points = points.reshape(-1, 3)
+    low, high = points.min(axis=0), points.max(axis=0)
+    sand = support.read_frame(folder / "grain_cache/Sand/coarse_000001.grain")
+    radius = sand["radius"][:, None]
+    # The outermost layer's own outside, without the one grain that sticks out of it; within a radius, as it is bumpy.
+    assert (np.abs(low - np.quantile(sand["position"] - radius, 0.03, axis=0)) < 0.01).all(), low
+    assert (np.abs(high - np.quantile(sand["position"] + radius, 0.97, axis=0)) < 0.01).all(), high
+    assert len(mesh.polygons) > 100
+    outward = sum(polygon.normal.dot(polygon.center - Vector((0.0, 0.0, 0.25))) > 0 for polygon in mesh.polygons)
+    assert outward > 0.9 * len(mesh.polygons), "the mesh is inside out"
+
+
+# --- renders --------------------------------------------------------------------------------------
+
+SIZE = 32
+EXTENT = 0.8  # m, that the picture shows
+
+
+def render(scene: bpy.types.Scene, path: Path) -> np.ndarray:
+    """Darkness of each pixel before a white world, rows from below."""
+    scene.render.filepath = str(path)
+    bpy.ops.render.render(write_still=True)
+    image = bpy.data.images.load(str(path))
+    pixels = np.empty(SIZE * SIZE * 4, np.float32)
+    image.pixels.foreach_get(pixels)
+    bpy.data.images.remove(image)
+    return 1.0 - pixels.reshape(SIZE, SIZE, 4)[:, :, 1]
+
+
+def set_up_render(scene: bpy.types.Scene) -> None:
+    camera = support.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
+    camera.data.type, camera.data.ortho_scale = 'ORTHO', EXTENT
+    camera.location, camera.rotation_euler = (0.0, -3.0, 0.25), (np.pi / 2, 0.0, 0.0)
+    scene.camera = camera
+    world = bpy.data.worlds.new("White")
+    world.use_nodes = True
+    world.node_tree.nodes["Background"].inputs["Color"].default_value = (1.0, 1.0, 1.0, 1.0)
+    scene.world = world
+    scene.render.engine = 'CYCLES'
+    scene.render.resolution_x = scene.render.resolution_y = SIZE
+    scene.render.image_settings.file_format, scene.render.image_settings.color_depth = 'OPEN_EXR', '32'
+    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.use_adaptive_sampling = 32, False, False
+    scene.cycles.volume_bounces, scene.cycles.max_bounces = 0, 0  # what is scattered is gone
+    for item in scene.objects:
+        item.hide_render = item.type not in ('VOLUME', 'CAMERA')
+
+
+def centre(darkness: np.ndarray) -> tuple[float, float]:
+    """Of the darkness, in metres to the right and up from the picture's middle."""
+    across = (np.arange(SIZE) + 0.5) / SIZE * EXTENT - EXTENT / 2
+    return float((darkness.sum(axis=0) * across).sum() / darkness.sum()), float((darkness.sum(axis=1) * across).sum() / darkness.sum())
+
+
+def test_cycles_absorbs_and_blurs_along_the_motion(folder: Path) -> None:
+    scene = dusty_scene(folder, 5)
+    scene.grain.volume.dust = False
+    bpy.ops.grain.bake_volume()
+    set_up_render(scene)
+    scene.frame_set(4)
+    sharp = render(scene, folder / "sharp.exr")
+    sand = support.read_frame(folder / "grain_cache/Sand/coarse_000004.grain")
+    middle = np.average(sand["position"], axis=0, weights=sand["radius"] ** 3)
+    # A quarter of a pixel; half a voxel, which Blender takes OpenVDB's grids to be shifted by, would be 0.01 m.
+    assert abs(centre(sharp)[0] - middle[0]) < 0.006 and abs(centre(sharp)[1] - (middle[2] - 0.25)) < 0.006, (centre(sharp), middle)
+    rows = np.flatnonzero(sharp.max(axis=1) > 0.1)
+    columns = np.flatnonzero(sharp.max(axis=0) > 0.1)
+    assert sharp[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1].max() > 0.8, "16 cm of sand let light through"
+    assert np.abs(sharp[:4]).max() < 0.02 and np.abs(sharp[:, :4]).max() < 0.02, "the air is not clear"
+    scene.render.use_motion_blur = True
+    scene.render.motion_blur_shutter = 1.0
+    speed = 9.81 * 3 / 24
+    for position, way in (('START', -0.5 * speed / 24), ('END', 0.5 * speed / 24), ('CENTER', 0.0)):
+        scene.cycles.motion_blur_position = position
+        blurred = render(scene, folder / f"{position}.exr")
+        moved = centre(blurred)[1] - centre(sharp)[1]
+        assert abs(moved - way) < 0.006, f"{position}: the blur's middle lies {moved:.4f} m off, expected {way:.4f}"
+        assert abs(centre(blurred)[0] - centre(sharp)[0]) < 0.004
+    assert np.count_nonzero(blurred.max(axis=1) > 0.02) > np.count_nonzero(sharp.max(axis=1) > 0.02), "there is no streak"
+    assert np.count_nonzero(blurred.max(axis=0) > 0.02) <= np.count_nonzero(sharp.max(axis=0) > 0.02) + 1

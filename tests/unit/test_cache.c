@@ -1,0 +1,271 @@
+// The cache folder as a protocol: damage anywhere is found, one writer at a time, nothing removed that is not the
+// cache's.
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/rng.h"
+#include "grain/grain.h"
+#include "output/cache.h"
+#include "unit/test.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FRAMES 12
+#define PARTICLES 40
+
+static CacheManifest wanted_manifest(void)
+{
+    return (CacheManifest){.fingerprint = "0123456789abcdef0123456789abcdef",
+                           .job_name = (char *)"Sand",
+                           .fps = 24.0,
+                           .frame_start = 1,
+                           .frame_end = FRAMES,
+                           .stream = "coarse"};
+}
+
+// Frames, a kept checkpoint and the latest one.
+static GrainResult write_cache(const char *folder)
+{
+    CacheManifest wanted = wanted_manifest();
+    Particles particles = {0};
+    Cache cache;
+    GrainResult result = GRAIN_OK;
+    for (int i = 0; i < PARTICLES && result == GRAIN_OK; i++)
+        result = particles_add(&particles, vec3((float)i, 1, 2), vec3(0, 0, (float)-i), 0.5f);
+    if (result == GRAIN_OK) result = cache_open(&cache, folder, &wanted, CACHE_KEEP);
+    for (int32_t frame = 1; frame <= FRAMES && result == GRAIN_OK; frame++) {
+        result = cache_write_frame(&cache, frame, frame / 24.0, &particles, NULL, 0);
+        GrainFileHeader header = {.frame = frame, .particles = PARTICLES};
+        Column column = {"position", GRAIN_F32, 3, PARTICLES, particles.position};
+        if (result == GRAIN_OK) result = cache_write_checkpoint(&cache, &header, &column, 1);
+    }
+    if (result == GRAIN_OK) cache_close(&cache);
+    particles_free(&particles);
+    return result;
+}
+
+static char *path_in(const char *folder, const char *name)
+{
+    char *path;
+    return file_join(folder, name, &path) == GRAIN_OK ? path : NULL;
+}
+
+// Without flushing: thousands of these are written.
+static int write_bytes(const char *path, const void *data, int64_t bytes)
+{
+    FILE *file = fopen(path, "wb");
+    int written = file && fwrite(data, 1, (size_t)bytes, file) == (size_t)bytes;
+    return file ? fclose(file) == 0 && written : 0;
+}
+
+static void count_words(void *user, const char *text) { *(int *)user += text[0] != 0; }
+
+// Whether a program that loads this file would notice.
+static int loading_fails(const char *folder, const char *name, const char *path)
+{
+    CacheManifest manifest;
+    struct GrainFrame file;
+    if (strcmp(name, "cache.json") == 0) {
+        GrainResult result = cache_manifest_read(folder, &manifest);
+        cache_manifest_free(&manifest);
+        return result == GRAIN_ERROR_DAMAGED;
+    }
+    GrainResult result = grain_file_read(path, &file);
+    grain_file_free(&file);
+    return result == GRAIN_ERROR_DAMAGED;
+}
+
+static int is_noticed(const char *folder, const char *name, const char *path)
+{
+    int64_t damaged = 0;
+    int told = 0;
+    return cache_verify(folder, count_words, &told, &damaged) == GRAIN_OK && damaged == 1 && told == 1 &&
+           loading_fails(folder, name, path);
+}
+
+// One bit anywhere in the list, a frame or a checkpoint, 125 times each; cut off anywhere, 25 times each.
+TEST(one_bit_anywhere_is_noticed)
+{
+    static const char *const names[] = {"cache.json", "coarse_000007.grain", "checkpoint_000010.grain",
+                                        "checkpoint.grain"};
+    const char *folder = test_folder();
+    ENSURE_OK(write_cache(folder));
+    int noticed = 0, flips = 0, cuts = 0, noticed_cuts = 0;
+    for (int n = 0; n < 4; n++) {
+        char *path = path_in(folder, names[n]), *data;
+        int64_t bytes;
+        ENSURE_OK(file_read(path, (void **)&data, &bytes));
+        for (int i = 0; i < 125; i++) {
+            Rng4 r = rng_at(11, (uint64_t)i, RNG_STREAM_TEST, (uint32_t)n);
+            int64_t at = r.word[0] % bytes;
+            data[at] ^= (char)(1 << r.word[1] % 8);
+            flips++;
+            noticed += write_bytes(path, data, bytes) && is_noticed(folder, names[n], path);
+            data[at] ^= (char)(1 << r.word[1] % 8);
+            if (i % 5) continue;
+            cuts++;
+            noticed_cuts += write_bytes(path, data, r.word[2] % bytes) && is_noticed(folder, names[n], path);
+        }
+        write_bytes(path, data, bytes);
+        alloc_free(data);
+        alloc_free(path);
+    }
+    int64_t damaged;
+    int told = 0;
+    ENSURE_OK(cache_verify(folder, count_words, &told, &damaged));
+    ENSURE_EQUAL(damaged, 0);
+    ENSURE_EQUAL(noticed, flips);
+    ENSURE_EQUAL(noticed_cuts, cuts);
+    ENSURE_EQUAL(flips, 500);
+}
+
+// A whole frame in the place of another is damage too.
+TEST(a_frame_in_the_wrong_place_is_noticed)
+{
+    const char *folder = test_folder();
+    ENSURE_OK(write_cache(folder));
+    char *from = path_in(folder, "coarse_000003.grain"), *to = path_in(folder, "coarse_000004.grain");
+    int renamed = rename(from, to) == 0, told = 0;
+    alloc_free(from), alloc_free(to);
+    int64_t damaged;
+    ENSURE(renamed);
+    ENSURE_OK(cache_verify(folder, count_words, &told, &damaged));
+    ENSURE_EQUAL(damaged, 2); // one is another's, one is missing
+}
+
+TEST(repair_drops_what_is_damaged_and_nothing_else)
+{
+    const char *folder = test_folder();
+    ENSURE_OK(write_cache(folder));
+    char *frame = path_in(folder, "coarse_000005.grain"), *checkpoint = path_in(folder, "checkpoint_000010.grain");
+    int written = write_bytes(frame, "GRAINFRM", 8) && write_bytes(checkpoint, "", 0), told = 0;
+    int64_t dropped, damaged;
+    GrainResult result = cache_repair(folder, count_words, &told, &dropped);
+    int is_kept = file_exists(frame), is_removed = !file_exists(checkpoint);
+    alloc_free(frame), alloc_free(checkpoint);
+    ENSURE(written && is_kept && is_removed);
+    ENSURE_OK(result);
+    ENSURE_EQUAL(dropped, 2);
+    ENSURE_OK(cache_verify(folder, count_words, &told, &damaged));
+    ENSURE_EQUAL(damaged, 0);
+    CacheManifest manifest;
+    ENSURE_OK(cache_manifest_read(folder, &manifest));
+    int64_t listed = manifest.frame_count;
+    cache_manifest_keep_run(&manifest);
+    int64_t run = manifest.frame_count;
+    cache_manifest_free(&manifest);
+    ENSURE_EQUAL(listed, FRAMES - 1);
+    ENSURE_EQUAL(run, 4); // what a bake goes on from
+}
+
+TEST(garbage_is_what_no_list_names)
+{
+    static const char *const foreign[] = {"notes.txt",           "coarse_5.grain",      "coarse_000099.grain.bak",
+                                          "coarse_+00099.grain", "Coarse_000099.grain", "grains_000099.grain",
+                                          "checkpoint_99.grain", "job.json.part"};
+    static const char *const garbage[] = {"coarse_000099.grain",      "coarse_-00003.grain", "checkpoint_000020.grain",
+                                          "coarse_000013.grain.part", "cache.json.part",     "checkpoint.grain.part"};
+    const char *folder = test_folder();
+    int told = 0, left = 0;
+    int64_t removed, bytes;
+    ENSURE_OK(write_cache(folder));
+    for (int i = 0; i < 8 + 6; i++) {
+        char *path = path_in(folder, i < 8 ? foreign[i] : garbage[i - 8]);
+        int written = write_bytes(path, "12345", 5);
+        alloc_free(path);
+        ENSURE(written);
+    }
+    ENSURE_OK(cache_collect_garbage(folder, 1, count_words, &told, &removed, &bytes));
+    ENSURE_EQUAL(removed, 6);
+    ENSURE_OK(cache_collect_garbage(folder, 0, count_words, &told, &removed, &bytes));
+    ENSURE_EQUAL(removed, 6);
+    ENSURE_EQUAL(bytes, 30);
+    ENSURE_EQUAL(told, 12);
+    for (int i = 0; i < 8 + 6; i++) {
+        char *path = path_in(folder, i < 8 ? foreign[i] : garbage[i - 8]);
+        left += file_exists(path) * (i < 8 ? 1 : 100);
+        alloc_free(path);
+    }
+    ENSURE_EQUAL(left, 8);
+    ENSURE_OK(cache_verify(folder, count_words, &told, &bytes));
+    ENSURE_EQUAL(bytes, 0);
+}
+
+// --- the lock -------------------------------------------------------------------------------------
+
+static GrainResult take_and_release(const char *folder)
+{
+    CacheLock lock;
+    GrainResult result = cache_lock_take(&lock, folder);
+    if (result == GRAIN_OK) cache_lock_release(&lock);
+    return result;
+}
+
+// On a share without flock: a lock is held as long as its owner lives and touches it.
+TEST(a_lock_by_heartbeat_is_held_and_taken_over)
+{
+    const char *folder = test_folder();
+    char *path = path_in(folder, "lock"), host[64] = "", text[200];
+    gethostname(host, sizeof host - 1);
+    setenv("GRAIN_LOCK", "heartbeat", 1);
+    CacheLock lock;
+    GrainResult first = cache_lock_take(&lock, folder), second = take_and_release(folder);
+    int names_owner = strstr(grain_last_error(), host) && strstr(grain_last_error(), "since 20");
+    lock.last_beat = -1e9;
+    GrainResult beat = cache_lock_beat(&lock);
+    if (first == GRAIN_OK) cache_lock_release(&lock);
+    int is_gone = !file_exists(path);
+
+    // Of a process of this machine that is gone.
+    snprintf(text, sizeof text, "process 99999999 on %s (user x, since then)", host);
+    int written = write_bytes(path, text, (int64_t)strlen(text));
+    GrainResult dead = take_and_release(folder);
+
+    // Of another machine: fresh, then untouched for ten minutes.
+    static const char other[] = "process 17 on another-machine (user x, since then)";
+    written &= write_bytes(path, other, sizeof other - 1);
+    GrainResult fresh = take_and_release(folder);
+    int names_other = strstr(grain_last_error(), "process 17 on another-machine") != NULL;
+    struct timespec old[2] = {{.tv_sec = time(NULL) - 600}, {.tv_sec = time(NULL) - 600}};
+    written &= utimensat(AT_FDCWD, path, old, 0) == 0;
+    GrainResult stale = cache_lock_take(&lock, folder);
+
+    // Taken from us in turn: we notice at the next beat, and leave it to them.
+    written &= write_bytes(path, other, sizeof other - 1);
+    if (stale == GRAIN_OK) lock.last_beat = -1e9;
+    GrainResult lost = stale == GRAIN_OK ? cache_lock_beat(&lock) : GRAIN_OK;
+    if (stale == GRAIN_OK) cache_lock_release(&lock);
+    int is_left = file_exists(path);
+    unsetenv("GRAIN_LOCK");
+    alloc_free(path);
+    ENSURE(written && names_owner && names_other && is_gone && is_left);
+    ENSURE_EQUAL(first, GRAIN_OK);
+    ENSURE_EQUAL(second, GRAIN_ERROR_BUSY);
+    ENSURE_EQUAL(beat, GRAIN_OK);
+    ENSURE_EQUAL(dead, GRAIN_OK);
+    ENSURE_EQUAL(fresh, GRAIN_ERROR_BUSY);
+    ENSURE_EQUAL(stale, GRAIN_OK);
+    ENSURE_EQUAL(lost, GRAIN_ERROR_BUSY);
+}
+
+// flock knows: what a dead process wrote into the file means nothing.
+TEST(a_lock_by_flock_outlives_nobody)
+{
+    const char *folder = test_folder();
+    char *path = path_in(folder, "lock");
+    static const char other[] = "process 17 on another-machine (user x, since then)";
+    int written = write_bytes(path, other, sizeof other - 1);
+    CacheLock lock;
+    GrainResult first = cache_lock_take(&lock, folder), second = take_and_release(folder);
+    if (first == GRAIN_OK) cache_lock_release(&lock);
+    GrainResult third = take_and_release(folder);
+    alloc_free(path);
+    ENSURE(written);
+    ENSURE_EQUAL(first, GRAIN_OK);
+    ENSURE_EQUAL(second, GRAIN_ERROR_BUSY);
+    ENSURE_EQUAL(third, GRAIN_OK);
+}
