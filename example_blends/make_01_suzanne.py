@@ -32,7 +32,7 @@ def main() -> None:
     table.grain.collider.shape = 'PLANE'
     suzanne.grain.collider.friction_angle = math.radians(22.0)  # glazed
     block.grain.type = 'SOURCE'
-    settings = scene.grain
+    settings = scene.grain.active
     settings.name = "Suzanne"
     settings.particle_radius = 0.0012
     settings.size_spread = 0.3

@@ -54,7 +54,7 @@ def main() -> None:
         material, surface = studio.new_material(f"Ball {number + 1}", colour, 0.25)
         surface.inputs["Metallic"].default_value = metallic
         add_body(f"Ball {number + 1}", ball_mesh(), radius, place, density, material)
-    settings = scene.grain
+    settings = scene.grain.active
     settings.name = "Crates"
     settings.particle_radius = 0.0017
     settings.size_spread = 0.3

@@ -32,7 +32,7 @@ scene = bpy.context.scene
 scene.frame_end = max(frame, 2)
 if quick:
     scene.render.resolution_percentage, scene.cycles.samples = 50, 32
-    scene.grain.particle_radius *= 1.5
+    scene.grain.active.particle_radius *= 1.5
 if bpy.ops.grain.bake(restart=True) != {'FINISHED'}:
     sys.exit("the bake did not finish")
 scene.frame_set(frame)

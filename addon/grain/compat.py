@@ -3,7 +3,7 @@ from typing import Any, Optional
 
 import blf
 import bpy
-from bpy.types import (Context, GeometryNodeTree, Material, Modifier, Node, NodeSocket, NodeTree, UILayout)
+from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Modifier, Node, NodeSocket, NodeTree, UILayout)
 
 VERSION: tuple[int, int, int] = bpy.app.version
 VERSION_TEXT: str = bpy.app.version_string
@@ -89,3 +89,40 @@ def use_nodes(material: Material) -> None:
 def handler_lists(*names: str) -> list[Any]:
     """Those of the named lists of bpy.app.handlers which this Blender has."""
     return [getattr(bpy.app.handlers, name) for name in names if hasattr(bpy.app.handlers, name)]
+
+
+def curve_lists(owner: ID) -> list[Any]:
+    """Lists of animation curves and drivers of a data-block's own settings. From 5.0 an action keeps them by slot."""
+    data = owner.animation_data
+    if data is None:
+        return []
+    if data.action is None:
+        return [data.drivers]
+    if VERSION < (5, 0, 0):
+        return [data.action.fcurves, data.drivers]
+    bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
+    return [*(bag.fcurves for bag in bags if bag is not None), data.drivers]
+
+
+def copy_curve(curves: Any, curve: FCurve, data_path: str) -> None:
+    """The same keys or driver for another setting."""
+    if curve.driver is not None:
+        curves.from_existing(src_driver=curve).data_path = data_path
+        return
+    made = curves.new(data_path, index=curve.array_index)
+    made.extrapolation = curve.extrapolation
+    made.keyframe_points.add(len(curve.keyframe_points))
+    for key, target in zip(curve.keyframe_points, made.keyframe_points):
+        for name in ("co", "handle_left_type", "handle_right_type", "interpolation", "easing", "amplitude", "back",
+                     "period", "handle_left", "handle_right"):
+            setattr(target, name, getattr(key, name))
+    made.update()
+
+
+def stored_settings(owner: ID, name: str) -> Any:
+    """What a file holds of a group of settings, also those which this version of Grain does not know; None where nothing
+    is. From 5.0 it is kept apart from the artist's own properties."""
+    if VERSION >= (5, 0, 0):
+        stored = owner.bl_system_properties_get()
+        return stored.get(name) if stored is not None else None
+    return owner.get(name)

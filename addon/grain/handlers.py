@@ -7,12 +7,12 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
 from . import compat, runtime
-from .scene import apply, estimate, paths, playback, relocate, volumes
+from .scene import apply, estimate, migrate, paths, playback, relocate, simulations, volumes
 
 
 @persistent
 def on_frame_change(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
-    playback.show(scene, is_render=depsgraph is not None and depsgraph.mode == 'RENDER')
+    playback.show_scene(scene, is_render=depsgraph is not None and depsgraph.mode == 'RENDER')
 
 
 @persistent
@@ -25,7 +25,9 @@ def on_load_post(*_: Any) -> None:
     runtime.forget()
     estimate.forget_all()
     for scene in bpy.data.scenes:
-        volumes.follow_cache(scene)
+        migrate.from_single(scene)
+    for simulation in simulations.of_file():
+        volumes.follow_cache(simulation)
     playback.show_all(is_render=bpy.app.background)
 
 
@@ -40,17 +42,17 @@ def on_undo(*_: Any) -> None:
 @persistent
 def on_save_pre(*_: Any) -> None:
     """Points belong in the cache: a .blend with a million of them in it would carry 32 MB for nothing."""
-    for scene in bpy.data.scenes:
-        item = apply.sand_object(scene)
-        if item is not None and item.mode != 'EDIT' and paths.has_cache(scene):
+    for simulation in simulations.of_file():
+        item = apply.sand_object(simulation)
+        if item is not None and item.mode != 'EDIT' and paths.has_cache(simulation):
             apply.clear(item)
-            playback.forget(scene)
+            playback.forget(simulation)
 
 
 @persistent
 def on_save_post(*_: Any) -> None:
-    for scene in bpy.data.scenes:
-        relocate.after_save(scene)
+    for simulation in simulations.of_file():
+        relocate.after_save(simulation)
     playback.show_all()
 
 
@@ -64,7 +66,9 @@ def on_depsgraph_update(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> 
             item = update.id.original
             if item.grain.type != 'NONE':
                 estimate.forget(item)
-                runtime.state.outdated.pop(paths.cache_folder(scene), None)
+                for simulation in scene.grain.simulations:
+                    if simulations.takes_part(item, simulation):
+                        runtime.state.outdated.pop(paths.cache_folder(simulation), None)
 
 
 _HANDLERS: tuple[tuple[tuple[str, ...], Callable[..., None]], ...] = (

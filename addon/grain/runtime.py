@@ -22,7 +22,7 @@ class Message:
 class Bake:
     """The one bake under way. One at a time: it uses every core."""
     folder: Path
-    scene_name: str
+    name: str  # of the simulation, when the bake began
     process: BakeProcess
     is_volume: bool = False  # of a bake that is there
     timer: Any = None  # of the modal operator; None in a bake that blocks

@@ -103,7 +103,7 @@ def small_scene(last_frame: int = 5) -> bpy.types.Scene:
     block.grain.type = 'SOURCE'
     step.grain.type = 'COLLIDER'
     floor()
-    scene.grain.particle_radius = 0.01
+    scene.grain.active.particle_radius = 0.01
     scene.frame_start, scene.frame_end = 1, last_frame
     bpy.context.view_layer.update()
     return scene
@@ -112,7 +112,7 @@ def small_scene(last_frame: int = 5) -> bpy.types.Scene:
 def slow_scene() -> bpy.types.Scene:
     """Some ten thousand grains over many frames: a bake nobody waits for."""
     scene = small_scene(400)
-    scene.grain.particle_radius = 0.0025
+    scene.grain.active.particle_radius = 0.0025
     return scene
 
 

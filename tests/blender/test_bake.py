@@ -26,7 +26,7 @@ def digest(folder: Path) -> dict[str, str]:
 
 def start() -> "object":
     from grain.scene import baking
-    return baking.start(bpy.context.scene, bpy.context.view_layer, False)
+    return baking.start(bpy.context.scene.grain.active, bpy.context.view_layer, False)
 
 
 def finish(bake: "object", seconds: float = 60.0) -> "object":
@@ -62,7 +62,7 @@ def test_points_equal_the_cache(folder: Path) -> None:
     cache = folder / "grain_cache/Sand"
     manifest = support.read_json(cache / "cache.json")
     assert [entry["frame"] for entry in manifest["frames"]] == [1, 2, 3, 4, 5]
-    sand = scene.grain.sand_object
+    sand = scene.grain.active.sand_object
     assert sand is not None and sand.name == "Grain Sand"
     for frame in (3, 5, 1):
         scene.frame_set(frame)
@@ -93,9 +93,9 @@ def test_points_equal_the_cache(folder: Path) -> None:
 def test_estimate_is_near(folder: Path) -> None:
     from grain.scene import estimate
     scene = support.small_scene(1)
-    scene.grain.particle_radius = 0.004
+    scene.grain.active.particle_radius = 0.004
     support.save(folder)
-    expected = estimate.of_scene(scene, bpy.context.view_layer.depsgraph)
+    expected = estimate.of_simulation(scene.grain.active, bpy.context.view_layer.depsgraph)
     assert bake() == ""
     entry = support.read_json(folder / "grain_cache/Sand/cache.json")["frames"][0]
     assert abs(expected.particles / entry["particles"] - 1.0) < 0.1, (expected.particles, entry["particles"])
@@ -107,7 +107,7 @@ def test_radius_fits_the_first_source(folder: Path) -> None:
     block = support.box("Block", (0, 0, 0), (20, 30, 10))
     bpy.context.view_layer.update()
     block.grain.type = 'SOURCE'
-    radius = scene.grain.particle_radius
+    radius = scene.grain.active.particle_radius
     scene.frame_end = 1
     support.save(folder)
     assert bake() == ""
@@ -116,14 +116,15 @@ def test_radius_fits_the_first_source(folder: Path) -> None:
     other = support.box("Other", (0, 0, 0), (0.1, 0.1, 0.1))
     bpy.context.view_layer.update()
     other.grain.type = 'SOURCE'
-    assert scene.grain.particle_radius == radius, "only the first source chooses"
+    assert scene.grain.active.particle_radius == radius, "only the first source chooses"
 
 
 def test_chosen_radius_is_left_alone(_: Path) -> None:
     scene = bpy.context.scene
-    scene.grain.particle_radius = 0.123
+    bpy.ops.grain.simulation_add()
+    scene.grain.active.particle_radius = 0.123
     support.box("Block", (0, 0, 0), (1, 1, 1)).grain.type = 'SOURCE'
-    assert abs(scene.grain.particle_radius - 0.123) < 1e-7
+    assert abs(scene.grain.active.particle_radius - 0.123) < 1e-7
 
 
 def test_source_makes_room_and_takes_it_back(_: Path) -> None:
@@ -147,12 +148,12 @@ def test_unit_scale_round_trip(folder: Path) -> None:
         for item in scene.objects:
             item.location /= scale
             item.scale = (1 / scale,) * 3
-        scene.grain.particle_radius = 0.01 / scale
+        scene.grain.active.particle_radius = 0.01 / scale
         where.mkdir()
         support.save(where)
         assert bake() == ""
         scene.frame_set(4)
-        mesh = scene.grain.sand_object.data
+        mesh = scene.grain.active.sand_object.data
         count = len(mesh.vertices)
         position, velocity, radius = (np.empty(count * 3, np.float32), np.empty(count * 3, np.float32),
                                       np.empty(count, np.float32))
@@ -175,12 +176,12 @@ def test_killed_child_leaves_a_message_and_resumes_to_the_same_bits(folder: Path
     from grain import runtime
     from grain.scene import condition
     scene = support.small_scene(12)
-    scene.grain.particle_radius = 0.006
+    scene.grain.active.particle_radius = 0.006
     support.save(folder)
-    scene.grain.name = "Unbroken"
+    scene.grain.active.name = "Unbroken"
     assert bake() == ""
     unbroken = digest(folder / "grain_cache/Unbroken")
-    scene.grain.name = "Killed"
+    scene.grain.active.name = "Killed"
     killed = folder / "grain_cache/Killed"
     running = start()
     wait_for_frames(running, 3)
@@ -190,17 +191,17 @@ def test_killed_child_leaves_a_message_and_resumes_to_the_same_bits(folder: Path
     assert "SIGKILL" in texts(killed) and "Resume" in texts(killed), texts(killed)
     partial = digest(killed)
     assert 3 <= len(partial) < 12
-    assert condition.of_scene(scene).kind == 'PARTIAL'
-    assert scene.grain.sand_object is not None and len(scene.grain.sand_object.data.vertices) > 100
+    assert condition.of_simulation(scene.grain.active).kind == 'PARTIAL'
+    assert scene.grain.active.sand_object is not None and len(scene.grain.active.sand_object.data.vertices) > 100
     assert bake() == ""
     assert digest(killed) == unbroken and len(unbroken) == 12
-    assert condition.of_scene(scene).kind == 'COMPLETE'
+    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
     assert texts(killed) == "", "the message goes with the next bake"
 
 
 def test_stopped_within_two_seconds_and_resumed_to_the_same_bits(folder: Path) -> None:
     scene = support.small_scene(8)
-    scene.grain.particle_radius = 0.004
+    scene.grain.active.particle_radius = 0.004
     support.save(folder)
     running = start()
     wait_for_frames(running, 2)
@@ -213,7 +214,7 @@ def test_stopped_within_two_seconds_and_resumed_to_the_same_bits(folder: Path) -
     assert latency < 2.0, f"{latency:.2f} s"
     assert bake() == ""
     stopped = digest(folder / "grain_cache/Sand")
-    scene.grain.name = "Unbroken"
+    scene.grain.active.name = "Unbroken"
     assert bake() == ""
     assert digest(folder / "grain_cache/Unbroken") == stopped and len(stopped) == 8
 
@@ -254,21 +255,21 @@ def test_changed_settings_are_refused_then_baked_anew(folder: Path) -> None:
     assert bake() == ""
     cache = folder / "grain_cache/Sand"
     before = digest(cache)
-    scene.grain.restitution = 0.7
-    state = condition.of_scene(scene)
+    scene.grain.active.restitution = 0.7
+    state = condition.of_simulation(scene.grain.active)
     assert state.kind == 'OUTDATED' and "bounciness" in state.text, state
     error = bake()
     assert "bounciness" in error and "Bake Anew" in error, error
     assert digest(cache) == before, "nothing may be deleted without asking"
-    scene.grain.restitution = 0.3
-    assert condition.of_scene(scene).kind == 'COMPLETE'
+    scene.grain.active.restitution = 0.3
+    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
     # Geometry is looked at when the button is pressed; then the button knows until the object changes again.
     bpy.data.objects["Block"].location.x += 0.03
     bpy.context.view_layer.update()
     assert "'Block'" in bake()
-    assert condition.of_scene(scene).kind == 'OUTDATED'
+    assert condition.of_simulation(scene.grain.active).kind == 'OUTDATED'
     assert bpy.ops.grain.bake_anew() == {'FINISHED'}
-    assert condition.of_scene(scene).kind == 'COMPLETE'
+    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
     assert digest(cache) != before and len(digest(cache)) == 3
 
 
@@ -280,9 +281,9 @@ def test_cache_of_another_job_without_its_job_folder(folder: Path) -> None:
     assert bake() == ""
     for name in ("job.json", "geometry.bin"):
         (folder / "grain_cache/Sand/job" / name).unlink()
-    scene.grain.density = 2000.0
+    scene.grain.active.density = 2000.0
     assert "Bake Anew" in bake()
-    assert condition.of_scene(scene).kind == 'OUTDATED'
+    assert condition.of_simulation(scene.grain.active).kind == 'OUTDATED'
 
 
 def test_free_deletes_only_its_own(folder: Path) -> None:
@@ -299,7 +300,7 @@ def test_free_deletes_only_its_own(folder: Path) -> None:
     assert bpy.ops.grain.free() == {'FINISHED'}
     assert sorted(path.name for path in cache.iterdir()) == ["coarse_000099.grain", "coarse_notes.grain", "notes.txt"]
     assert outside.read_text() == "precious" and notes.read_text() == "mine"
-    assert len(bpy.context.scene.grain.sand_object.data.vertices) == 0
+    assert len(bpy.context.scene.grain.active.sand_object.data.vertices) == 0
 
 
 def test_free_refuses_a_folder_without_a_bake(folder: Path) -> None:
@@ -337,21 +338,21 @@ def test_busy_cache_is_left_alone(folder: Path) -> None:
     running.process.stop()
     finish(running)
     assert not cache.is_busy(running.folder)
-    assert scene.grain.sand_object is not None
+    assert scene.grain.active.sand_object is not None
 
 
 def test_bad_folder_is_named(folder: Path) -> None:
     scene = support.small_scene(2)
     support.save(folder)
     (folder / "file").write_text("")
-    scene.grain.cache_folder = "//file/cache"
+    scene.grain.active.cache_folder = "//file/cache"
     error = bake()
     assert str(folder / "file") in error and "cache" in error.lower(), error
 
 
 def test_mesh_errors_come_through(folder: Path) -> None:
     scene = support.small_scene(2)
-    scene.grain.particle_radius = 5.0
+    scene.grain.active.particle_radius = 5.0
     support.save(folder)
     error = bake()
     assert "'Block'" in error and "radius" in error, error
@@ -371,14 +372,14 @@ def test_two_scenes_have_two_caches(folder: Path) -> None:
     second = bpy.data.scenes.new("Second")
     bpy.context.window.scene = second
     support.small_scene(2)
-    assert second.grain.name == "Sand.001", second.grain.name
+    assert second.grain.active.name == "Sand.001", second.grain.active.name
     support.save(folder)
-    second.grain.name = "Sand"
+    second.grain.active.name = "Sand"
     assert "'Scene'" in bake()
-    second.grain.name = "Other"
+    second.grain.active.name = "Other"
     assert bake() == ""
     assert (folder / "grain_cache/Other/cache.json").is_file()
-    assert first.grain.sand_object is None and second.grain.sand_object is not None
+    assert first.grain.active.sand_object is None and second.grain.active.sand_object is not None
 
 
 def test_child_survives_without_a_reader(folder: Path) -> None:
@@ -388,7 +389,7 @@ def test_child_survives_without_a_reader(folder: Path) -> None:
     script = """
 import bpy, os, signal
 from grain.scene import baking
-bake = baking.start(bpy.context.scene, bpy.context.view_layer, False)
+bake = baking.start(bpy.context.scene.grain.active, bpy.context.view_layer, False)
 print('PID', bake.process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """

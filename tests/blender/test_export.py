@@ -16,8 +16,8 @@ def refusal(**settings: object) -> str:
 
 def test_frames_as_ply_and_points(folder: Path) -> None:
     scene = support.small_scene(3)
-    scene.grain.use_upsample = True
-    scene.grain.grains_per_particle = 4
+    scene.grain.active.use_upsample = True
+    scene.grain.active.grains_per_particle = 4
     support.save(folder)
     bpy.ops.grain.bake()
     assert bpy.ops.grain.export(filepath="//sand.ply", format='PLY', frame_start=2, frame_end=9) == {'FINISHED'}
@@ -73,7 +73,7 @@ def test_blenders_exporters_get_the_sand_alone(folder: Path) -> None:
     formats, can_write = export.BLENDER_FORMATS, export.can_write
     export.BLENDER_FORMATS, export.can_write = {'ALEMBIC': ("alembic", "grain_stand_in", ".abc")}, lambda kind: True
     try:
-        path = export.write_by_blender(bpy.context, folder / "sand", 'ALEMBIC', 1, 2)
+        path = export.write_by_blender(bpy.context, scene.grain.active, folder / "sand", 'ALEMBIC', 1, 2)
     finally:
         export.BLENDER_FORMATS, export.can_write = formats, can_write
         bpy.utils.unregister_class(GRAIN_OT_stand_in)

@@ -40,7 +40,7 @@ def test_a_frame_made_again_is_read_again(folder: Path) -> None:
     bpy.ops.grain.bake()
     scene.frame_set(2)
     before = positions(scene)
-    scene.grain.grain_seed = 5
+    scene.grain.active.grain_seed = 5
     bpy.ops.grain.bake()
     scene.frame_set(2)
     expected = support.read_frame(folder / "grain_cache/Sand/grains/grains_000002.grain")
@@ -68,7 +68,7 @@ def seconds_to_load(scene: bpy.types.Scene, path: Path, amount: float) -> float:
     for _ in range(4):  # the first gives the mesh its size
         read_ahead.forget()
         began = time.perf_counter()
-        apply.set_frame(scene.grain.sand_object, read_ahead.grains(path, amount), 1.0)
+        apply.set_frame(scene.grain.active.sand_object, read_ahead.grains(path, amount), 1.0)
         best = min(best, time.perf_counter() - began)
     return best
 
@@ -77,9 +77,9 @@ def test_a_million_grains_load_quickly(folder: Path) -> None:
     """Prints the figures; what they may be depends on the machine. A prefix of a tenth must not read the rest, which any
     machine shows."""
     scene = sand_scene(folder, 2)
-    scene.grain.particle_radius *= 0.3
-    scene.grain.upsample_mode = 'TOTAL'
-    scene.grain.grain_millions = 1.0 if not support.is_heavy() else 5.0
+    scene.grain.active.particle_radius *= 0.3
+    scene.grain.active.upsample_mode = 'TOTAL'
+    scene.grain.active.grain_millions = 1.0 if not support.is_heavy() else 5.0
     bpy.ops.grain.bake()
     path = folder / "grain_cache/Sand/grains/grains_000002.grain"
     whole, tenth = seconds_to_load(scene, path, 1.0), seconds_to_load(scene, path, 0.1)

@@ -22,7 +22,7 @@ import support
 from pathlib import Path
 scene = support.small_scene(2)
 support.save(Path(folder))
-print('BAKED', bpy.ops.grain.bake(), len(scene.grain.sand_object.data.vertices), flush=True)
+print('BAKED', bpy.ops.grain.bake(), len(scene.grain.active.sand_object.data.vertices), flush=True)
 """
 
 

@@ -17,7 +17,7 @@ SOLVER_KEYS = {"type", "particle_radius", "size_spread", "density", "friction", 
 def write(folder: Path) -> dict:
     from grain.engine import job as job_files
     from grain.scene import job
-    made, _warnings = job.make(bpy.context.scene, bpy.context.view_layer)
+    made, _warnings = job.make(bpy.context.scene.grain.active, bpy.context.view_layer)
     job_files.write(made, folder)
     return support.read_json(folder / "job.json")
 
@@ -33,7 +33,7 @@ def array(folder: Path, document: dict, number: int) -> np.ndarray:
 def test_written_as_documented(folder: Path) -> None:
     scene = support.small_scene()
     scene.render.fps, scene.render.fps_base = 30, 1.001
-    scene.grain.seed = 42
+    scene.grain.active.seed = 42
     bpy.data.objects["Block"].grain.source.velocity = (1.0, 0.0, -2.0)
     document = write(folder)
     assert set(document) == KEYS and set(document["solver"]) == SOLVER_KEYS
@@ -44,7 +44,7 @@ def test_written_as_documented(folder: Path) -> None:
     assert document["gravity"] == [0.0, 0.0, -9.81]
     solver = document["solver"]
     assert solver["type"] == "dem" and solver["particle_radius"] == 0.01 and solver["size_spread"] == 0.2
-    assert abs(solver["friction"] - tan(scene.grain.friction_angle)) < 1e-6
+    assert abs(solver["friction"] - tan(scene.grain.active.friction_angle)) < 1e-6
     assert document["geometry"]["bytes"] == os.path.getsize(folder / "geometry.bin")
     assert all(entry["offset"] % 64 == 0 for entry in document["arrays"])
     assert sorted(os.listdir(folder)) == ["geometry.bin", "job.json"]
@@ -69,7 +69,8 @@ def test_grain_accepts_it(folder: Path) -> None:
 
 def test_properties_are_named_like_the_job(_: Path) -> None:
     from grain.engine.job import Solver
-    settings = bpy.context.scene.grain.bl_rna.properties
+    bpy.ops.grain.simulation_add()
+    settings = bpy.context.scene.grain.active.bl_rna.properties
     strays = [name for name in Solver.__dataclass_fields__ if name not in settings and name not in ("type", "friction")]
     assert strays == [], strays
     assert "friction_angle" in settings
@@ -78,13 +79,13 @@ def test_properties_are_named_like_the_job(_: Path) -> None:
 def test_property_ranges_are_the_jobs(folder: Path) -> None:
     """The ends of every slider are allowed by libgrain."""
     scene = support.small_scene()
-    properties = scene.grain.bl_rna.properties
+    properties = scene.grain.active.bl_rna.properties
     for name in ("size_spread", "density", "friction_angle", "rolling_friction", "restitution", "softness"):
         for value in (properties[name].hard_min, properties[name].hard_max):
-            before = getattr(scene.grain, name)
-            setattr(scene.grain, name, value)
+            before = getattr(scene.grain.active, name)
+            setattr(scene.grain.active, name, value)
             write(folder)
-            setattr(scene.grain, name, before)
+            setattr(scene.grain.active, name, before)
             done = subprocess.run([support.BUILD / "bin/grain", "bake", folder, "--until", "1", "--restart"],
                                   capture_output=True, text=True)
             assert done.returncode == 0, f"{name} = {value}: {done.stderr}"
@@ -103,7 +104,7 @@ def test_every_property_explains_itself(_: Path) -> None:
 def changes(folder: Path) -> list[str]:
     from grain.engine import job as job_files
     from grain.scene import job
-    settings, objects = job_files.changes(job.make(bpy.context.scene, bpy.context.view_layer)[0], folder)
+    settings, objects = job_files.changes(job.make(bpy.context.scene.grain.active, bpy.context.view_layer)[0], folder)
     return settings + objects
 
 
@@ -112,12 +113,12 @@ def test_changes_are_found_and_named(folder: Path) -> None:
     write(folder)
     assert changes(folder) == []
     scene.frame_end = 50
-    scene.grain.name = "Other"
-    scene.grain.thread_count = 1
+    scene.grain.active.name = "Other"
+    scene.grain.active.thread_count = 1
     assert changes(folder) == [], "neither a longer shot nor a name changes what is baked"
-    scene.grain.density = 2000.0
+    scene.grain.active.density = 2000.0
     assert changes(folder) == ["density"]
-    scene.grain.density = 2600.0
+    scene.grain.active.density = 2600.0
     scene.render.fps = 25
     assert changes(folder) == ["frame rate"]
     scene.render.fps = 24

@@ -20,12 +20,12 @@ def baked_scene(folder: Path, last_frame: int = 5) -> bpy.types.Scene:
 def shown_message(scene: bpy.types.Scene) -> str:
     from grain import runtime
     from grain.scene import paths
-    shown = runtime.state.shown[paths.cache_folder(scene)]
+    shown = runtime.state.shown[paths.cache_folder(scene.grain.active)]
     return shown.message.text if shown.message is not None else ""
 
 
 def heights(scene: bpy.types.Scene) -> np.ndarray:
-    mesh = scene.grain.sand_object.data
+    mesh = scene.grain.active.sand_object.data
     position = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.vertices.foreach_get("co", position)
     return position[2::3]
@@ -42,8 +42,8 @@ def change_manifest(folder: Path, key: str, value: int) -> None:
 
 def test_before_after_and_between(folder: Path) -> None:
     scene = support.small_scene(4)
-    scene.grain.use_frame_range = True
-    scene.grain.frame_start, scene.grain.frame_end = 3, 6
+    scene.grain.active.use_frame_range = True
+    scene.grain.active.frame_start, scene.grain.active.frame_end = 3, 6
     support.save(folder)
     bpy.ops.grain.bake()
     scene.frame_set(2)
@@ -59,7 +59,7 @@ def test_before_after_and_between(folder: Path) -> None:
         assert np.allclose(heights(scene), expected, atol=1e-6), "the nearest frame, moved on by its velocities"
     scene.frame_set(8, subframe=0.25)
     assert np.array_equal(heights(scene), cached_heights(folder, 6)), "a held frame stands still"
-    scene.grain.frame_end = 60
+    scene.grain.active.frame_end = 60
     change_manifest(folder, "frame_end", 60)
     scene.frame_set(30)
     assert "not baked yet: frame 6 is shown" in shown_message(scene), shown_message(scene)
@@ -67,8 +67,8 @@ def test_before_after_and_between(folder: Path) -> None:
 
 def test_negative_frames(folder: Path) -> None:
     scene = support.small_scene()
-    scene.grain.use_frame_range = True
-    scene.grain.frame_start, scene.grain.frame_end = -5, -3
+    scene.grain.active.use_frame_range = True
+    scene.grain.active.frame_start, scene.grain.active.frame_end = -5, -3
     support.save(folder)
     bpy.ops.grain.bake()
     assert (folder / "grain_cache/Sand/coarse_-00005.grain").is_file()
@@ -79,7 +79,7 @@ def test_negative_frames(folder: Path) -> None:
 def test_handler_makes_no_data_blocks_and_keeps_out_of_edit_mode(folder: Path) -> None:
     scene = baked_scene(folder)
     counts = (len(bpy.data.meshes), len(bpy.data.objects), len(bpy.data.materials), len(bpy.data.node_groups))
-    sand = scene.grain.sand_object
+    sand = scene.grain.active.sand_object
     bpy.context.view_layer.objects.active = sand
     bpy.ops.object.mode_set(mode='EDIT')
     before = heights(scene)
@@ -129,7 +129,7 @@ def test_damaged_frame_is_reported_not_shown_and_baked_again(folder: Path) -> No
 
 def test_saved_file_carries_no_points(folder: Path) -> None:
     scene = support.small_scene(2)
-    scene.grain.particle_radius = 0.003
+    scene.grain.active.particle_radius = 0.003
     support.save(folder)
     bpy.ops.grain.bake()
     count = len(heights(scene))
@@ -147,9 +147,9 @@ def test_saved_file_carries_no_points(folder: Path) -> None:
 def test_first_save_takes_the_cache_along(folder: Path) -> None:
     from grain.scene import paths
     scene = support.small_scene(3)
-    assert paths.is_temporary(scene)
+    assert paths.is_temporary(scene.grain.active)
     bpy.ops.grain.bake()
-    temporary = paths.cache_folder(scene)
+    temporary = paths.cache_folder(scene.grain.active)
     assert str(temporary).startswith(bpy.app.tempdir.rstrip("/")) and (temporary / "cache.json").is_file()
     from grain import runtime
     assert any("not saved" in message.text for message in runtime.state.messages[temporary])
@@ -257,7 +257,7 @@ def test_motion_blur_has_the_right_length_and_place(folder: Path) -> None:
     block.grain.type = 'SOURCE'
     block.grain.source.velocity = (2.4, 0.0, 0.0)
     scene.use_gravity, scene.frame_end = False, 6
-    scene.grain.particle_radius, scene.grain.size_spread = 0.01, 0.0
+    scene.grain.active.particle_radius, scene.grain.active.size_spread = 0.01, 0.0
     support.save(folder)
     bpy.ops.grain.bake()
     camera = support.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
@@ -289,12 +289,12 @@ def test_viewport_amount_thins_out_the_viewport_only(folder: Path) -> None:
     scene = baked_scene(folder, 2)
     count = len(heights(scene))
     assert support.points_in_depsgraph() == count
-    scene.grain.display.viewport_amount = 25.0
+    scene.grain.active.display.viewport_amount = 25.0
     shown = support.points_in_depsgraph()
     assert 0.1 * count < shown < 0.4 * count, (shown, count)
-    scene.grain.display.viewport_amount = 0.0
+    scene.grain.active.display.viewport_amount = 0.0
     assert support.points_in_depsgraph() == 0
-    scene.grain.display.viewport_amount = 100.0
+    scene.grain.active.display.viewport_amount = 100.0
     assert support.points_in_depsgraph() == count
 
 
@@ -302,7 +302,7 @@ def test_grain_size_scales_what_is_shown(folder: Path) -> None:
     scene = baked_scene(folder, 1)
     before = support.point_radii()
     assert len(before) > 100
-    scene.grain.display.radius_scale = 1.5
+    scene.grain.active.display.radius_scale = 1.5
     assert np.allclose(support.point_radii(), before * 1.5)
 
 

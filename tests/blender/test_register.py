@@ -54,7 +54,7 @@ def start_slow_bake(folder: Path) -> int:
     from grain.scene import baking
     scene = support.slow_scene()
     support.save(folder)
-    bake = baking.start(scene, bpy.context.view_layer, False)
+    bake = baking.start(scene.grain.active, bpy.context.view_layer, False)
     assert support.is_alive(bake.process.pid)
     return bake.process.pid
 
@@ -86,7 +86,7 @@ from pathlib import Path
 from grain.scene import baking
 scene = support.slow_scene()
 support.save(Path({str(folder)!r}))
-print('PID', baking.start(scene, bpy.context.view_layer, False).process.pid, flush=True)
+print('PID', baking.start(scene.grain.active, bpy.context.view_layer, False).process.pid, flush=True)
 """)
     assert done.returncode == 0, support.fail_output(done)
     pid = int(done.stdout.split("PID ")[1].split()[0])

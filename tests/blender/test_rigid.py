@@ -11,7 +11,7 @@ from mathutils import Euler, Matrix, Vector
 def made(last_frame: int = 5) -> "tuple[object, list[str]]":
     from grain.scene import job
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last_frame
-    return job.make(bpy.context.scene, bpy.context.view_layer)
+    return job.make(bpy.context.scene.grain.active, bpy.context.view_layer)
 
 
 def entry(job: "object", name: str) -> "object":
@@ -83,7 +83,7 @@ def test_what_moves_becomes_poses_and_what_bends_shapes(_: Path) -> None:
     bpy.context.scene.frame_set(4)
     job, warnings = made()
     assert warnings == [] and bpy.context.scene.frame_current == 4, (warnings, bpy.context.scene.frame_current)
-    samples = bpy.context.scene.grain.motion_samples
+    samples = bpy.context.scene.grain.active.motion_samples
     assert samples == 2
     for item in (keyed, child, follower):
         found = entry(job, item.name)

@@ -10,14 +10,14 @@ from mathutils import Euler, Quaternion
 
 def scene_with(shape: str) -> bpy.types.Scene:
     scene = support.small_scene(3)
-    scene.grain.grain_shape = shape
+    scene.grain.active.grain_shape = shape
     return scene
 
 
 def instances(scene: bpy.types.Scene) -> list:
     """World matrices of the grains, as the renderer gets them."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    sand = scene.grain.sand_object
+    sand = scene.grain.active.sand_object
     return [entry.matrix_world.copy() for entry in depsgraph.object_instances
             if entry.is_instance and entry.object.type == 'MESH' and entry.parent.original == sand]
 
@@ -43,7 +43,7 @@ def test_every_shape_bakes_and_faces(folder: Path) -> None:
             assert np.allclose(location, columns["position"][grain], atol=1e-5)
             assert np.allclose(scale, columns["radius"][grain], rtol=1e-4)
             assert abs(rotation.dot(Quaternion(columns["orientation"][grain]))) > 0.9999
-        reach = max(vertex.co.length for vertex in scene.grain.shape_object.data.vertices)
+        reach = max(vertex.co.length for vertex in scene.grain.active.shape_object.data.vertices)
         assert 0.97 < reach < 1.001, "the shape fills the ball around the grain"
 
 
@@ -54,21 +54,21 @@ def test_any_object_as_grain(folder: Path) -> None:
     modifier = monkey.modifiers.new("Close", 'REMESH')  # Suzanne is open at the eyes
     modifier.mode, modifier.voxel_size = 'VOXEL', 0.1
     monkey.rotation_euler = Euler((radians(30.0), 0.0, radians(70.0)))
-    scene.grain.grain_object, scene.grain.grain_balls = monkey, 16
+    scene.grain.active.grain_object, scene.grain.active.grain_balls = monkey, 16
     support.save(folder)
     bpy.ops.grain.bake()
     document = support.read_json(folder / "grain_cache/Sand/job/job.json")
     assert document["solver"]["grain_shape"] == "mesh" and document["solver"]["grain_balls"] == 16
     assert [entry["name"] for entry in document["objects"] if entry["role"] == "grain"] == ["Suzanne"]
-    shape = scene.grain.shape_object
+    shape = scene.grain.active.shape_object
     reach = max(vertex.co.length for vertex in shape.data.vertices)
     assert 0.9 < reach < 1.5, f"the tips of the ears, which no ball fits into, stick out to {reach}"
     assert np.linalg.norm(np.mean([vertex.co[:] for vertex in shape.data.vertices], axis=0)) < 0.3
     scene.frame_set(2)
     assert len(instances(scene)) == len(frame(folder, 2)["position"])
-    scene.grain.grain_shape = 'SPHERE'
+    scene.grain.active.grain_shape = 'SPHERE'
     bpy.ops.grain.bake(restart=True)
-    assert instances(scene) == [] and scene.grain.shape_object is None
+    assert instances(scene) == [] and scene.grain.active.shape_object is None
 
 
 def test_what_cannot_be_a_grain_is_named(folder: Path) -> None:
@@ -77,9 +77,9 @@ def test_what_cannot_be_a_grain_is_named(folder: Path) -> None:
     for item, word in ((None, "none is chosen"), ("open", "not closed")):
         if item is not None:
             bpy.ops.mesh.primitive_plane_add()
-            scene.grain.grain_object = bpy.context.object
+            scene.grain.active.grain_object = bpy.context.object
         try:
-            baking.start(scene, bpy.context.view_layer, False)
+            baking.start(scene.grain.active, bpy.context.view_layer, False)
         except baking.BakeRefused as error:
             assert word in str(error), error
         else:
@@ -90,12 +90,12 @@ def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
     from grain.engine import job as job_files
     from grain.scene import job
     scene = support.small_scene()
-    settings = scene.grain
+    settings = scene.grain.active
     settings.normal_law, settings.shear_law, settings.cohesion = 'HERTZ', 'SLIDING', 2.5
     settings.integrator, settings.tolerance, settings.young_modulus = 'RKF45', 1e-4, 1e7
     source = bpy.data.objects["Block"].grain.source
     source.use_material, source.density = True, 1000.0
-    made, _warnings = job.make(scene, bpy.context.view_layer)
+    made, _warnings = job.make(scene.grain.active, bpy.context.view_layer)
     document = job_files.describe(made)[0]
     solver = document["solver"]
     assert (solver["normal_law"], solver["shear_law"], solver["cohesion"]) == ("hertz", "sliding", 2.5)
@@ -113,17 +113,17 @@ def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
     scene = support.small_scene()
     source = bpy.data.objects["Block"].grain.source
     source.moisture = 0.75
-    block = next(entry for entry in job_files.describe(job.make(scene, bpy.context.view_layer)[0])[0]["objects"]
+    block = next(entry for entry in job_files.describe(job.make(scene.grain.active, bpy.context.view_layer)[0])[0]["objects"]
                  if entry["name"] == "Block")
     assert "moisture" not in block  # single grains know none
-    scene.grain.solver, scene.grain.moisture_diffusion = 'SPH', 0.001
-    document = job_files.describe(job.make(scene, bpy.context.view_layer)[0])[0]
+    scene.grain.active.solver, scene.grain.active.moisture_diffusion = 'SPH', 0.001
+    document = job_files.describe(job.make(scene.grain.active, bpy.context.view_layer)[0])[0]
     assert (document["solver"]["type"], document["solver"]["moisture_diffusion"]) == ("sph", 0.001)
     assert "model" not in document["solver"]
     support.save(folder)
     bpy.ops.grain.bake()
     scene.frame_set(3)
-    mesh = scene.grain.sand_object.data
+    mesh = scene.grain.active.sand_object.data
     moisture = np.empty(len(mesh.vertices), np.float32)
     mesh.attributes["moisture"].data.foreach_get("value", moisture)
     assert len(moisture) > 100 and np.allclose(moisture, 0.75, atol=1e-5)

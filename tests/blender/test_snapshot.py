@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 def take() -> "object":
     from grain.scene import snapshot
-    return snapshot.take(bpy.context.scene, bpy.context.view_layer)
+    return snapshot.take(bpy.context.scene.grain.active, bpy.context.view_layer)
 
 
 def by_name(name: str) -> "object":
@@ -72,8 +72,8 @@ def test_unit_scale_gives_metres(_: Path) -> None:
     wall.grain.type = 'COLLIDER'
     wall.grain.collider.thickness = 5.0
     support.floor("Floor", height=7.0)
-    bpy.context.scene.grain.particle_radius = 0.5
-    made, warnings = job.make(bpy.context.scene, bpy.context.view_layer)
+    bpy.context.scene.grain.active.particle_radius = 0.5
+    made, warnings = job.make(bpy.context.scene.grain.active, bpy.context.view_layer)
     entries = {entry.name: entry for entry in made.objects}
     assert np.allclose(entries["Block"].positions.max(axis=0), (0.002, 0.004, 0.006), atol=1e-8)
     assert np.allclose(entries["Block"].velocity, (0, 0, -3.0))
@@ -209,6 +209,7 @@ def refusal() -> str:
 
 
 def test_errors_name_the_object(_: Path) -> None:
+    bpy.ops.grain.simulation_add()
     assert "Source" in refusal()
     item = source("Heap")
     item.data.clear_geometry()
@@ -241,7 +242,7 @@ def moving() -> dict[str, str]:
     from grain.scene import motion
     scene = bpy.context.scene
     items = [item for item in scene.objects if item.grain.type != 'NONE']
-    return {item.name: what for item, what in motion.moving_objects(scene, bpy.context.view_layer, items).items()}
+    return {item.name: what for item, what in motion.moving_objects(scene.grain.active, bpy.context.view_layer, items).items()}
 
 
 def test_what_moves_is_found_whatever_moves_it(_: Path) -> None:
@@ -288,7 +289,7 @@ def test_moving_floor_is_named_in_a_warning(_: Path) -> None:
     ground.location.z = 9.0
     ground.keyframe_insert("location", frame=5)
     bpy.context.scene.frame_set(5)
-    made, warnings = job.make(bpy.context.scene, bpy.context.view_layer)
+    made, warnings = job.make(bpy.context.scene.grain.active, bpy.context.view_layer)
     assert len(warnings) == 1 and "'Ground' moves; an endless floor stands still" in warnings[0], warnings
     entry = next(entry for entry in made.objects if entry.name == "Ground")
     assert abs(entry.plane_point[2]) < 1e-6, "the pose must be that of the first frame"

@@ -9,14 +9,14 @@ import support
 
 def sand_scene(folder: Path, last_frame: int = 4) -> bpy.types.Scene:
     scene = support.small_scene(last_frame)
-    scene.grain.use_upsample = True
-    scene.grain.grains_per_particle = 12
+    scene.grain.active.use_upsample = True
+    scene.grain.active.grains_per_particle = 12
     support.save(folder)
     return scene
 
 
 def positions(scene: bpy.types.Scene) -> np.ndarray:
-    mesh = scene.grain.sand_object.data
+    mesh = scene.grain.active.sand_object.data
     found = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.vertices.foreach_get("co", found)
     return found.reshape(-1, 3)
@@ -38,8 +38,8 @@ def test_bake_makes_grains_and_shows_them(folder: Path) -> None:
         expected = support.read_frame(cache / f"grains/grains_{frame:06d}.grain")
         assert np.array_equal(positions(scene), expected["position"])
     from grain.scene import condition
-    assert condition.of_scene(scene).kind == 'COMPLETE'
-    scene.grain.use_upsample = False  # the simulated particles again
+    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
+    scene.grain.active.use_upsample = False  # the simulated particles again
     assert len(positions(scene)) == coarse["frames"][3]["particles"]
 
 
@@ -48,7 +48,7 @@ def test_the_viewport_loads_a_prefix_and_the_render_all(folder: Path) -> None:
     bpy.ops.grain.bake()
     scene.frame_set(2)
     expected = support.read_frame(folder / "grain_cache/Sand/grains/grains_000002.grain")["position"]
-    scene.grain.display.viewport_amount = 25.0
+    scene.grain.active.display.viewport_amount = 25.0
     assert np.array_equal(positions(scene), expected[:-(-len(expected) // 4)])
     assert support.points_in_depsgraph() == len(positions(scene)), "what is loaded is shown"
     camera = support.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
@@ -61,7 +61,7 @@ def test_the_viewport_loads_a_prefix_and_the_render_all(folder: Path) -> None:
     seen = []
 
     def count(*_: object) -> None:
-        seen.append(len(scene.grain.sand_object.data.vertices))
+        seen.append(len(scene.grain.active.sand_object.data.vertices))
     bpy.app.handlers.render_post.append(count)
     try:
         bpy.ops.render.render(write_still=True)
@@ -76,15 +76,15 @@ def test_other_numbers_do_not_simulate_again(folder: Path) -> None:
     bpy.ops.grain.bake()
     cache = folder / "grain_cache/Sand"
     before = stamps(cache)
-    scene.grain.upsample_mode = 'TOTAL'
-    scene.grain.grain_millions = 0.005
-    state = condition.of_scene(scene)
+    scene.grain.active.upsample_mode = 'TOTAL'
+    scene.grain.active.grain_millions = 0.005
+    state = condition.of_simulation(scene.grain.active)
     assert state.kind == 'PARTIAL' and "other settings" in state.text, state
     bpy.ops.grain.bake()
     assert stamps(cache) == before
     made = support.read_json(cache / "grains/cache.json")["frames"]
     assert len(made) == 4 and abs(made[0]["particles"] - 5000) <= 1
-    assert condition.of_scene(scene).kind == 'COMPLETE'
+    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
 
 
 def test_free_takes_the_grains_too(folder: Path) -> None:
@@ -102,4 +102,4 @@ def test_a_job_without_grains_has_no_key(folder: Path) -> None:
     bpy.ops.grain.bake()
     document = json.loads((folder / "grain_cache/Sand/job/job.json").read_text())
     assert "upsample" not in document and not (folder / "grain_cache/Sand/grains").exists()
-    assert scene.grain.sand_object is not None
+    assert scene.grain.active.sand_object is not None

@@ -11,7 +11,7 @@ from mathutils import Vector
 
 def dusty_scene(folder: Path, last_frame: int = 4) -> bpy.types.Scene:
     scene = support.small_scene(last_frame)
-    scene.grain.volume.dust_speed = 0.2
+    scene.grain.active.volume.dust_speed = 0.2
     support.save(folder)
     assert bpy.ops.grain.bake() == {'FINISHED'}
     return scene
@@ -35,10 +35,10 @@ def grid_names(item: bpy.types.Object) -> list[str]:
 def test_bake_volume_makes_an_object_that_plays(folder: Path) -> None:
     from grain.scene import volumes
     scene = dusty_scene(folder)
-    assert volumes.condition(scene)[0] == 'EMPTY'
+    assert volumes.condition(scene.grain.active)[0] == 'EMPTY'
     assert bpy.ops.grain.bake_volume() == {'FINISHED'}
-    assert volumes.condition(scene)[0] == 'COMPLETE'
-    item = scene.grain.volume.object
+    assert volumes.condition(scene.grain.active)[0] == 'COMPLETE'
+    item = scene.grain.active.volume.object
     assert item.type == 'VOLUME' and item.data.filepath == "//grain_cache/Sand/volume/volume_0001.vdb", item.data.filepath
     for frame in (3, 1, 4, 2):
         scene.frame_set(frame)
@@ -49,21 +49,21 @@ def test_bake_volume_makes_an_object_that_plays(folder: Path) -> None:
     assert item.data.velocity_unit == 'SECOND', item.data.velocity_unit
     assert item.data.velocity_grid == "velocity", item.data.velocity_grid
     again = item.name
-    scene.grain.volume.voxel_size = 4.0
-    assert volumes.condition(scene)[0] == 'OTHER'
+    scene.grain.active.volume.voxel_size = 4.0
+    assert volumes.condition(scene.grain.active)[0] == 'OTHER'
     before = {path: path.stat().st_mtime_ns for path in (folder / "grain_cache/Sand").glob("coarse_*")}
     assert bpy.ops.grain.bake_volume() == {'FINISHED'}
-    assert scene.grain.volume.object.name == again and len(bpy.data.volumes) == 1
+    assert scene.grain.active.volume.object.name == again and len(bpy.data.volumes) == 1
     assert {path: path.stat().st_mtime_ns for path in (folder / "grain_cache/Sand").glob("coarse_*")} == before
     from grain.scene import condition
-    assert condition.of_scene(scene).kind == 'COMPLETE', "the volume's settings are no part of the bake's"
+    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE', "the volume's settings are no part of the bake's"
 
 
 def test_a_moved_project_plays_without_the_addon(folder: Path) -> None:
     """In another Blender, where nothing of Grain is enabled: only Blender's own sequence can have played it. Frames before
     zero count too."""
     scene = support.small_scene(1)
-    scene.grain.use_frame_range, scene.grain.frame_start, scene.grain.frame_end = True, -2, 1
+    scene.grain.active.use_frame_range, scene.grain.active.frame_start, scene.grain.active.frame_end = True, -2, 1
     (folder / "here").mkdir()
     support.save(folder / "here")
     bpy.ops.grain.bake()
@@ -97,7 +97,7 @@ def test_damaged_file_is_named(folder: Path) -> None:
     said = [message.text for messages in runtime.state.messages.values() for message in messages]
     assert any("volume_0002.vdb" in text for text in said), said
     scene.frame_set(2)
-    assert shown_file(scene.grain.volume.object) == "volume_0002.vdb"
+    assert shown_file(scene.grain.active.volume.object) == "volume_0002.vdb"
 
 
 def test_free_and_first_save_take_the_volume_along(folder: Path) -> None:
@@ -105,7 +105,7 @@ def test_free_and_first_save_take_the_volume_along(folder: Path) -> None:
     bpy.ops.grain.bake()
     bpy.ops.grain.bake_volume()
     support.save(folder)
-    item = scene.grain.volume.object
+    item = scene.grain.active.volume.object
     assert item.data.filepath == "//grain_cache/Sand/volume/volume_0001.vdb", item.data.filepath
     scene.frame_set(2)
     assert shown_file(item) == "volume_0002.vdb"
@@ -117,11 +117,11 @@ def test_surface_mesh(folder: Path) -> None:
     scene = support.small_scene(2)
     support.save(folder)
     bpy.ops.grain.bake()
-    scene.grain.volume.surface = True
+    scene.grain.active.volume.surface = True
     bpy.ops.grain.bake_volume()
     assert bpy.ops.grain.surface_mesh() == {'FINISHED'}
     scene.frame_set(1)
-    mesh = scene.grain.volume.mesh_object.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    mesh = scene.grain.active.volume.mesh_object.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     points = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.vertices.foreach_get("co", points)
     points = points.reshape(-1, 3)
@@ -179,7 +179,7 @@ def centre(darkness: np.ndarray) -> tuple[float, float]:
 
 def test_cycles_absorbs_and_blurs_along_the_motion(folder: Path) -> None:
     scene = dusty_scene(folder, 5)
-    scene.grain.volume.dust = False
+    scene.grain.active.volume.dust = False
     bpy.ops.grain.bake_volume()
     set_up_render(scene)
     scene.frame_set(4)

@@ -67,8 +67,8 @@ def open_scene(name: str, last_frame: int, radius: float) -> drive.Scenario:
     bpy.ops.wm.open_mainfile(filepath=str(folder / "layout.blend"))
     yield 0.2
     support.small_scene(last_frame)
-    scene().grain.name = name
-    scene().grain.particle_radius = radius
+    scene().grain.active.name = name
+    scene().grain.active.particle_radius = radius
     block = bpy.data.objects["Block"]
     bpy.context.view_layer.objects.active = block
     block.select_set(True)
@@ -124,7 +124,7 @@ def add_bake_and_watch() -> drive.Scenario:
     yield 0.2
     drive.ensure(block.grain.type == 'SOURCE', "the Grain button makes a source")
     drive.screenshot(options.out / "1_source.png")
-    drive.ensure(scene().grain.sand_object is None, "no sand before the bake")
+    drive.ensure(scene().grain.active.sand_object is None, "no sand before the bake")
     place = yield from drive.find_button("grain.bake(")
     own_times.clear()
     yield from drive.click(place)
@@ -132,7 +132,7 @@ def add_bake_and_watch() -> drive.Scenario:
     drive.start_watching()
     yield from wait_for_frames(5)
     drive.screenshot(options.out / "2_baking.png")
-    sand = scene().grain.sand_object
+    sand = scene().grain.active.sand_object
     drive.ensure(sand is not None and len(sand.data.vertices) > 1000, "frames are visible while the bake runs")
     # Work goes on meanwhile: scrub, tumble the view, undo.
     scene().frame_set(5)
@@ -147,8 +147,8 @@ def add_bake_and_watch() -> drive.Scenario:
     print(f"# longest gap of the interface {gap:.2f} s, of it the add-on's own {own:.3f} s at most", flush=True)
     drive.ensure(gap < LONGEST_GAP * drive.patience(), f"the interface stood still for {gap:.2f} s")
     drive.ensure(own < OWN_SHARE * drive.patience(), f"the add-on held the interface for {own:.3f} s")
-    drive.ensure(condition.of_scene(scene()).kind == 'COMPLETE', condition.of_scene(scene()).text)
-    drive.ensure(scene().grain.sand_object is not None, "the undo took the sand away")
+    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'COMPLETE', condition.of_simulation(scene().grain.active).text)
+    drive.ensure(scene().grain.active.sand_object is not None, "the undo took the sand away")
     scene().frame_set(14)
     yield 0.6
     drive.screenshot(options.out / "3_done.png")
@@ -164,7 +164,7 @@ def stop_and_resume() -> drive.Scenario:
     yield from drive.wait_until(is_idle, 5.0, "the stop by its button")
     by_button = time.monotonic() - began
     yield 0.4
-    drive.ensure(condition.of_scene(scene()).kind == 'PARTIAL', condition.of_scene(scene()).text)
+    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'PARTIAL', condition.of_simulation(scene().grain.active).text)
     drive.screenshot(options.out / "4_stopped.png")
     baked = len(list(folder.glob("grain_cache/stop/coarse_*.grain")))
     yield from drive.click_button("grain.bake(")
@@ -191,14 +191,14 @@ def killed_child() -> drive.Scenario:
     yield 0.2
     yield from drive.click_button("grain.bake(")
     yield from drive.wait_until(is_idle, 120.0, "the end of the resumed bake")
-    drive.ensure(condition.of_scene(scene()).kind == 'COMPLETE', condition.of_scene(scene()).text)
+    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'COMPLETE', condition.of_simulation(scene().grain.active).text)
 
 
 def change_bake_anew_and_free() -> drive.Scenario:
     yield from open_scene("anew", 3, 0.008)
     yield from drive.click_button("grain.bake(")
     yield from drive.wait_until(is_idle, 30.0, "the first bake")
-    scene().grain.friction_angle = 0.3
+    scene().grain.active.friction_angle = 0.3
     yield 0.4
     drive.screenshot(options.out / "6_changed.png")
     first = (folder / "grain_cache/anew/cache.json").read_text()
@@ -210,7 +210,7 @@ def change_bake_anew_and_free() -> drive.Scenario:
     yield 0.3
     yield from drive.wait_until(is_idle, 30.0, "the second bake")
     drive.ensure((folder / "grain_cache/anew/cache.json").read_text() != first, "baked anew")
-    drive.ensure(condition.of_scene(scene()).kind == 'COMPLETE', condition.of_scene(scene()).text)
+    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'COMPLETE', condition.of_simulation(scene().grain.active).text)
     place = yield from drive.click_button("grain.free")
     yield 0.3
     drive.press('RET', *place)
@@ -320,7 +320,7 @@ def all_panels() -> drive.Scenario:
     bpy.ops.wm.open_mainfile(filepath=str(folder / "narrow.blend"))
     yield 0.2
     support.small_scene(10)
-    scene().grain.use_frame_range = True
+    scene().grain.active.use_frame_range = True
     drive.show_tab('SCENE')
     yield 0.4
     drive.screenshot(options.out / "9_narrow.png")

@@ -1,11 +1,14 @@
 """What the buttons do."""
 import bpy
 
-from . import bake, cache, cover, display, export, object, rigid, volume
+from . import bake, cache, cover, display, export, object, rigid, simulation, volume
 
 CLASSES = (
     object.GRAIN_OT_role_add,
     object.GRAIN_OT_role_remove,
+    simulation.GRAIN_OT_simulation_add,
+    simulation.GRAIN_OT_simulation_copy,
+    simulation.GRAIN_OT_simulation_remove,
     bake.GRAIN_OT_bake,
     bake.GRAIN_OT_bake_anew,
     bake.GRAIN_OT_stop,

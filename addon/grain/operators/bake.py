@@ -2,14 +2,16 @@
 from typing import Optional
 
 import bpy
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Event, Operator
 
 from .. import runtime
 from ..engine import ffi
 from ..engine.process import Outcome
-from ..scene import baking, condition, paths
+from ..scene import baking, condition, paths, simulations
+from ..scene.simulations import Simulation
 from .cache import draw_deletion
+from .simulation import has_simulation
 
 TIMER_SECONDS = 0.1
 
@@ -26,7 +28,7 @@ def is_free(cls: type[Operator]) -> bool:
 
 
 def can_bake(cls: type[Operator], context: Context) -> bool:
-    if not is_free(cls):
+    if not is_free(cls) or not has_simulation(cls, context):
         return False
     if not any(item.grain.type in ('SOURCE', 'BODY') for item in bpy.data.objects):
         cls.poll_message_set("There is no sand: make a closed mesh a Source first")
@@ -41,6 +43,9 @@ class BakeRunner:
     _workspace: str = ""
     done_text = "The bake is done"
 
+    def chosen(self, context: Context) -> Simulation:
+        return context.scene.grain.active
+
     def begin(self, context: Context) -> runtime.Bake:
         """Starts the child. Raises BakeRefused."""
         raise NotImplementedError
@@ -49,8 +54,9 @@ class BakeRunner:
         try:
             self._bake = self.begin(context)
         except baking.BakeRefused as error:
-            folder = paths.cache_folder(context.scene)
-            if not condition.changed_settings(context.scene, folder):  # else the panel says it anyway
+            simulation = self.chosen(context)
+            folder = paths.cache_folder(simulation)
+            if not condition.changed_settings(simulation, folder):  # else the panel says it anyway
                 runtime.say(folder, 'ERROR', str(error))
             self.report({'ERROR'}, str(error))
             return False
@@ -151,13 +157,20 @@ class GRAIN_OT_bake(BakeRunner, Operator):
 
     restart: BoolProperty(name="Restart", default=False, options={'HIDDEN', 'SKIP_SAVE'},
                           description="Delete the baked frames first")
+    simulation: StringProperty(name="Simulation", default="", options={'HIDDEN', 'SKIP_SAVE'},
+                               description="Name of the simulation to bake, for scripts. Empty is the active one")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         return can_bake(cls, context)
 
     def begin(self, context: Context) -> runtime.Bake:
-        return baking.start(context.scene, context.view_layer, self.restart)
+        if self.simulation and simulations.find(context.scene, self.simulation) is None:
+            raise baking.BakeRefused(f"Scene '{context.scene.name}' has no simulation '{self.simulation}'")
+        return baking.start(self.chosen(context), context.view_layer, self.restart)
+
+    def chosen(self, context: Context) -> Simulation:
+        return simulations.find(context.scene, self.simulation) or context.scene.grain.active
 
 
 def redraw_panels(context: Context) -> None:
@@ -181,7 +194,7 @@ class GRAIN_OT_bake_anew(Operator):
         return context.window_manager.invoke_props_dialog(self, width=420)
 
     def draw(self, context: Context) -> None:
-        draw_deletion(self.layout, context, paths.cache_folder(context.scene))
+        draw_deletion(self.layout, context, paths.cache_folder(context.scene.grain.active))
 
     def execute(self, context: Context) -> set[str]:
         result = bpy.ops.grain.bake('INVOKE_DEFAULT', restart=True)

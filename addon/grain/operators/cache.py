@@ -6,6 +6,7 @@ from .. import runtime
 from ..engine import cache, text
 from ..panels.text import draw_wrapped
 from ..scene import paths, playback
+from .simulation import has_simulation
 
 
 class GRAIN_OT_free(Operator):
@@ -16,7 +17,9 @@ class GRAIN_OT_free(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        folder = paths.cache_folder(context.scene)
+        if not has_simulation(cls, context):
+            return False
+        folder = paths.cache_folder(context.scene.grain.active)
         if runtime.is_baking(folder):
             cls.poll_message_set("Stop the bake first")
             return False
@@ -29,12 +32,12 @@ class GRAIN_OT_free(Operator):
         return context.window_manager.invoke_props_dialog(self, width=420)
 
     def draw(self, context: Context) -> None:
-        folder = paths.cache_folder(context.scene)
+        folder = paths.cache_folder(context.scene.grain.active)
         draw_deletion(self.layout, context, folder)
 
     def execute(self, context: Context) -> set[str]:
-        scene = context.scene
-        folder = paths.cache_folder(scene)
+        simulation = context.scene.grain.active
+        folder = paths.cache_folder(simulation)
         try:
             byte_count = cache.free(folder)
         except cache.CacheError as error:
@@ -42,7 +45,7 @@ class GRAIN_OT_free(Operator):
             return {'CANCELLED'}
         runtime.state.messages.pop(folder, None)
         runtime.state.outdated.pop(folder, None)
-        playback.show(scene)
+        playback.show(simulation)
         self.report({'INFO'}, f"Freed {text.size(byte_count)}")
         return {'FINISHED'}
 
@@ -65,11 +68,13 @@ class GRAIN_OT_open_folder(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if not paths.cache_folder(context.scene).is_dir():
+        if not has_simulation(cls, context):
+            return False
+        if not paths.cache_folder(context.scene.grain.active).is_dir():
             cls.poll_message_set("Nothing is baked")
             return False
         return True
 
     def execute(self, context: Context) -> set[str]:
-        bpy.ops.wm.path_open(filepath=str(paths.cache_folder(context.scene)))
+        bpy.ops.wm.path_open(filepath=str(paths.cache_folder(context.scene.grain.active)))
         return {'FINISHED'}

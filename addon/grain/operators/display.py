@@ -1,7 +1,8 @@
 """The sand object, and a radius that fits."""
 from bpy.types import Context, Operator
 
-from ..scene import apply, estimate, paths, playback
+from ..scene import apply, estimate, paths, playback, simulations
+from .simulation import has_simulation
 
 
 class GRAIN_OT_show_sand(Operator):
@@ -12,15 +13,18 @@ class GRAIN_OT_show_sand(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if not paths.has_cache(context.scene):
+        if not has_simulation(cls, context):
+            return False
+        if not paths.has_cache(context.scene.grain.active):
             cls.poll_message_set("Bake first")
             return False
         return True
 
     def execute(self, context: Context) -> set[str]:
-        apply.ensure_sand_object(context.scene)
-        playback.forget(context.scene)
-        playback.show(context.scene)
+        simulation = context.scene.grain.active
+        apply.ensure_sand_object(simulation)
+        playback.forget(simulation)
+        playback.show(simulation)
         return {'FINISHED'}
 
 
@@ -32,14 +36,16 @@ class GRAIN_OT_radius_fit(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if not any(item.grain.type == 'SOURCE' for item in context.scene.objects):
+        if not has_simulation(cls, context):
+            return False
+        if not simulations.objects(context.scene.grain.active, 'SOURCE'):
             cls.poll_message_set("Make an object a Source first")
             return False
         return True
 
     def execute(self, context: Context) -> set[str]:
-        settings = context.scene.grain
-        sources = [item for item in context.scene.objects if item.grain.type == 'SOURCE']
+        settings = context.scene.grain.active
+        sources = simulations.objects(settings, 'SOURCE')
         radius = estimate.fitting_radius(sources, context.view_layer.depsgraph, settings.size_spread)
         if radius is None:
             self.report({'ERROR'}, "The sources enclose no space: give them a closed surface")

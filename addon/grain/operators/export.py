@@ -6,6 +6,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
 
 from ..scene import export, frames, paths
+from .simulation import has_simulation
 
 
 class GRAIN_OT_export(Operator):
@@ -26,25 +27,27 @@ class GRAIN_OT_export(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if not paths.has_cache(context.scene):
+        if not has_simulation(cls, context):
+            return False
+        if not paths.has_cache(context.scene.grain.active):
             cls.poll_message_set("Bake first")
             return False
         return True
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        self.frame_start, self.frame_end = frames.bake_range(context.scene)
+        self.frame_start, self.frame_end = frames.bake_range(context.scene.grain.active)
         if not self.filepath:
-            self.filepath = str(Path(bpy.data.filepath).with_name(context.scene.grain.name)) if bpy.data.filepath else "sand"
+            self.filepath = str(Path(bpy.data.filepath).with_name(context.scene.grain.active.name)) if bpy.data.filepath else "sand"
         context.window_manager.fileselect_add(self)
         return {'RUNNING_MODAL'}
 
     def execute(self, context: Context) -> set[str]:
-        path = Path(bpy.path.abspath(self.filepath))
+        path, simulation = Path(bpy.path.abspath(self.filepath)), context.scene.grain.active
         try:
             if self.format in export.GRAIN_FORMATS:
-                written = export.write_frames(context.scene, path, self.format, self.frame_start, self.frame_end)
+                written = export.write_frames(simulation, path, self.format, self.frame_start, self.frame_end)
             else:
-                written = [export.write_by_blender(context, path, self.format, self.frame_start, self.frame_end)]
+                written = [export.write_by_blender(context, simulation, path, self.format, self.frame_start, self.frame_end)]
         except export.ExportError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}

@@ -7,7 +7,8 @@ from mathutils import Quaternion, Vector
 from ..engine import cache, text
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
-from ..scene import bodies, paths, playback
+from ..scene import bodies, paths, playback, simulations
+from ..scene.simulations import Simulation
 from ..scene.units import metres_per_unit
 
 
@@ -23,14 +24,14 @@ class GRAIN_OT_bake_keyframes(Operator):
         if not _selected(context):
             cls.poll_message_set("Select a rigid body")
             return False
-        if not paths.has_cache(context.scene):
+        if not any(map(paths.has_cache, _simulations(context))):
             cls.poll_message_set("Nothing is baked")
             return False
         return True
 
     def execute(self, context: Context) -> set[str]:
         try:
-            written = _write(context, _selected(context))
+            written = sum(_write(context, simulation) for simulation in _simulations(context))
         except (GrainError, cache.CacheError, OSError) as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
@@ -48,12 +49,20 @@ def _selected(context: Context) -> list[Object]:
     return sorted((item for item in items if item.grain.type == 'BODY'), key=lambda item: item.name)
 
 
-def _write(context: Context, items: list[Object]) -> int:
+def _simulations(context: Context) -> list[Simulation]:
+    """Those which the selected bodies follow."""
+    found = (simulations.of_object(item, context.scene) for item in _selected(context))
+    followed = [simulation for simulation in found if simulation is not None]
+    return [simulation for simulation in context.scene.grain.simulations if simulation in followed]
+
+
+def _write(context: Context, simulation: Simulation) -> int:
     scene = context.scene
-    folder = paths.cache_folder(scene)
+    folder = paths.cache_folder(simulation)
     manifest = cache.read_manifest(folder)
     numbers = {name: index for index, name in enumerate(manifest.bodies if manifest is not None else ())}
-    items = [item for item in items if item.grain.rigid.baked_name in numbers]
+    items = [item for item in _selected(context)
+             if item.grain.rigid.baked_name in numbers and simulations.of_object(item, scene) == simulation]
     if not items:
         return 0
     scale = metres_per_unit(scene)
@@ -70,6 +79,6 @@ def _write(context: Context, items: list[Object]) -> int:
                 before[item] = bodies.write_keyframes(item, frame, Vector(position[index]) / scale,
                                                       Quaternion(orientation[index]), before[item])
                 context.view_layer.update()
-    playback.show(scene)
+    playback.show(simulation)
     scene.frame_set(scene.frame_current)
     return len(items)

@@ -4,6 +4,7 @@ from bpy.types import Context, Operator
 from .. import runtime
 from ..scene import baking, paths, volumes
 from .bake import BakeRunner, is_free
+from .simulation import has_simulation
 
 
 class GRAIN_OT_bake_volume(BakeRunner, Operator):
@@ -16,15 +17,15 @@ class GRAIN_OT_bake_volume(BakeRunner, Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if not is_free(cls):
+        if not is_free(cls) or not has_simulation(cls, context):
             return False
-        if not paths.has_cache(context.scene):
+        if not paths.has_cache(context.scene.grain.active):
             cls.poll_message_set("Bake the simulation first")
             return False
         return True
 
     def begin(self, context: Context) -> runtime.Bake:
-        return baking.start_volume(context.scene)
+        return baking.start_volume(context.scene.grain.active)
 
 
 class GRAIN_OT_show_volume(Operator):
@@ -41,7 +42,7 @@ class GRAIN_OT_show_volume(Operator):
         return True
 
     def execute(self, context: Context) -> set[str]:
-        volumes.refresh(context.scene)
+        volumes.refresh(context.scene.grain.active)
         return {'FINISHED'}
 
 
@@ -53,14 +54,14 @@ class GRAIN_OT_surface_mesh(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if not cache_has_volume(context) or "surface" not in volumes.grid_names(context.scene):
+        if not cache_has_volume(context) or "surface" not in volumes.grid_names(context.scene.grain.active):
             cls.poll_message_set("Bake a volume with Surface switched on first")
             return False
         return True
 
     def execute(self, context: Context) -> set[str]:
-        volumes.refresh(context.scene)
-        item = volumes.ensure_mesh(context.scene)
+        volumes.refresh(context.scene.grain.active)
+        item = volumes.ensure_mesh(context.scene.grain.active)
         for other in context.selected_objects:
             other.select_set(False)
         item.select_set(True)
@@ -69,4 +70,5 @@ class GRAIN_OT_surface_mesh(Operator):
 
 
 def cache_has_volume(context: Context) -> bool:
-    return volumes.manifest_of(context.scene) is not None
+    simulation = context.scene.grain.active
+    return simulation is not None and volumes.manifest_of(simulation) is not None

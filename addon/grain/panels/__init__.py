@@ -1,9 +1,10 @@
 """Where the settings are found: Properties > Physics, and the simulation again in Properties > Scene."""
 import bpy
 
-from . import collider, cover, object, rigid, simulation, source
+from . import collider, cover, object, rigid, simulation, simulations, source
 
 CLASSES = (
+    simulations.GRAIN_UL_simulations,
     object.GRAIN_PT_object,
     source.GRAIN_PT_source,
     source.GRAIN_PT_source_material,

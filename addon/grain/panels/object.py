@@ -44,3 +44,9 @@ class GRAIN_PT_object(PhysicsPanel, Panel):
         row.prop_enum(context.object.grain, "type", 'SOURCE')
         row.prop_enum(context.object.grain, "type", 'COLLIDER')
         row.prop_enum(context.object.grain, "type", 'BODY')
+        # One simulation leaves nothing to choose.
+        if len(context.scene.grain.simulations) > 1:
+            layout = self.layout.column()
+            layout.use_property_split, layout.use_property_decorate = True, False
+            layout.enabled = not runtime.is_baking()
+            layout.prop(context.object.grain, "simulation")

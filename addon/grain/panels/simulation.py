@@ -1,12 +1,14 @@
 """The simulation: bake, grains, frames, cache, display. Once in the Physics tab, once in the Scene tab."""
 from pathlib import Path
 
-from bpy.types import Context, Panel, Scene, UILayout
+from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime
 from ..engine import ffi, text
-from ..scene import apply, baking, condition, estimate, frames, paths
+from ..scene import apply, baking, condition, estimate, frames, paths, simulations
+from ..scene.simulations import Simulation
 from .object import PhysicsPanel
+from .simulations import draw_list
 from .text import draw_wrapped
 from .volume import draw_volume
 
@@ -16,20 +18,24 @@ _ICONS = {'INFO': 'INFO', 'WARNING': 'ERROR', 'ERROR': 'CANCEL'}
 # --- what is drawn --------------------------------------------------------------------------------
 
 def draw_bake(layout: UILayout, context: Context) -> None:
-    scene = context.scene
-    folder = paths.cache_folder(scene)
+    draw_list(layout, context)
     problem = ffi.problem()
     if problem is not None:
         draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
+    simulation = simulations.active(context.scene)
+    if simulation is None:
+        draw_wrapped(layout, context, "No sand yet: give a closed mesh the type Source in its Physics tab", icon='INFO')
+        return
+    folder = paths.cache_folder(simulation)
     if runtime.is_baking(folder):
         _draw_progress(layout, context)
         _draw_messages(layout, context, folder)
         return
-    state = condition.of_scene(scene)
-    _draw_buttons(layout, context, scene, state)
+    state = condition.of_simulation(simulation)
+    _draw_buttons(layout, context, simulation, state)
     _draw_messages(layout, context, folder)
     if state.kind != 'COMPLETE':
-        _draw_estimate(layout, context, scene)
+        _draw_estimate(layout, context, simulation)
 
 
 def _draw_progress(layout: UILayout, context: Context) -> None:
@@ -48,7 +54,7 @@ def _draw_progress(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, baking.speed(status) or "Measuring the speed")
 
 
-def _draw_buttons(layout: UILayout, context: Context, scene: Scene, state: condition.Condition) -> None:
+def _draw_buttons(layout: UILayout, context: Context, simulation: Simulation, state: condition.Condition) -> None:
     row = layout.row(align=True)
     row.scale_y = 1.4
     if state.kind == 'OUTDATED':
@@ -58,13 +64,13 @@ def _draw_buttons(layout: UILayout, context: Context, scene: Scene, state: condi
                      icon='PLAY' if state.kind == 'PARTIAL' else 'PHYSICS')
     row.operator("grain.free", text="", icon='TRASH')
     if runtime.is_baking():
-        draw_wrapped(layout, context, f"Scene '{runtime.state.bake.scene_name}' is baking: one bake at a time",
+        draw_wrapped(layout, context, f"'{runtime.state.bake.name}' is baking: one bake at a time",
                      icon='INFO')
         return
     if state.kind != 'EMPTY':
         draw_wrapped(layout, context, state.text,
                      icon={'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO'}.get(state.kind, 'ERROR'))
-        if apply.sand_object(scene) is None:
+        if apply.sand_object(simulation) is None:
             layout.operator("grain.show_sand", icon='HIDE_OFF')
 
 
@@ -77,8 +83,8 @@ def _draw_messages(layout: UILayout, context: Context, folder: Path) -> None:
                      is_alert=shown.message.level == 'ERROR')
 
 
-def _draw_estimate(layout: UILayout, context: Context, scene: Scene) -> None:
-    expected = estimate.of_scene(scene, context.view_layer.depsgraph)
+def _draw_estimate(layout: UILayout, context: Context, simulation: Simulation) -> None:
+    expected = estimate.of_simulation(simulation, context.view_layer.depsgraph)
     if expected.particles < 1.0:
         draw_wrapped(layout, context, "No sand yet: give a closed mesh the type Source in its Physics tab",
                      icon='INFO')
@@ -92,7 +98,7 @@ def _draw_estimate(layout: UILayout, context: Context, scene: Scene) -> None:
 
 
 def draw_grains(layout: UILayout, context: Context) -> None:
-    settings = context.scene.grain
+    settings = simulations.active(context.scene)
     row = layout.row(align=True)
     row.prop(settings, "particle_radius")
     row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
@@ -123,7 +129,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
 
 
 def draw_contact(layout: UILayout, context: Context) -> None:
-    settings = context.scene.grain
+    settings = simulations.active(context.scene)
     layout.prop(settings, "cohesion")
     if settings.solver != 'DEM':
         return
@@ -139,7 +145,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
 
 
 def draw_upsample(layout: UILayout, context: Context) -> None:
-    settings = context.scene.grain
+    settings = simulations.active(context.scene)
     layout.prop(settings, "use_upsample")
     column = layout.column()
     column.active = settings.use_upsample
@@ -148,21 +154,19 @@ def draw_upsample(layout: UILayout, context: Context) -> None:
     column.prop(settings, "grain_size_spread")
     column.prop(settings, "grain_seed")
     if settings.use_upsample:
-        expected = estimate.of_scene(context.scene, context.view_layer.depsgraph)
+        expected = estimate.of_simulation(settings, context.view_layer.depsgraph)
         if expected.particles >= 1.0 and settings.upsample_mode == 'PER_PARTICLE':
             draw_wrapped(column, context, f"About {text.about(expected.particles * settings.grains_per_particle)} grains")
 
 
 def draw_cache(layout: UILayout, context: Context) -> None:
-    scene = context.scene
-    settings = scene.grain
-    layout.prop(settings, "name")
+    settings = simulations.active(context.scene)
     row = layout.row(align=True)
     row.prop(settings, "cache_folder", text="Folder")
     row.operator("grain.open_folder", text="", icon='DISK_DRIVE')
     if not settings.cache_folder:
-        draw_wrapped(layout, context, f"Empty, so {paths.folder_setting(scene)} is used")
-    if paths.is_temporary(scene):
+        draw_wrapped(layout, context, f"Empty, so {paths.folder_setting(settings)} is used")
+    if paths.is_temporary(settings):
         draw_wrapped(layout, context, "The file is not saved: frames go to a temporary folder until it is",
                      icon='INFO')
     layout.prop(settings, "use_frame_range")
@@ -171,17 +175,17 @@ def draw_cache(layout: UILayout, context: Context) -> None:
         column.prop(settings, "frame_start")
         column.prop(settings, "frame_end")
     else:
-        first, last = frames.bake_range(scene)
+        first, last = frames.bake_range(settings)
         draw_wrapped(layout, context, f"The scene's frames, {first} to {last}")
     layout.prop(settings, "thread_count")
     layout.operator("grain.export", icon='EXPORT')
 
 
 def draw_display(layout: UILayout, context: Context) -> None:
-    scene = context.scene
-    layout.prop(scene.grain.display, "viewport_amount", slider=True)
-    layout.prop(scene.grain.display, "radius_scale")
-    item = apply.sand_object(scene)
+    simulation = simulations.active(context.scene)
+    layout.prop(simulation.display, "viewport_amount", slider=True)
+    layout.prop(simulation.display, "radius_scale")
+    item = apply.sand_object(simulation)
     if item is not None and item.material_slots:
         layout.prop(item.material_slots[0], "material", text="Material")
 
@@ -208,6 +212,13 @@ class ScenePanel:
     bl_context = "scene"
 
 
+def _has_simulation(where: type) -> classmethod:
+    def poll(cls: type, context: Context) -> bool:
+        return (simulations.active(context.scene) is not None
+                and (where is ScenePanel or PhysicsPanel.poll.__func__(cls, context)))
+    return classmethod(poll)
+
+
 def _panels(where: type, suffix: str) -> tuple[type, ...]:
     """The root panel and its sub-panels for one tab."""
     root = f"GRAIN_PT_simulation_{suffix}"
@@ -223,7 +234,7 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
             ("display", "Display", draw_display, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {
             "bl_label": label, "bl_parent_id": root, "content": staticmethod(content), "bl_options": options,
-            "is_settings": name != "display"}))
+            "is_settings": name != "display", "poll": _has_simulation(where)}))
     return tuple(made)
 
 

@@ -3,7 +3,7 @@ from bpy.types import Context, Panel
 
 from .. import runtime
 from ..engine import text
-from ..scene import estimate
+from ..scene import estimate, simulations
 from .object import PhysicsPanel
 from .text import draw_wrapped
 
@@ -20,18 +20,21 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        item, scene = context.object, context.scene
+        item = context.object
+        simulation = simulations.of_object(item, context.scene)
         column = layout.column()
         column.enabled = not runtime.is_baking()
         column.prop(item.grain.source, "velocity")
-        if scene.grain.solver == 'SPH':
+        if simulation is not None and simulation.solver == 'SPH':
             column.prop(item.grain.source, "moisture")
         body = estimate.source_body(item, context.view_layer.depsgraph)
         if body.volume <= 0.0:
             draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface",
                          icon='ERROR')
             return
-        count = estimate.particles_in(body, scene.grain.particle_radius, scene.grain.size_spread)
+        if simulation is None:
+            return
+        count = estimate.particles_in(body, simulation.particle_radius, simulation.size_spread)
         draw_wrapped(layout, context, f"About {text.about(count)} particles at the present radius")
 
 

@@ -1,15 +1,14 @@
 """The Volume section of the simulation's panel."""
 from bpy.types import Context, UILayout
 
-from ..scene import paths, volumes
+from ..scene import paths, simulations, volumes
 from .text import draw_wrapped
 
 _ICONS = {'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO', 'OTHER': 'INFO'}
 
 
 def draw_volume(layout: UILayout, context: Context) -> None:
-    scene = context.scene
-    wish = scene.grain.volume
+    wish = simulations.active(context.scene).volume
     layout.prop(wish, "source")
     layout.prop(wish, "voxel_size")
     column = layout.column(heading="Grids")
@@ -25,17 +24,17 @@ def draw_volume(layout: UILayout, context: Context) -> None:
 
 
 def _draw_buttons(layout: UILayout, context: Context) -> None:
-    scene = context.scene
-    kind, words = volumes.condition(scene)
+    simulation = simulations.active(context.scene)
+    kind, words = volumes.condition(simulation)
     row = layout.row()
     row.scale_y = 1.2
     row.operator("grain.bake_volume", text="Resume Volume" if kind == 'PARTIAL' else "Bake Volume", icon='VOLUME_DATA')
     if kind == 'EMPTY':
-        if not paths.has_cache(scene):
+        if not paths.has_cache(simulation):
             draw_wrapped(layout, context, "A volume is made of the baked frames: bake the simulation first")
         return
     draw_wrapped(layout, context, words, icon=_ICONS[kind])
-    if volumes.volume_object(scene) is None:
+    if volumes.volume_object(simulation) is None:
         layout.operator("grain.show_volume", icon='HIDE_OFF')
-    if "surface" in volumes.grid_names(scene):
+    if "surface" in volumes.grid_names(simulation):
         layout.operator("grain.surface_mesh", icon='MESH_DATA')

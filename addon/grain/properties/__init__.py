@@ -1,8 +1,8 @@
-"""Settings, saved in the .blend: `object.grain` and `scene.grain`. Names equal the job's keys where the thing is the
-same."""
+"""Settings, saved in the .blend: `object.grain`, and `scene.grain` with its list of simulations. Names equal the job's
+keys where the thing is the same."""
 import bpy
 
-from . import collider, cover, display, object, rigid, simulation, source, volume
+from . import collider, cover, display, object, rigid, scene, simulation, source, volume
 
 CLASSES = (
     source.GRAIN_PG_source,
@@ -13,6 +13,7 @@ CLASSES = (
     display.GRAIN_PG_display,
     volume.GRAIN_PG_volume,
     simulation.GRAIN_PG_simulation,
+    scene.GRAIN_PG_scene,
     simulation.GRAIN_PG_status,
 )
 
@@ -21,7 +22,7 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.Object.grain = bpy.props.PointerProperty(type=object.GRAIN_PG_object)
-    bpy.types.Scene.grain = bpy.props.PointerProperty(type=simulation.GRAIN_PG_simulation)
+    bpy.types.Scene.grain = bpy.props.PointerProperty(type=scene.GRAIN_PG_scene)
     bpy.types.WindowManager.grain = bpy.props.PointerProperty(type=simulation.GRAIN_PG_status)
 
 

@@ -2,12 +2,13 @@
 from bpy.props import FloatProperty
 from bpy.types import Context, PropertyGroup
 
-from ..scene import apply, playback
+from ..scene import apply, playback, simulations
 
 
 def _on_display(group: "GRAIN_PG_display", context: Context) -> None:
-    apply.update_display(group.id_data)
-    playback.show(group.id_data)
+    simulation = simulations.owner_of(group)
+    apply.update_display(simulation)
+    playback.show(simulation)
 
 
 class GRAIN_PG_display(PropertyGroup):

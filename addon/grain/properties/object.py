@@ -1,8 +1,8 @@
 """The part an object plays in the sand."""
-from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
-from ..scene import roles
+from ..scene import roles, simulations
 from .collider import GRAIN_PG_collider
 from .cover import GRAIN_PG_cover
 from .rigid import GRAIN_PG_rigid
@@ -13,6 +13,29 @@ def _on_type(group: "GRAIN_PG_object", context: Context) -> None:
     roles.on_role_changed(group.id_data, context)
 
 
+_casts: list[tuple[str, str, str, int]] = []  # Blender keeps no copy of what the function below returns
+
+
+def _list_casts(group: "GRAIN_PG_object", context: Context) -> list[tuple[str, str, str, int]]:
+    names: dict[int, list[str]] = {}
+    for simulation in context.scene.grain.simulations if context is not None and context.scene is not None else ():
+        names.setdefault(simulation.cast, []).append(simulation.name)
+    names.setdefault(group.cast, ["Of Another Scene"])
+    names.pop(simulations.EVERY, None)
+    _casts[:] = [('EVERY', "All", "Takes part in every simulation of the scene", simulations.EVERY)]
+    _casts.extend((str(cast), ", ".join(members), f"Takes part in {', '.join(members)} only", cast)
+                  for cast, members in names.items())
+    return _casts
+
+
+def _get_cast(group: "GRAIN_PG_object") -> int:
+    return group.cast
+
+
+def _set_cast(group: "GRAIN_PG_object", value: int) -> None:
+    group.cast = value
+
+
 class GRAIN_PG_object(PropertyGroup):
     type: EnumProperty(
         name="Type", default='NONE', update=_on_type, description="The part this object plays in the sand simulation",
@@ -20,6 +43,11 @@ class GRAIN_PG_object(PropertyGroup):
                ('SOURCE', "Source", "Filled with sand at the first frame. It needs a closed surface"),
                ('COLLIDER', "Collider", "Sand falls on it and flows around it. It may move and bend"),
                ('BODY', "Rigid Body", "Sand and other bodies push it. It needs a closed surface")))
+    cast: IntProperty(options={'HIDDEN'})
+    is_cast_chosen: BoolProperty(options={'HIDDEN'})  # with the role, or by the artist
+    simulation: EnumProperty(
+        name="Simulation", items=_list_casts, get=_get_cast, set=_set_cast,
+        description="Which simulations this object takes part in. A copy of a simulation shares its objects")
     source: PointerProperty(type=GRAIN_PG_source)
     collider: PointerProperty(type=GRAIN_PG_collider)
     rigid: PointerProperty(type=GRAIN_PG_rigid)

@@ -4,12 +4,14 @@ from math import radians
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
-from ..scene import playback
+from ..scene import playback, simulations
 
 
 def _on_follow(group: "GRAIN_PG_rigid", context: Context) -> None:
-    playback.forget(context.scene)
-    playback.show(context.scene)
+    simulation = simulations.of_object(group.id_data, context.scene)
+    if simulation is not None:
+        playback.forget(simulation)
+        playback.show(simulation)
 
 
 class GRAIN_PG_rigid(PropertyGroup):

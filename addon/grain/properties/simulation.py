@@ -1,4 +1,4 @@
-"""Settings of the simulation: one to a scene."""
+"""Settings of a simulation."""
 from math import radians
 
 import bpy
@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Context, Object, PropertyGroup
 
 from .. import compat, runtime
-from ..scene import playback, snapshot
+from ..scene import playback, simulations, snapshot
 from .display import GRAIN_PG_display
 from .volume import GRAIN_PG_volume
 
@@ -27,8 +27,16 @@ def _on_frame_end(group: "GRAIN_PG_simulation", context: Context) -> None:
         group.frame_start = group.frame_end
 
 
+def _on_name(group: "GRAIN_PG_simulation", context: Context) -> None:
+    free = simulations.free_name(group, group.name)
+    if free != group.name:
+        group.name = free  # and this again
+        return
+    _on_folder(group, context)
+
+
 def _on_folder(group: "GRAIN_PG_simulation", context: Context) -> None:
-    playback.show(group.id_data)
+    playback.show(group)
 
 
 def _can_be_grain(group: "GRAIN_PG_simulation", item: Object) -> bool:
@@ -37,8 +45,10 @@ def _can_be_grain(group: "GRAIN_PG_simulation", item: Object) -> bool:
 
 class GRAIN_PG_simulation(PropertyGroup):
     name: StringProperty(
-        name="Name", default="Sand", update=_on_folder,
+        name="Name", default="Sand", update=_on_name,
         description="Name of the simulation, and of its cache folder unless one is chosen")
+
+    cast: IntProperty(options={'HIDDEN'})  # which objects take part: those of the same number, and those of none
 
     particle_radius: FloatProperty(
         name="Particle Radius", subtype='DISTANCE', unit='LENGTH', default=0.02, min=1e-6, max=100.0,

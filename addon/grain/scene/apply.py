@@ -7,14 +7,14 @@ from typing import Optional, Union
 
 import bpy
 import numpy as np
-from bpy.types import Mesh, Object, Scene
+from bpy.types import Mesh, Object
 
 from .. import compat
 from ..engine.objects import CacheFrame
 from ..engine.read_ahead import Grains
 from . import look
+from .simulations import Simulation
 
-OBJECT_NAME = "Grain Sand"
 MODIFIER_NAME = "Grain Points"
 # Frames of more grains than this give them a rotation only where something is turned by it: Euler angles of a million
 # take 0.1 s, three times as long as all the rest.
@@ -25,47 +25,48 @@ _MOISTURE = ("moisture", 'FLOAT')  # of sand that is wet somewhere
 _ROTATION = ("rotation", 'FLOAT_VECTOR')  # XYZ Euler angles, as Instance on Points takes them; of grains that have one
 
 
-def sand_object(scene: Scene) -> Optional[Object]:
-    """The scene's sand, unless the artist deleted it."""
-    item = scene.grain.sand_object
-    if item is None or item.type != 'MESH' or scene.objects.get(item.name) != item:
+def sand_object(simulation: Simulation) -> Optional[Object]:
+    """The simulation's sand, unless the artist deleted it."""
+    item = simulation.sand_object
+    if item is None or item.type != 'MESH' or simulation.id_data.objects.get(item.name) != item:
         return None
     return item
 
 
-def ensure_sand_object(scene: Scene) -> Object:
+def ensure_sand_object(simulation: Simulation) -> Object:
     """Makes the object once; for operators, never for handlers."""
-    item = sand_object(scene)
+    item = sand_object(simulation)
     if item is not None:
         return item
-    mesh = bpy.data.meshes.new(OBJECT_NAME)
+    name = f"Grain {simulation.name}"
+    mesh = bpy.data.meshes.new(name)
     material = look.sand_material()
     mesh.materials.append(material)
-    item = bpy.data.objects.new(OBJECT_NAME, mesh)
+    item = bpy.data.objects.new(name, mesh)
     modifier = item.modifiers.new(MODIFIER_NAME, 'NODES')
     if modifier.node_group is not None:  # 3.4 and before 4.0 give a new modifier a group of its own
         bpy.data.node_groups.remove(modifier.node_group)
     modifier.node_group = look.points_group()
     compat.set_modifier_input(modifier, look.INPUT_MATERIAL, material)
-    scene.collection.objects.link(item)
-    scene.grain.sand_object = item
-    update_display(scene)
+    simulation.id_data.collection.objects.link(item)
+    simulation.sand_object = item
+    update_display(simulation)
     return item
 
 
-def update_display(scene: Scene) -> None:
-    item = sand_object(scene)
+def update_display(simulation: Simulation) -> None:
+    item = sand_object(simulation)
     modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
     if modifier is None:
         return
-    shape = scene.grain.shape_object
+    shape = simulation.shape_object
     group = look.instances_group() if shape is not None else look.points_group()
     if modifier.node_group != group and modifier.node_group in (None, *_own_groups()):
         modifier.node_group = group
         compat.set_modifier_input(modifier, look.INPUT_MATERIAL, item.data.materials[0] if item.data.materials else None)
     compat.set_modifier_input(modifier, look.INPUT_SHAPE, shape)
-    compat.set_modifier_input(modifier, look.INPUT_SCALE, scene.grain.display.radius_scale)
-    show_share(scene, scene.grain.display.viewport_amount / 100.0)
+    compat.set_modifier_input(modifier, look.INPUT_SCALE, simulation.display.radius_scale)
+    show_share(simulation, simulation.display.viewport_amount / 100.0)
     item.update_tag()
 
 
@@ -75,9 +76,9 @@ def _own_groups() -> list[bpy.types.NodeTree]:
     return [group for group in groups if group is not None]
 
 
-def show_share(scene: Scene, amount: float) -> None:
+def show_share(simulation: Simulation, amount: float) -> None:
     """Of the points in the object, how many the viewport shows; render grains are all shown that are loaded."""
-    item = sand_object(scene)
+    item = sand_object(simulation)
     modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
     if modifier is None:
         return

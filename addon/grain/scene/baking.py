@@ -3,12 +3,13 @@ import time
 from typing import Optional
 
 import bpy
-from bpy.types import Scene, ViewLayer
+from bpy.types import ViewLayer
 
 from .. import runtime
 from ..engine import cache, ffi, job as job_files, text
 from ..engine.process import BakeProcess, Outcome, Status, bake_stages, volume_stages
-from . import apply, estimate, job, paths, playback, shapes, snapshot, volumes
+from . import apply, estimate, job, paths, playback, shapes, simulations, snapshot, volumes
+from .simulations import Simulation
 
 # Loading frames may take this share of the time while baking; the rest is the artist's.
 SHOW_SHARE = 0.1
@@ -18,59 +19,59 @@ class BakeRefused(Exception):
     """The bake cannot start; the text says why and what to do."""
 
 
-def start(scene: Scene, view_layer: ViewLayer, restart: bool) -> runtime.Bake:
+def start(simulation: Simulation, view_layer: ViewLayer, restart: bool) -> runtime.Bake:
     """Writes the job and starts the child. Raises BakeRefused."""
     problem = ffi.problem()
     if problem is not None:
         raise BakeRefused(problem)
-    other = paths.shares_folder(scene)
+    other = paths.shares_folder(simulation)
     if other:
-        raise BakeRefused(f"Scene '{other}' bakes into the same folder. Give this simulation another name or folder")
-    folder = paths.cache_folder(scene)
+        raise BakeRefused(f"{other} bakes into the same folder. Give this simulation another name or folder")
+    folder = paths.cache_folder(simulation)
     runtime.state.messages.pop(folder, None)
     try:
-        made, warnings = job.make(scene, view_layer)
+        made, warnings = job.make(simulation, view_layer)
     except snapshot.SnapshotError as error:
         raise BakeRefused(str(error)) from error
     if not restart:
         _check_same(made, folder)
     try:
-        shapes.update(scene, view_layer.depsgraph)
+        shapes.update(simulation, view_layer.depsgraph)
     except ffi.GrainError as error:
-        raise BakeRefused(f"'{scene.grain.grain_object.name}' cannot be a grain: {error}") from error
-    apply.update_display(scene)
+        raise BakeRefused(f"'{simulation.grain_object.name}' cannot be a grain: {error}") from error
+    apply.update_display(simulation)
     try:
         job_files.write(made, cache.job_folder(folder))
         process = BakeProcess(bake_stages(ffi.program(), cache.job_folder(folder), folder, restart,
-                                          scene.grain.thread_count, scene.grain.use_upsample))
+                                          simulation.thread_count, simulation.use_upsample))
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be written: {error.strerror}. Choose another cache "
                           "folder, or free some space") from error
     runtime.state.outdated.pop(folder, None)
-    for warning in warnings + _place_warnings(scene, view_layer):
+    for warning in warnings + _place_warnings(simulation, view_layer):
         runtime.say(folder, 'WARNING', warning)
     # Frames are swapped while rendering: without this Blender may draw a mesh that is being changed.
-    scene.render.use_lock_interface = True
-    runtime.state.bake = runtime.Bake(folder, scene.name, process)
+    simulation.id_data.render.use_lock_interface = True
+    runtime.state.bake = runtime.Bake(folder, simulation.name, process)
     return runtime.state.bake
 
 
-def start_volume(scene: Scene) -> runtime.Bake:
+def start_volume(simulation: Simulation) -> runtime.Bake:
     """Makes volumes of what is baked, whatever became of the scene since. Raises BakeRefused."""
     problem = ffi.problem()
     if problem is not None:
         raise BakeRefused(problem)
-    folder = paths.cache_folder(scene)
+    folder = paths.cache_folder(simulation)
     if not paths.holds_cache(folder):
         raise BakeRefused("Nothing is baked yet. Bake the simulation first, then the volume")
     runtime.state.messages.pop(folder, None)
     try:
-        job_files.set_volume(cache.job_folder(folder), volumes.settings_of(scene))
-        process = BakeProcess(volume_stages(ffi.program(), cache.job_folder(folder), folder, scene.grain.thread_count))
+        job_files.set_volume(cache.job_folder(folder), volumes.settings_of(simulation))
+        process = BakeProcess(volume_stages(ffi.program(), cache.job_folder(folder), folder, simulation.thread_count))
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be used: {error.strerror}. Bake the simulation again, or "
                           "choose another cache folder") from error
-    runtime.state.bake = runtime.Bake(folder, scene.name, process, is_volume=True)
+    runtime.state.bake = runtime.Bake(folder, simulation.name, process, is_volume=True)
     return runtime.state.bake
 
 
@@ -89,24 +90,22 @@ def _check_same(made: job_files.Job, folder: cache.Path) -> None:
                           "frames and starts again; undoing the change lets you go on with them")
 
 
-def _place_warnings(scene: Scene, view_layer: ViewLayer) -> list[str]:
+def _place_warnings(simulation: Simulation, view_layer: ViewLayer) -> list[str]:
     result = []
-    if paths.is_temporary(scene):
+    if paths.is_temporary(simulation):
         result.append("This file is not saved, so the frames go to a temporary folder, which is deleted when Blender "
                       "quits. Saving the file moves them beside it")
-    expected = estimate.of_scene(scene, view_layer.depsgraph)
+    expected = estimate.of_simulation(simulation, view_layer.depsgraph)
     if expected.free_bytes is not None and expected.byte_count > expected.free_bytes:
         result.append(f"The frames need about {text.size(expected.byte_count)}, but the disk has "
                       f"{text.size(expected.free_bytes)} left. The bake stops when it is full, and can be resumed")
     return result
 
 
-def scene_of(bake: runtime.Bake) -> Optional[Scene]:
-    """The scene of a bake, unless it was deleted meanwhile."""
-    named = bpy.data.scenes.get(bake.scene_name)
-    if named is not None and paths.cache_folder(named) == bake.folder:
-        return named
-    return next((scene for scene in bpy.data.scenes if paths.cache_folder(scene) == bake.folder), None)
+def simulation_of(bake: runtime.Bake) -> Optional[Simulation]:
+    """The simulation of a bake, unless it was removed meanwhile."""
+    return next((simulation for simulation in simulations.of_file()
+                 if paths.cache_folder(simulation) == bake.folder), None)
 
 
 def advance(bake: runtime.Bake) -> Optional[Outcome]:
@@ -129,17 +128,17 @@ def is_rendering() -> bool:
 
 
 def _show_new_frames(bake: runtime.Bake) -> None:
-    scene = scene_of(bake)
-    if is_rendering() or scene is None or not paths.holds_cache(bake.folder):
+    simulation = simulation_of(bake)
+    if is_rendering() or simulation is None or not paths.holds_cache(bake.folder):
         return
     if bake.is_volume:
-        volumes.refresh(scene)
+        volumes.refresh(simulation)
         return
-    if apply.sand_object(scene) is None:
-        apply.ensure_sand_object(scene)
+    if apply.sand_object(simulation) is None:
+        apply.ensure_sand_object(simulation)
         if not bpy.app.background:
             bpy.ops.ed.undo_push(message="Add Grain Sand")  # an undo of something else must not take it away
-    playback.show(scene)
+    playback.show(simulation)
 
 
 def _finish(bake: runtime.Bake, outcome: Outcome) -> None:

@@ -3,18 +3,22 @@
 An object's own location, rotation and animation are never written to. What the bake adds goes into its delta
 transforms, which Blender keeps apart for such purposes, and is taken out again when there is nothing to show.
 """
-from collections.abc import Iterator
 from typing import Optional
 
 import numpy as np
-from bpy.types import Object, Scene
+from bpy.types import Object
 from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ..engine.objects import CacheFrame
+from . import simulations
+from .simulations import Simulation
 
 
-def of_scene(scene: Scene) -> Iterator[Object]:
-    return (item for item in scene.objects if item.grain.type == 'BODY')
+def moved_by(simulation: Simulation) -> list[Object]:
+    """The bodies of a simulation, without those that follow another one."""
+    scene = simulation.id_data
+    return [item for item in simulations.objects(simulation, 'BODY')
+            if simulations.of_object(item, scene) == simulation]
 
 
 def note_rest(item: Object, name: str, matrix: Matrix) -> None:
@@ -24,13 +28,13 @@ def note_rest(item: Object, name: str, matrix: Matrix) -> None:
     settings.rest_matrix = [number for row in matrix for number in row]
 
 
-def show(scene: Scene, names: tuple[str, ...], frame: CacheFrame, scale: float, seconds: float) -> None:
+def show(simulation: Simulation, names: tuple[str, ...], frame: CacheFrame, scale: float, seconds: float) -> None:
     """Moves every body to where it is in this frame, moved on by its velocities for some seconds."""
     numbers = {name: index for index, name in enumerate(names)}
     if not numbers:
         return
     columns = {name: frame.column(f"body.{name}") for name in ("position", "orientation", "velocity", "spin")}
-    for item in of_scene(scene):
+    for item in moved_by(simulation):
         index = numbers.get(item.grain.rigid.baked_name)
         if index is None or not item.grain.rigid.follow:
             restore(item)
@@ -113,8 +117,8 @@ def restore(item: Object) -> None:
     settings.is_posed = False
 
 
-def restore_all(scene: Scene) -> None:
-    for item in scene.objects:
+def restore_all(simulation: Simulation) -> None:
+    for item in moved_by(simulation):
         restore(item)
 
 

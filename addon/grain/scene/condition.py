@@ -1,14 +1,13 @@
-"""What a scene's cache is worth for the scene as it is now: decides what the Bake button says."""
+"""What a simulation's cache is worth for the scene as it is now: decides what the Bake button says."""
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from bpy.types import Scene
-
 from .. import runtime
 from ..engine import cache, job as job_files, text
 from . import frames, job, paths
+from .simulations import Simulation
 
 _documents: dict[Path, tuple[int, Optional[dict[str, Any]]]] = {}
 
@@ -19,8 +18,8 @@ class Condition:
     text: str  # for the panel
 
 
-def of_scene(scene: Scene) -> Condition:
-    folder = paths.cache_folder(scene)
+def of_simulation(simulation: Simulation) -> Condition:
+    folder = paths.cache_folder(simulation)
     try:
         manifest = cache.read_manifest(folder)
     except cache.CacheError as error:
@@ -28,40 +27,40 @@ def of_scene(scene: Scene) -> Condition:
     if manifest is None:
         return Condition('EMPTY', "Nothing is baked yet")
     baked = len(manifest.particles)
-    changed = changed_settings(scene, folder)
+    changed = changed_settings(simulation, folder)
     if changed:
         return Condition('OUTDATED', f"Changed since the bake: {changed}")
-    first, last = frames.bake_range(scene)
+    first, last = frames.bake_range(simulation)
     missing = sum(1 for frame in range(first, last + 1) if frame not in manifest.particles)
     if missing:
         return Condition('PARTIAL', f"{text.count(last - first + 1 - missing)} of {text.count(last - first + 1)} "
                                     "frames are baked")
-    if scene.grain.use_upsample:
-        missing = _missing_grains(scene, folder, first, last)
+    if simulation.use_upsample:
+        missing = _missing_grains(simulation, folder, first, last)
         if missing:
             return Condition('PARTIAL', f"The simulation is baked; {missing}")
     return Condition('COMPLETE', f"All {text.plural(last - first + 1, 'frame')} are baked, "
                                  f"{text.size(manifest.byte_count)}" if baked > 1 else "The frame is baked")
 
 
-def _missing_grains(scene: Scene, folder: Path, first: int, last: int) -> str:
+def _missing_grains(simulation: Simulation, folder: Path, first: int, last: int) -> str:
     """What is missing of the render grains, in words; '' when nothing is."""
     grains = cache.read_manifest(cache.grains_folder(folder))
     if grains is None:
         return "the render grains are not made yet"
     document = _baked_document(cache.job_folder(folder)) or {}
-    if document.get("upsample") != job_files.describe(job.settings_only(scene))[0].get("upsample"):
+    if document.get("upsample") != job_files.describe(job.settings_only(simulation))[0].get("upsample"):
         return "the render grains are of other settings"
     missing = sum(1 for frame in range(first, last + 1) if frame not in grains.particles)
     return f"render grains are missing in {text.plural(missing, 'frame')}" if missing else ""
 
 
-def changed_settings(scene: Scene, folder: Path) -> str:
+def changed_settings(simulation: Simulation, folder: Path) -> str:
     """Settings that differ from the baked ones, or what the last attempt to resume found; '' when none are known."""
     document = _baked_document(cache.job_folder(folder))
     found = []
     if document is not None:
-        found = job_files.changed_settings(job_files.describe(job.settings_only(scene))[0], document)
+        found = job_files.changed_settings(job_files.describe(job.settings_only(simulation))[0], document)
     if folder in runtime.state.outdated:
         found.append(runtime.state.outdated[folder])
     return text.listing(found) if found else ""

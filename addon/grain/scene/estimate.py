@@ -4,10 +4,11 @@ from math import sqrt
 from typing import Optional
 
 import numpy as np
-from bpy.types import Depsgraph, Object, Scene
+from bpy.types import Depsgraph, Object
 
 from ..engine import cache
-from . import frames, paths, snapshot
+from . import frames, paths, simulations, snapshot
+from .simulations import Simulation
 
 PARTICLES_WANTED = 30_000  # in the first source: bakes in minutes, reads as sand
 BYTES_PER_PARTICLE = 28  # of a frame: position, velocity, radius
@@ -94,18 +95,17 @@ def fitting_radius(sources: list[Object], depsgraph: Depsgraph, size_spread: flo
     return float(f"{small:.2g}")
 
 
-def of_scene(scene: Scene, depsgraph: Depsgraph) -> Estimate:
-    settings = scene.grain
-    particles = sum(particles_in(source_body(item, depsgraph), settings.particle_radius, settings.size_spread)
-                    for item in scene.objects if item.grain.type == 'SOURCE')
-    first, last = frames.bake_range(scene)
+def of_simulation(simulation: Simulation, depsgraph: Depsgraph) -> Estimate:
+    particles = sum(particles_in(source_body(item, depsgraph), simulation.particle_radius, simulation.size_spread)
+                    for item in simulations.objects(simulation, 'SOURCE'))
+    first, last = frames.bake_range(simulation)
     frame_count = last - first + 1
     checkpoints = 1 + frame_count // CHECKPOINT_EVERY
     byte_count = particles * (BYTES_PER_PARTICLE * frame_count + CHECKPOINT_BYTES_PER_PARTICLE * checkpoints)
-    if settings.use_upsample:
-        grains = (settings.grain_millions * 1e6 if settings.upsample_mode == 'TOTAL'
-                  else particles * settings.grains_per_particle)
-        packed = BYTES_PER_GRAIN + (BYTES_PER_ORIENTATION if settings.shape_object is not None else 0)
+    if simulation.use_upsample:
+        grains = (simulation.grain_millions * 1e6 if simulation.upsample_mode == 'TOTAL'
+                  else particles * simulation.grains_per_particle)
+        packed = BYTES_PER_GRAIN + (BYTES_PER_ORIENTATION if simulation.shape_object is not None else 0)
         byte_count += grains * (packed * frame_count + CHECKPOINT_BYTES_PER_GRAIN)
     return Estimate(particles, byte_count + cache.FRAME_HEADER_BYTES * frame_count,
-                    cache.free_space(paths.cache_folder(scene)))
+                    cache.free_space(paths.cache_folder(simulation)))

@@ -3,10 +3,11 @@ import subprocess
 from pathlib import Path
 
 import bpy
-from bpy.types import Context, Object, Scene
+from bpy.types import Context, Object
 
 from ..engine import cache, ffi
 from . import apply, paths
+from .simulations import Simulation
 
 # What `grain export` calls it, and how its files end.
 GRAIN_FORMATS = {'PLY': ("ply", ".ply"), 'VDB_POINTS': ("vdbpoints", ".vdb")}
@@ -18,11 +19,11 @@ class ExportError(Exception):
     """In words for an artist."""
 
 
-def source_folder(scene: Scene) -> Path:
+def source_folder(simulation: Simulation) -> Path:
     """The render grains where they are made, otherwise the simulated particles."""
-    folder = paths.cache_folder(scene)
+    folder = paths.cache_folder(simulation)
     grains = cache.grains_folder(folder)
-    return grains if scene.grain.use_upsample and paths.holds_cache(grains) else folder
+    return grains if simulation.use_upsample and paths.holds_cache(grains) else folder
 
 
 def frame_file(path: Path, frame: int, ending: str) -> Path:
@@ -31,10 +32,10 @@ def frame_file(path: Path, frame: int, ending: str) -> Path:
     return path.with_name(f"{stem}_{'-' if frame < 0 else ''}{abs(frame):04d}{ending}")
 
 
-def write_frames(scene: Scene, path: Path, kind: str, first: int, last: int) -> list[Path]:
+def write_frames(simulation: Simulation, path: Path, kind: str, first: int, last: int) -> list[Path]:
     """A file for each baked frame of the range. Raises ExportError."""
     name, ending = GRAIN_FORMATS[kind]
-    folder = source_folder(scene)
+    folder = source_folder(simulation)
     try:
         manifest = cache.read_manifest(folder)
     except cache.CacheError as error:
@@ -58,13 +59,13 @@ def can_write(kind: str) -> bool:
     return kind in GRAIN_FORMATS or bool(getattr(bpy.app.build_options, BLENDER_FORMATS[kind][0], False))
 
 
-def write_by_blender(context: Context, path: Path, kind: str, first: int, last: int) -> Path:
+def write_by_blender(context: Context, simulation: Simulation, path: Path, kind: str, first: int, last: int) -> Path:
     """The sand object, frame by frame, through Blender's exporter. Raises ExportError."""
     _, operator, ending = BLENDER_FORMATS[kind]
     if not can_write(kind):
         raise ExportError(f"This Blender was built without {kind.capitalize() if kind != 'USD' else kind}. Use another Blender, "
                           "or export PLY")
-    item = apply.sand_object(context.scene)
+    item = apply.sand_object(simulation)
     if item is None:
         raise ExportError("There is no sand object to export. Press Show Sand first")
     target = path if path.suffix else path.with_suffix(ending)

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from bpy.types import Scene
 
 from .. import runtime
+from .simulations import Simulation
 
 
-def bake_range(scene: Scene) -> tuple[int, int]:
-    settings = scene.grain
-    if settings.use_frame_range:
-        return settings.frame_start, settings.frame_end
-    return scene.frame_start, scene.frame_end
+def bake_range(simulation: Simulation) -> tuple[int, int]:
+    if simulation.use_frame_range:
+        return simulation.frame_start, simulation.frame_end
+    return simulation.id_data.frame_start, simulation.id_data.frame_end
 
 
 def frames_per_second(scene: Scene) -> float:

@@ -1,4 +1,4 @@
-"""From a scene and its settings to a job."""
+"""From a simulation and its scene to a job."""
 from math import tan
 from typing import Optional
 
@@ -7,17 +7,18 @@ from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from .. import ADDON_VERSION
 from ..compat import VERSION_TEXT
 from ..engine.job import Job, Solver, Upsample, Vector
-from . import bodies, frames, motion, snapshot
+from . import bodies, frames, motion, simulations, snapshot
+from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
 EARTH = 9.81  # m/s2
 
 
-def settings_only(scene: Scene) -> Job:
+def settings_only(settings: Simulation) -> Job:
     """The job without its objects: quick, for panels that compare it with what was baked."""
+    scene = settings.id_data
     scale = metres_per_unit(scene)
-    settings = scene.grain
-    first, last = frames.bake_range(scene)
+    first, last = frames.bake_range(settings)
     solver = Solver(
         particle_radius=tidy(settings.particle_radius * scale), size_spread=tidy(settings.size_spread),
         density=tidy(settings.density), friction=tidy(tan(settings.friction_angle)),
@@ -33,7 +34,7 @@ def settings_only(scene: Scene) -> Job:
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
         fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),
-        seed=settings.seed, solver=solver, upsample=_upsample(scene))
+        seed=settings.seed, solver=solver, upsample=_upsample(settings))
 
 
 def _add_contact(solver: Solver, settings: PropertyGroup) -> None:
@@ -51,8 +52,7 @@ def _add_contact(solver: Solver, settings: PropertyGroup) -> None:
         solver.tolerance = tidy(settings.tolerance)
 
 
-def _upsample(scene: Scene) -> Optional[Upsample]:
-    settings = scene.grain
+def _upsample(settings: Simulation) -> Optional[Upsample]:
     if not settings.use_upsample:
         return None
     is_total = settings.upsample_mode == 'TOTAL'
@@ -63,24 +63,25 @@ def _upsample(scene: Scene) -> Optional[Upsample]:
         orientation=settings.shape_object is not None)  # points look the same however they are turned
 
 
-def make(scene: Scene, view_layer: ViewLayer) -> tuple[Job, list[str]]:
+def make(simulation: Simulation, view_layer: ViewLayer) -> tuple[Job, list[str]]:
     """The whole job and warnings for the artist. Notes in the bodies how the bake will know them. Raises
     SnapshotError."""
-    job = settings_only(scene)
+    scene = simulation.id_data
+    job = settings_only(simulation)
     warnings = _gravity_warning(scene)
     if job.frame_end < job.frame_start:
         raise snapshot.SnapshotError(f"The last frame ({job.frame_end}) lies before the first ({job.frame_start}). "
                                      "Set the frame range")
-    bodies.restore_all(scene)  # where they were placed counts, not where an earlier bake moved them
+    bodies.restore_all(simulation)  # where they were placed counts, not where an earlier bake moved them
     with frames.visiting(scene):
         if scene.frame_current != job.frame_start or scene.frame_subframe != 0.0:
             scene.frame_set(job.frame_start)
-        taken = snapshot.take(scene, view_layer, job.frame_end)
+        taken = snapshot.take(simulation, view_layer, job.frame_end)
     for item, entry, matrix in taken.bodies:
         bodies.note_rest(item, entry.name, matrix)
     job.objects = taken.objects
     warnings += taken.warnings
-    warnings += _motion_warnings(scene, view_layer)
+    warnings += _motion_warnings(simulation, view_layer)
     return job, warnings
 
 
@@ -100,12 +101,13 @@ def _gravity_warning(scene: Scene) -> list[str]:
             "Scene > Gravity > Z"]
 
 
-def _motion_warnings(scene: Scene, view_layer: ViewLayer) -> list[str]:
-    items: list[Object] = [item for item in scene.objects
-                           if (item.grain.type == 'SOURCE' or snapshot.is_plane(item)) and item.name in view_layer.objects and not item.hide_viewport]
-    first = frames.bake_range(scene)[0]
+def _motion_warnings(simulation: Simulation, view_layer: ViewLayer) -> list[str]:
+    items: list[Object] = [item for item in simulations.objects(simulation)
+                           if (item.grain.type == 'SOURCE' or snapshot.is_plane(item))
+                           and item.name in view_layer.objects and not item.hide_viewport]
+    first = frames.bake_range(simulation)[0]
     result = []
-    for item, what in motion.moving_objects(scene, view_layer, sorted(items, key=lambda item: item.name)).items():
+    for item, what in motion.moving_objects(simulation, view_layer, sorted(items, key=lambda item: item.name)).items():
         if item.grain.type == 'SOURCE':
             result.append(f"'{item.name}' {what}; the sand starts from its pose at frame {first}")
         else:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Optional
 
 import numpy as np
-from bpy.types import ID, Depsgraph, Object, Scene, ViewLayer
+from bpy.types import ID, Depsgraph, Object, ViewLayer
 
 from . import frames
+from .simulations import Simulation
 
 TIME_LIMIT = 4.0  # seconds
 TOLERANCE = 1e-5  # of the object's size: what a matrix loses in float32 over a long chain of parents
@@ -25,9 +26,10 @@ class Pose:
     positions: Optional[np.ndarray]
 
 
-def moving_objects(scene: Scene, view_layer: ViewLayer, items: list[Object]) -> dict[Object, str]:
+def moving_objects(simulation: Simulation, view_layer: ViewLayer, items: list[Object]) -> dict[Object, str]:
     """Those of the items that do not stand still over the bake's frames: 'moves' or 'changes shape'."""
-    first, last = frames.bake_range(scene)
+    scene = simulation.id_data
+    first, last = frames.bake_range(simulation)
     found: dict[Object, str] = {}
     suspects = []
     for item in items:

@@ -1,36 +1,39 @@
-"""Where a scene's cache lies."""
+"""Where a simulation's cache lies."""
 from pathlib import Path
 
 import bpy
-from bpy.types import Scene
 
 from ..engine import cache
+from . import simulations
+from .simulations import Simulation
 
 DEFAULT_FOLDER = "//grain_cache/"
 
 
-def folder_setting(scene: Scene) -> str:
+def folder_setting(simulation: Simulation) -> str:
     """The folder as the artist wrote it, or the default with the simulation's name."""
-    chosen = scene.grain.cache_folder.strip()
-    return chosen or DEFAULT_FOLDER + _file_name(scene.grain.name)
+    chosen = simulation.cache_folder.strip()
+    return chosen or DEFAULT_FOLDER + _file_name(simulation.name)
 
 
-def is_temporary(scene: Scene) -> bool:
+def is_temporary(simulation: Simulation) -> bool:
     """Relative to a file that was never saved: such a cache goes to Blender's temporary folder."""
-    return folder_setting(scene).startswith("//") and not bpy.data.filepath and scene.library is None
+    return (folder_setting(simulation).startswith("//") and not bpy.data.filepath
+            and simulation.id_data.library is None)
 
 
-def cache_folder(scene: Scene) -> Path:
-    setting = folder_setting(scene)
-    if is_temporary(scene):
-        return temporary_folder(scene)
+def cache_folder(simulation: Simulation) -> Path:
+    setting = folder_setting(simulation)
+    if is_temporary(simulation):
+        return temporary_folder(simulation)
     # A separator at the end and ".." make two spellings of one folder.
-    return Path(bpy.path.abspath(setting.replace("\\", "/"), library=scene.library)).resolve()
+    return Path(bpy.path.abspath(setting.replace("\\", "/"), library=simulation.id_data.library)).resolve()
 
 
-def temporary_folder(scene: Scene) -> Path:
+def temporary_folder(simulation: Simulation) -> Path:
     """Deleted by Blender when it quits."""
-    relative = folder_setting(scene)[2:] if folder_setting(scene).startswith("//") else _file_name(scene.grain.name)
+    setting = folder_setting(simulation)
+    relative = setting[2:] if setting.startswith("//") else _file_name(simulation.name)
     return (Path(bpy.app.tempdir) / relative.replace("\\", "/")).resolve()
 
 
@@ -38,22 +41,18 @@ def holds_cache(folder: Path) -> bool:
     return (folder / cache.MANIFEST).is_file()
 
 
-def has_cache(scene: Scene) -> bool:
-    return holds_cache(cache_folder(scene))
+def has_cache(simulation: Simulation) -> bool:
+    return holds_cache(cache_folder(simulation))
 
 
-def shares_folder(scene: Scene) -> str:
-    """The name of another scene of this file which bakes into the same folder, or ''."""
-    folder = cache_folder(scene)
-    for other in bpy.data.scenes:
-        if other != scene and has_roles(other) and cache_folder(other) == folder:
-            return other.name
+def shares_folder(simulation: Simulation) -> str:
+    """What else of this file bakes into the same folder, in words, or ''."""
+    folder = cache_folder(simulation)
+    for other in simulations.of_file():
+        if other != simulation and simulations.objects(other) and cache_folder(other) == folder:
+            return f"'{other.name}' of scene '{other.id_data.name}'"
     return ""
 
 
-def has_roles(scene: Scene) -> bool:
-    return any(item.grain.type != 'NONE' for item in scene.objects)
-
-
 def _file_name(name: str) -> str:
-    return bpy.path.clean_name(name) or "Sand"
+    return bpy.path.clean_name(name) or simulations.DEFAULT_NAME

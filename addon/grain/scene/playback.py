@@ -1,10 +1,9 @@
-"""Shows the cache's frame that belongs to the scene's frame."""
+"""Shows the frame of each cache that belongs to the scene's frame."""
 import os
 from math import floor
 from pathlib import Path
 from typing import Optional
 
-import bpy
 from bpy.types import Object, Scene
 
 from .. import runtime
@@ -12,11 +11,12 @@ from ..engine import cache, read_ahead
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
-from . import apply, bodies, frames, paths
+from . import apply, bodies, frames, paths, simulations
+from .simulations import Simulation
 from .units import metres_per_unit
 
 
-def show(scene: Scene, is_render: bool = False) -> None:
+def show(simulation: Simulation, is_render: bool = False) -> None:
     """Loads what is missing; doing it again does nothing. Never adds or removes data-blocks.
 
     Between two frames, as motion blur and slow motion ask for, the nearest one is shown, moved on by its velocities:
@@ -24,49 +24,50 @@ def show(scene: Scene, is_render: bool = False) -> None:
     """
     if runtime.state.playback_paused:
         return
-    item = apply.sand_object(scene)
+    scene = simulation.id_data
+    item = apply.sand_object(simulation)
     if item is None:
-        bodies.restore_all(scene)
+        bodies.restore_all(simulation)
     if item is None or item.mode == 'EDIT' or (item.hide_viewport and not is_render):
         return
-    folder = paths.cache_folder(scene)
+    folder = paths.cache_folder(simulation)
     shown = runtime.state.shown.setdefault(folder, Shown())
     try:
-        manifest, source = _source(scene, folder)
+        manifest, source = _source(simulation, folder)
         nearest = floor(scene.frame_current_final + 0.5)
         wanted = manifest.frame_to_show(nearest) if manifest is not None else None
         shown.message = _explain(nearest, folder, manifest, wanted)
         if wanted is None:
-            _show_nothing(scene, item, shown)
+            _show_nothing(simulation, item, shown)
             return
         # A frame that is held stands still.
         ahead = scene.frame_current_final - nearest if wanted == nearest else 0.0
         # The first tenth of the grains is an even sample of them: no more is loaded than the viewport shows.
         amount = 1.0
         if source != folder:
-            amount = 1.0 if is_render else scene.grain.display.viewport_amount / 100.0
-        apply.show_share(scene, scene.grain.display.viewport_amount / 100.0 if source == folder else 1.0)
-        _load(scene, item, shown, manifest, source, wanted, ahead / frames.frames_per_second(scene), amount)
+            amount = 1.0 if is_render else simulation.display.viewport_amount / 100.0
+        apply.show_share(simulation, simulation.display.viewport_amount / 100.0 if source == folder else 1.0)
+        _load(simulation, item, shown, manifest, source, wanted, ahead / frames.frames_per_second(scene), amount)
     except (GrainError, cache.CacheError, OSError) as error:
-        _show_nothing(scene, item, shown)
+        _show_nothing(simulation, item, shown)
         shown.message = Message('ERROR', _describe(error, scene.frame_current))
         print(f"Grain: {shown.message.text}")  # renders without a window have no panel
 
 
-def _source(scene: Scene, folder: Path) -> tuple[Optional[cache.Manifest], Path]:
+def _source(simulation: Simulation, folder: Path) -> tuple[Optional[cache.Manifest], Path]:
     """The render grains where they are wanted and made up to this frame, otherwise the simulated particles."""
     manifest = cache.read_manifest(folder)
-    if scene.grain.use_upsample and manifest is not None:
+    if simulation.use_upsample and manifest is not None:
         grains = cache.read_manifest(cache.grains_folder(folder))
-        nearest = floor(scene.frame_current_final + 0.5)
+        nearest = floor(simulation.id_data.frame_current_final + 0.5)
         if grains is not None and grains.frame_to_show(nearest) == manifest.frame_to_show(nearest):
             return manifest, cache.grains_folder(folder)
     return manifest, folder
 
 
-def _load(scene: Scene, item: Object, shown: Shown, manifest: cache.Manifest, source: Path, frame: int,
+def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Manifest, source: Path, frame: int,
           seconds: float, amount: float) -> None:
-    path, scale, folder = cache.frame_path(source, frame), metres_per_unit(scene), paths.cache_folder(scene)
+    path, scale, folder = cache.frame_path(source, frame), metres_per_unit(simulation.id_data), paths.cache_folder(simulation)
     stamp = (os.stat(path).st_mtime_ns, scale, seconds, amount, path.name)
     is_loaded = (shown.frame == frame and shown.stamp == stamp and shown.object_name == item.name
                  and (len(item.data.vertices) > 0 or manifest.particles[frame] == 0))
@@ -75,12 +76,12 @@ def _load(scene: Scene, item: Object, shown: Shown, manifest: cache.Manifest, so
     if source == folder:
         with CacheFrame(path) as cached:
             apply.set_frame(item, cached, scale, seconds)
-            bodies.show(scene, manifest.bodies, cached, scale, seconds)
+            bodies.show(simulation, manifest.bodies, cached, scale, seconds)
     else:
         _load_grains(item, shown, manifest, source, frame, scale, seconds, amount)
         if manifest.bodies:
             with CacheFrame(cache.frame_path(folder, frame)) as coarse:
-                bodies.show(scene, manifest.bodies, coarse, scale, seconds)
+                bodies.show(simulation, manifest.bodies, coarse, scale, seconds)
     shown.frame, shown.stamp, shown.object_name = frame, stamp, item.name
 
 
@@ -94,9 +95,9 @@ def _load_grains(item: Object, shown: Shown, manifest: cache.Manifest, source: P
         read_ahead.expect(cache.frame_path(source, following), grains)
 
 
-def _show_nothing(scene: Scene, item: Object, shown: Shown) -> None:
+def _show_nothing(simulation: Simulation, item: Object, shown: Shown) -> None:
     apply.clear(item)
-    bodies.restore_all(scene)
+    bodies.restore_all(simulation)
     shown.frame = None
 
 
@@ -123,11 +124,22 @@ def _describe(error: Exception, frame: int) -> str:
     return str(error)
 
 
+def show_scene(scene: Scene, is_render: bool = False) -> None:
+    for simulation in scene.grain.simulations:
+        show(simulation, is_render)
+
+
 def show_all(is_render: bool = False) -> None:
-    for scene in bpy.data.scenes:
-        show(scene, is_render)
+    for simulation in simulations.of_file():
+        show(simulation, is_render)
 
 
-def forget(scene: Scene) -> None:
+def forget(simulation: Simulation) -> None:
     """The next show() loads anew, whatever the object holds."""
-    runtime.state.shown.pop(paths.cache_folder(scene), None)
+    runtime.state.shown.pop(paths.cache_folder(simulation), None)
+
+
+def let_go(simulation: Simulation) -> None:
+    """The simulation goes: what it moved stands where it was placed."""
+    bodies.restore_all(simulation)
+    forget(simulation)

@@ -1,15 +1,14 @@
 """A file saved for the first time takes its cache along, out of Blender's temporary folder."""
-from bpy.types import Scene
-
 from .. import runtime
 from ..engine import cache
 from . import paths, volumes
+from .simulations import Simulation
 
 
-def after_save(scene: Scene) -> None:
-    if paths.is_temporary(scene) or runtime.is_baking():
+def after_save(simulation: Simulation) -> None:
+    if paths.is_temporary(simulation) or runtime.is_baking():
         return
-    source, target = paths.temporary_folder(scene), paths.cache_folder(scene)
+    source, target = paths.temporary_folder(simulation), paths.cache_folder(simulation)
     try:
         if source == target or not paths.holds_cache(source) or paths.holds_cache(target):
             return
@@ -19,4 +18,4 @@ def after_save(scene: Scene) -> None:
                                      "Bake again")
         return
     runtime.state.messages[target] = runtime.state.messages.pop(source, [])
-    volumes.follow_cache(scene)
+    volumes.follow_cache(simulation)

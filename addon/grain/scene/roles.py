@@ -1,8 +1,8 @@
 """What happens to an object and its scene when a role is given or taken."""
-import bpy
-from bpy.types import Context, Object, Scene
+from bpy.types import Context, Object
 
-from . import bodies, estimate, paths
+from . import bodies, estimate, paths, simulations
+from .simulations import Simulation
 
 SUPPORTED_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT', 'EMPTY')
 
@@ -18,10 +18,19 @@ def on_role_changed(item: Object, context: Context) -> None:
     scene = context.scene
     if scene is None or scene.objects.get(item.name) != item:
         return
-    if item.grain.type != 'NONE':
-        _choose_free_name(scene)
-    if item.grain.type == 'SOURCE' and not scene.grain.is_radius_chosen:
-        _fit_radius(scene, item, context)
+    if item.grain.type == 'NONE':
+        item.grain.is_cast_chosen = False
+        return
+    simulation = simulations.ensure(scene)
+    if not item.grain.is_cast_chosen:
+        simulations.join(item, simulation)
+        item.grain.is_cast_chosen = True
+    simulation = simulations.of_object(item, scene)
+    if simulation is None:  # of another scene
+        return
+    _choose_free_name(simulation)
+    if item.grain.type == 'SOURCE' and not simulation.is_radius_chosen:
+        _fit_radius(simulation, item, context)
 
 
 def _make_room_for_sand(item: Object) -> None:
@@ -42,22 +51,22 @@ def _give_looks_back(item: Object) -> None:
     settings.is_display_kept = False
 
 
-def _choose_free_name(scene: Scene) -> None:
+def _choose_free_name(simulation: Simulation) -> None:
     """A second scene of the same file gets a cache of its own."""
-    base, number = scene.grain.name, 1
-    while paths.shares_folder(scene) and not scene.grain.cache_folder:
-        scene.grain.name = f"{base}.{number:03d}"
+    base, number = simulation.name, 1
+    while paths.shares_folder(simulation) and not simulation.cache_folder:
+        simulation.name = f"{base}.{number:03d}"
         number += 1
 
 
-def _fit_radius(scene: Scene, item: Object, context: Context) -> None:
+def _fit_radius(simulation: Simulation, item: Object, context: Context) -> None:
     """Only the first source chooses; the artist's own number is never touched."""
-    others = [other for other in scene.objects if other.grain.type == 'SOURCE' and other != item]
-    radius = estimate.fitting_radius([item], context.view_layer.depsgraph, scene.grain.size_spread)
+    others = [other for other in simulations.objects(simulation, 'SOURCE') if other != item]
+    radius = estimate.fitting_radius([item], context.view_layer.depsgraph, simulation.size_spread)
     if others or radius is None:
         return
-    scene.grain.particle_radius = radius
-    scene.grain.is_radius_chosen = False  # setting it counted as the artist's choice
+    simulation.particle_radius = radius
+    simulation.is_radius_chosen = False  # setting it counted as the artist's choice
 
 
 def selected_objects(context: Context) -> list[Object]:
@@ -73,4 +82,4 @@ def can_have_role(item: Object) -> bool:
 
 
 def is_sand(item: Object) -> bool:
-    return any(scene.grain.sand_object == item for scene in bpy.data.scenes)
+    return any(simulation.sand_object == item for simulation in simulations.of_file())

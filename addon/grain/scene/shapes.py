@@ -5,29 +5,30 @@ Made when a bake starts, so that it is the shape that was baked whatever is chan
 """
 import bmesh
 import bpy
-from bpy.types import Depsgraph, Mesh, Object, Scene
+from bpy.types import Depsgraph, Mesh, Object
 from mathutils import Matrix, Vector
 
 from ..engine import ffi
 from ..engine.objects import Surface
 from . import look, snapshot
+from .simulations import Simulation
 
 OBJECT_NAME = "Grain Shape"
 BALL_SUBDIVISIONS = 2
 
 
-def update(scene: Scene, depsgraph: Depsgraph) -> None:
-    """Makes the scene's shape as its settings are now; none for spheres, which are drawn as points."""
-    kind = scene.grain.grain_shape if scene.grain.solver == 'DEM' else 'SPHERE'
+def update(simulation: Simulation, depsgraph: Depsgraph) -> None:
+    """Makes the simulation's shape as its settings are now; none for spheres, which are drawn as points."""
+    kind = simulation.grain_shape if simulation.solver == 'DEM' else 'SPHERE'
     if kind == 'SPHERE':
-        scene.grain.shape_object = None
+        simulation.shape_object = None
         return
-    mesh = _from_object(scene.grain.grain_object, scene.grain.grain_balls, depsgraph) if kind == 'MESH' \
+    mesh = _from_object(simulation.grain_object, simulation.grain_balls, depsgraph) if kind == 'MESH' \
         else _from_balls(kind.lower())
-    item = scene.grain.shape_object
+    item = simulation.shape_object
     if item is None:
         # In no collection: it is only ever seen as grains.
-        scene.grain.shape_object = bpy.data.objects.new(OBJECT_NAME, mesh)
+        simulation.shape_object = bpy.data.objects.new(OBJECT_NAME, mesh)
         return
     before = item.data
     item.data = mesh

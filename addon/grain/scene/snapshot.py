@@ -12,11 +12,12 @@ from math import tan
 from typing import Optional
 
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup, Scene, ViewLayer
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobObject
-from . import motion, record
+from . import motion, record, simulations
+from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
 MESH_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT')
@@ -45,13 +46,14 @@ class Snapshot:
     bodies: list[tuple[Object, JobObject, Matrix]] = field(default_factory=list)
 
 
-def take(scene: Scene, view_layer: ViewLayer, last: Optional[int] = None) -> Snapshot:
-    """Everything with a role, at the scene's current frame, in metres; and up to the last frame, if one is given, how it
+def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = None) -> Snapshot:
+    """Everything that takes part, at the scene's current frame, in metres; and up to the last frame, if one is given, how it
     moves. The scene is then left at that frame."""
+    scene = simulation.id_data
     snapshot = Snapshot()
     tracks: dict[tuple, record.Track] = {}
     scale = metres_per_unit(scene)
-    roles = {item for item in scene.objects if item.grain.type != 'NONE'}
+    roles = set(simulations.objects(simulation))
     for item in roles:
         item.update_from_editmode()  # what the artist sees counts, not the mesh from before Edit Mode
     view_layer.update()
@@ -64,7 +66,7 @@ def take(scene: Scene, view_layer: ViewLayer, last: Optional[int] = None) -> Sna
                 if item.name in view_layer.objects:
                     snapshot.objects.append(_plane(item.evaluated_get(depsgraph), item, scale))
         found: set[Object] = set()
-        for mesh in _meshes(depsgraph, roles, None):
+        for mesh in _meshes(depsgraph, roles, simulation=simulation):
             found.add(mesh.owner)
             entry = _job_object(mesh, scale, snapshot)
             if entry is None:
@@ -75,11 +77,11 @@ def take(scene: Scene, view_layer: ViewLayer, last: Optional[int] = None) -> Sna
             if entry.role != "source" and motion.can_move(mesh.owner, set()):
                 tracks[mesh.key] = record.Track(mesh, entry)
         _check_empty(roles - found, view_layer)
-        if scene.grain.solver == 'DEM' and scene.grain.grain_shape == 'MESH':
-            snapshot.objects.append(_grain(scene.grain.grain_object, depsgraph, scale))
+        if simulation.solver == 'DEM' and simulation.grain_shape == 'MESH':
+            snapshot.objects.append(_grain(simulation.grain_object, depsgraph, scale))
         if last is not None and tracks:
-            snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, None),
-                                            scene.frame_current, last, scene.grain.motion_samples, scale)
+            snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, simulation=simulation),
+                                            scene.frame_current, last, simulation.motion_samples, scale)
     _name_apart(snapshot.objects)
     # Sources first, then by name: the order of particles must not depend on how Blender lists its objects.
     snapshot.objects.sort(key=lambda entry: (entry.role != "source", entry.name))
@@ -114,19 +116,22 @@ def surface_of(item: Object, depsgraph: Depsgraph) -> tuple[np.ndarray, np.ndarr
     return np.concatenate(positions), np.concatenate(triangles or [np.empty((0, 3), np.int32)])
 
 
-def _role_owner(item: Object, instancer: Optional[Object]) -> Optional[Object]:
+def _role_owner(item: Object, instancer: Optional[Object], simulation: Optional[Simulation]) -> Optional[Object]:
     for candidate in (item.original, instancer.original if instancer is not None else None):
         if candidate is not None and candidate.grain.type != 'NONE':
-            return candidate
+            if simulation is None or simulations.takes_part(candidate, simulation):
+                return candidate
     return None
 
 
-def _meshes(depsgraph: Depsgraph, roles: set[Object], only: Optional[Object]) -> Iterator[Mesh]:
-    """Every visible mesh and instance that has a role, then those of `roles` which are hidden."""
+def _meshes(depsgraph: Depsgraph, roles: set[Object], only: Optional[Object] = None,
+            simulation: Optional[Simulation] = None) -> Iterator[Mesh]:
+    """Every visible mesh and instance that takes part, in this simulation or in any, then those of `roles` which are
+    hidden."""
     seen: set[Object] = set()
     for instance in depsgraph.object_instances:
         item = instance.object
-        owner = _role_owner(item, instance.parent if instance.is_instance else None)
+        owner = _role_owner(item, instance.parent if instance.is_instance else None, simulation)
         if owner is None or (only is not None and owner != only) or is_plane(owner) or item.type not in MESH_TYPES:
             continue
         if instance.is_instance and _is_own_surface(instance):

@@ -3,10 +3,11 @@ from pathlib import Path
 from typing import Any, Optional
 
 import bpy
-from bpy.types import Object, Scene
+from bpy.types import Object
 
 from ..engine import cache, job as job_files, text
 from . import paths, volume_look
+from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
 OBJECT_NAME = "Grain Volume"
@@ -14,51 +15,51 @@ MESH_NAME = "Grain Surface"
 MODIFIER_NAME = "Grain Surface"
 
 
-def settings_of(scene: Scene) -> dict[str, Any]:
+def settings_of(simulation: Simulation) -> dict[str, Any]:
     """The job's "volume"."""
-    wish = scene.grain.volume
+    wish = simulation.volume
     settings: dict[str, Any] = {
         "source": wish.source.lower(), "voxel_size": tidy(wish.voxel_size), "density": wish.density,
         "velocity": wish.velocity, "dust": wish.dust, "surface": wish.surface}
     if wish.surface:
         settings["surface_reach"] = tidy(wish.surface_reach)
     if wish.dust:
-        settings["dust_speed"] = tidy(wish.dust_speed * metres_per_unit(scene))
+        settings["dust_speed"] = tidy(wish.dust_speed * metres_per_unit(simulation.id_data))
         settings["dust_linger"] = tidy(wish.dust_linger)
     return settings
 
 
-def volume_object(scene: Scene) -> Optional[Object]:
-    """The scene's volume, unless the artist deleted it."""
-    return _present(scene, scene.grain.volume.object, 'VOLUME')
+def volume_object(simulation: Simulation) -> Optional[Object]:
+    """The simulation's volume, unless the artist deleted it."""
+    return _present(simulation, simulation.volume.object, 'VOLUME')
 
 
-def mesh_object(scene: Scene) -> Optional[Object]:
-    return _present(scene, scene.grain.volume.mesh_object, 'MESH')
+def mesh_object(simulation: Simulation) -> Optional[Object]:
+    return _present(simulation, simulation.volume.mesh_object, 'MESH')
 
 
-def _present(scene: Scene, item: Optional[Object], kind: str) -> Optional[Object]:
-    return item if item is not None and item.type == kind and scene.objects.get(item.name) == item else None
+def _present(simulation: Simulation, item: Optional[Object], kind: str) -> Optional[Object]:
+    return item if item is not None and item.type == kind and simulation.id_data.objects.get(item.name) == item else None
 
 
-def manifest_of(scene: Scene) -> Optional[cache.Manifest]:
-    return cache.read_manifest(cache.volume_folder(paths.cache_folder(scene)))
+def manifest_of(simulation: Simulation) -> Optional[cache.Manifest]:
+    return cache.read_manifest(cache.volume_folder(paths.cache_folder(simulation)))
 
 
-def grid_names(scene: Scene) -> tuple[str, ...]:
+def grid_names(simulation: Simulation) -> tuple[str, ...]:
     """Grids of the baked volume."""
-    made = manifest_of(scene)
+    made = manifest_of(simulation)
     return made.grids if made is not None else ()
 
 
-def condition(scene: Scene) -> tuple[str, str]:
+def condition(simulation: Simulation) -> tuple[str, str]:
     """'EMPTY', 'PARTIAL', 'OTHER' or 'COMPLETE', and words for the panel."""
-    folder = paths.cache_folder(scene)
-    made = manifest_of(scene)
+    folder = paths.cache_folder(simulation)
+    made = manifest_of(simulation)
     if made is None:
         return 'EMPTY', "No volume is baked yet"
     document = job_files.read_document(cache.job_folder(folder)) or {}
-    if document.get("volume") != settings_of(scene):
+    if document.get("volume") != settings_of(simulation):
         return 'OTHER', "The volume is of other settings"
     baked = cache.read_manifest(folder)
     missing = len(set(baked.particles) - set(made.particles)) if baked is not None else 0
@@ -67,14 +68,14 @@ def condition(scene: Scene) -> tuple[str, str]:
     return 'COMPLETE', f"{text.plural(len(made.particles), 'frame')} of the volume, {text.size(made.byte_count)}"
 
 
-def refresh(scene: Scene) -> Optional[Object]:
+def refresh(simulation: Simulation) -> Optional[Object]:
     """Makes the object once, and points it at what is baked now; for operators, never for handlers."""
-    made = manifest_of(scene)
+    made = manifest_of(simulation)
     if made is None:
-        return volume_object(scene)
-    item = volume_object(scene)
+        return volume_object(simulation)
+    item = volume_object(simulation)
     if item is None:
-        item = _new_object(scene)
+        item = _new_object(simulation)
         if not bpy.app.background:
             bpy.ops.ed.undo_push(message="Add Grain Volume")  # an undo of something else must not take it away
     data = item.data
@@ -82,20 +83,20 @@ def refresh(scene: Scene) -> Optional[Object]:
     data.frame_start = made.first
     data.frame_duration = made.last - made.first + 1
     data.frame_offset = made.first - 1 + made.number_shift  # Blender calls the first file's number 1
-    set_path(scene)
-    _align(item, made.voxel_size, metres_per_unit(scene))
-    volume_look.fit(item, scene.grain.particle_radius)
+    set_path(simulation)
+    _align(item, made.voxel_size, metres_per_unit(simulation.id_data))
+    volume_look.fit(item, simulation.particle_radius)
     return item
 
 
-def _new_object(scene: Scene) -> Object:
+def _new_object(simulation: Simulation) -> Object:
     data = bpy.data.volumes.new(OBJECT_NAME)
     data.velocity_unit = 'SECOND'
     data.sequence_mode = 'EXTEND'
     data.materials.append(volume_look.new_material())
     item = bpy.data.objects.new(OBJECT_NAME, data)
-    scene.collection.objects.link(item)
-    scene.grain.volume.object = item
+    simulation.id_data.collection.objects.link(item)
+    simulation.volume.object = item
     return item
 
 
@@ -106,12 +107,12 @@ def _align(item: Object, voxel: float, scale: float) -> None:
     item.delta_location = (-0.5 * voxel / scale,) * 3
 
 
-def set_path(scene: Scene) -> None:
+def set_path(simulation: Simulation) -> None:
     """Setting the path, even to what it was, makes Blender read the files anew."""
-    made, item = manifest_of(scene), volume_object(scene)
+    made, item = manifest_of(simulation), volume_object(simulation)
     if made is None or item is None:
         return
-    path = cache.volume_path(paths.cache_folder(scene), made.first + made.number_shift)
+    path = cache.volume_path(paths.cache_folder(simulation), made.first + made.number_shift)
     item.data.filepath = _relative(path)
     item.data.grids.unload()
 
@@ -125,26 +126,26 @@ def _relative(path: Path) -> str:
         return str(path)
 
 
-def follow_cache(scene: Scene) -> None:
+def follow_cache(simulation: Simulation) -> None:
     """A cache that went along with the first save of its file: the object's path led to the temporary folder."""
-    item = volume_object(scene)
-    if item is None or manifest_of(scene) is None:
+    item = volume_object(simulation)
+    if item is None or manifest_of(simulation) is None:
         return
     if not Path(bpy.path.abspath(item.data.filepath)).exists():
-        set_path(scene)
+        set_path(simulation)
 
 
-def ensure_mesh(scene: Scene) -> Object:
+def ensure_mesh(simulation: Simulation) -> Object:
     """A mesh of the volume's surface, made anew by Blender in every frame."""
-    item = mesh_object(scene)
+    item = mesh_object(simulation)
     if item is None:
         mesh = bpy.data.meshes.new(MESH_NAME)
         mesh.materials.append(volume_look.wet_material())
         item = bpy.data.objects.new(MESH_NAME, mesh)
-        scene.collection.objects.link(item)
-        scene.grain.volume.mesh_object = item
+        simulation.id_data.collection.objects.link(item)
+        simulation.volume.mesh_object = item
     modifier = item.modifiers.get(MODIFIER_NAME) or item.modifiers.new(MODIFIER_NAME, 'VOLUME_TO_MESH')
-    modifier.object = volume_object(scene)
+    modifier.object = volume_object(simulation)
     modifier.grid_name = "surface"
     modifier.resolution_mode = 'GRID'
     modifier.threshold = 0.0

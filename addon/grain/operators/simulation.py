@@ -1,0 +1,84 @@
+"""Simulations of a scene: add, copy, remove."""
+from bpy.types import Context, Event, Operator
+
+from .. import runtime
+from ..engine import cache
+from ..panels.text import draw_wrapped
+from ..scene import paths, playback, simulations
+
+
+def has_simulation(cls: type[Operator], context: Context) -> bool:
+    """Whether there is an active one; says what to do where there is none."""
+    if simulations.active(context.scene) is None:
+        cls.poll_message_set("There is no simulation yet: make a closed mesh a Source first")
+        return False
+    return True
+
+
+def _is_idle(cls: type[Operator]) -> bool:
+    if runtime.is_baking():
+        cls.poll_message_set("A bake is under way: stop it first")
+        return False
+    return True
+
+
+class GRAIN_OT_simulation_add(Operator):
+    bl_idname = "grain.simulation_add"
+    bl_label = "Add Simulation"
+    bl_description = ("Add another simulation to the scene, with its own settings and cache. Sand so far stays where it is; "
+                      "colliders serve both")
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return _is_idle(cls)
+
+    def execute(self, context: Context) -> set[str]:
+        simulations.add(context.scene)
+        return {'FINISHED'}
+
+
+class GRAIN_OT_simulation_copy(Operator):
+    bl_idname = "grain.simulation_copy"
+    bl_label = "Copy Simulation"
+    bl_description = ("Copy the active simulation: same objects, same settings, a cache of its own. Change a number in the "
+                      "copy, bake it, and compare the two")
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return has_simulation(cls, context) and _is_idle(cls)
+
+    def execute(self, context: Context) -> set[str]:
+        simulations.copy(simulations.active(context.scene))
+        return {'FINISHED'}
+
+
+class GRAIN_OT_simulation_remove(Operator):
+    bl_idname = "grain.simulation_remove"
+    bl_label = "Remove Simulation"
+    bl_description = ("Remove the active simulation with its sand object. Objects that took part in nothing else lose their "
+                      "role. Baked frames stay on disk: Free Bake deletes those")
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return has_simulation(cls, context) and _is_idle(cls)
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        if not cache.own_files(paths.cache_folder(simulations.active(context.scene))):
+            return self.execute(context)
+        return context.window_manager.invoke_props_dialog(self, width=420)
+
+    def draw(self, context: Context) -> None:
+        simulation = simulations.active(context.scene)
+        draw_wrapped(self.layout, context, f"'{simulation.name}' is baked. Its frames stay in "
+                                           f"{paths.cache_folder(simulation)}; Free Bake would delete them", icon='INFO',
+                     width=400)
+
+    def execute(self, context: Context) -> set[str]:
+        simulation = simulations.active(context.scene)
+        playback.let_go(simulation)
+        simulations.remove(simulation)
+        playback.show_scene(context.scene)
+        return {'FINISHED'}

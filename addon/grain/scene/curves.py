@@ -1,0 +1,36 @@
+"""Keyframes and drivers of a scene's settings, which follow them when a simulation is copied, removed or moved up."""
+from collections.abc import Iterator
+from typing import Any
+
+from bpy.types import Scene
+
+from .. import compat
+
+
+def _under(path: str, prefix: str) -> bool:
+    return path == prefix or path.startswith((prefix + ".", prefix + "["))
+
+
+def _curves(scene: Scene) -> Iterator[tuple[Any, Any]]:
+    """Every curve with the list that holds it."""
+    for curves in compat.curve_lists(scene):
+        for curve in list(curves):
+            yield curves, curve
+
+
+def rename(scene: Scene, old: str, new: str) -> None:
+    for _, curve in _curves(scene):
+        if _under(curve.data_path, old):
+            curve.data_path = new + curve.data_path[len(old):]
+
+
+def remove(scene: Scene, prefix: str) -> None:
+    for curves, curve in _curves(scene):
+        if _under(curve.data_path, prefix):
+            curves.remove(curve)
+
+
+def copy(scene: Scene, old: str, new: str) -> None:
+    for curves, curve in _curves(scene):
+        if _under(curve.data_path, old):
+            compat.copy_curve(curves, curve, new + curve.data_path[len(old):])
