@@ -15,6 +15,8 @@ usage: ./build.sh [command]
   asan | tsan         C tests under address + undefined, or thread sanitizer
   fuzz [NAME] [SECONDS]  feeds broken meshes and files to the library, led by coverage, under sanitizers; by default
                       every target of tests/fuzz for 60 s. What it finds is kept in build/fuzz/found
+  gallery [NAME ...] [--small] [--time] [--preview]  bakes, measures and renders the example scenes (all without a
+                      name), and writes their table, example_blends/README.md
   package             the add-on as zip: legacy (Blender 3.4 to 4.1) and extension (4.2 and later)
   format              clang-format over all C and C++ sources
 
@@ -29,6 +31,7 @@ BLENDER_PACKAGES="blender python3-numpy"
 TEST_PACKAGES="xvfb xauth libgl1-mesa-dri libopenvdb-tools clang-format-14"
 CLANG_PACKAGES="clang-14 libomp-14-dev libclang-rt-14-dev"
 BENCH_PACKAGES="lammps"
+PREVIEW_PACKAGES="webp"
 
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]; }
 
@@ -134,6 +137,13 @@ command_fuzz() {
     return $failed
 }
 
+command_gallery() {
+    need $BUILD_PACKAGES $BLENDER_PACKAGES
+    want $PREVIEW_PACKAGES
+    compile_release
+    python3 example_blends/render_gallery.py "$@"
+}
+
 command_package() {
     need $BUILD_PACKAGES
     compile_release
@@ -149,7 +159,7 @@ mkdir -p build
 command=${1:-default}
 [ $# -eq 0 ] || shift
 case "$command" in
-    default | test | bench | asan | tsan | fuzz | package | format) "command_$command" "$@" ;;
+    default | test | bench | asan | tsan | fuzz | gallery | package | format) "command_$command" "$@" ;;
     help | -h | --help) usage ;;
     *) usage >&2; exit 2 ;;
 esac

@@ -6,11 +6,12 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
-from . import compat, runtime
+from . import compat, runtime, writing
 from .scene import apply, estimate, migrate, paths, playback, relocate, simulations, volumes
 
 
 @persistent
+@writing.always_writes
 def on_frame_change(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
     playback.show_scene(scene, is_render=depsgraph is not None and depsgraph.mode == 'RENDER')
 
@@ -21,6 +22,7 @@ def on_load_pre(*_: Any) -> None:
 
 
 @persistent
+@writing.always_writes
 def on_load_post(*_: Any) -> None:
     runtime.forget()
     estimate.forget_all()
@@ -32,6 +34,7 @@ def on_load_post(*_: Any) -> None:
 
 
 @persistent
+@writing.always_writes
 def on_undo(*_: Any) -> None:
     """The sand's mesh went back in time with everything else."""
     runtime.state.shown.clear()
@@ -40,6 +43,7 @@ def on_undo(*_: Any) -> None:
 
 
 @persistent
+@writing.always_writes
 def on_save_pre(*_: Any) -> None:
     """Points belong in the cache: a .blend with a million of them in it would carry 32 MB for nothing."""
     for simulation in simulations.of_file():
@@ -50,6 +54,7 @@ def on_save_pre(*_: Any) -> None:
 
 
 @persistent
+@writing.always_writes
 def on_save_post(*_: Any) -> None:
     for simulation in simulations.of_file():
         relocate.after_save(simulation)

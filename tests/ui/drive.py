@@ -145,6 +145,18 @@ def longest_gap() -> float:
 
 # --- running --------------------------------------------------------------------------------------
 
+def _quit() -> None:
+    """After a render Blender 3.4 at times refuses operators from timers for good (grain/writing.py); then it is simply left."""
+    try:
+        with bpy.context.temp_override(window=window()):
+            bpy.ops.wm.quit_blender()
+    except RuntimeError as error:
+        if "drawing/rendering" not in str(error):
+            raise
+        print("# Blender's mark for drawing stayed set", flush=True)
+        os._exit(0)
+
+
 def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "",
         clean_up: Optional[Callable[[], Scenario]] = None) -> None:
     """Runs the scenarios one after another, prints a line for each, then quits Blender."""
@@ -174,8 +186,7 @@ def run(file: str, scenarios: dict[str, Callable[[], Scenario]], wanted: str = "
             return next(steps)
         except StopIteration:
             sys.stdout.flush()
-            with bpy.context.temp_override(window=window()):
-                bpy.ops.wm.quit_blender()
+            _quit()
             return None
 
     bpy.app.timers.register(step, first_interval=0.5, persistent=True)  # scenarios open files

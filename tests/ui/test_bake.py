@@ -26,7 +26,7 @@ OWN_SHARE = 0.1
 support.enable()
 from grain import runtime  # noqa: E402
 from grain.operators import bake as bake_operator  # noqa: E402
-from grain.scene import baking, condition  # noqa: E402
+from grain.scene import condition  # noqa: E402
 
 own_times: list[float] = []
 
@@ -273,39 +273,6 @@ def nothing_is_left() -> drive.Scenario:
     support.enable()
 
 
-def render_in_the_window() -> drive.Scenario:
-    """F12 as an artist presses it: frames are swapped on the render's thread while the interface draws."""
-    yield from open_scene("render", 6, 0.008)
-    yield from drive.click_button("grain.bake(")
-    yield from drive.wait_until(is_idle, 40.0, "the bake")
-    camera = support.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
-    camera.location, camera.rotation_euler, camera.data.clip_start = (0.0, -0.9, 0.2), (1.5, 0.0, 0.0), 0.01
-    scene().camera = camera
-    render = scene().render
-    drive.ensure(render.use_lock_interface, "the bake locks the interface for renders")
-    for name in ("Step", "Floor"):
-        bpy.data.objects[name].hide_render = True
-    render.engine, scene().cycles.samples, scene().cycles.use_denoising = 'CYCLES', 2, False
-    render.resolution_x, render.resolution_y, render.use_motion_blur = 96, 72, True
-    render.film_transparent, render.image_settings.color_mode = True, 'RGBA'
-    render.filepath = str(folder / "window_####")
-    bpy.context.preferences.view.render_display_type = 'NONE'
-    with bpy.context.temp_override(window=drive.window()):
-        bpy.ops.render.render('INVOKE_DEFAULT', animation=True)
-    last = folder / "window_0006.png"
-    yield from drive.wait_until(last.is_file, 60.0, "the last picture")
-    yield from drive.wait_until(lambda: not baking.is_rendering(), 20.0, "the end of the render")
-    yield 0.5
-    rows = []
-    for frame in (1, 6):
-        image = bpy.data.images.load(str(folder / f"window_{frame:04d}.png"))
-        alpha = list(image.pixels)[3::4]
-        covered = [index // image.size[0] for index, value in enumerate(alpha) if value > 0.5]
-        drive.ensure(len(covered) > 60, f"frame {frame} shows {len(covered)} pixels of sand")
-        rows.append(sum(covered) / len(covered))
-    drive.ensure(rows[1] < rows[0] - 2.0, f"the sand has fallen: rows {rows}")
-
-
 def all_panels() -> drive.Scenario:
     """Only looks: the pictures show every label, in the wide editor and in the narrow one Blender starts with."""
     yield from open_scene("panels", 10, 0.004)
@@ -343,4 +310,4 @@ def clean_up() -> drive.Scenario:
 drive.run("test_bake", {
     scenario.__name__: scenario for scenario in (
         lay_out, add_bake_and_watch, stop_and_resume, killed_child, change_bake_anew_and_free, nothing_is_left,
-        render_in_the_window, all_panels, quit_while_baking)}, options.keyword, clean_up)
+        all_panels, quit_while_baking)}, options.keyword, clean_up)
