@@ -26,6 +26,10 @@ def on_load_pre(*_: Any) -> None:
 def on_load_post(*_: Any) -> None:
     runtime.forget()
     estimate.forget_all()
+    _take_over_open_file()
+
+
+def _take_over_open_file() -> None:
     for scene in bpy.data.scenes:
         migrate.from_single(scene)
     for simulation in simulations.of_file():
@@ -92,13 +96,15 @@ def register() -> None:
         for handlers in compat.handler_lists(*names):
             handlers.append(function)
     atexit.register(runtime.end_process)
-    # Enabled in the middle of a session: an open file's sand appears at once. Not while Blender starts, when data is
-    # not there to be touched.
-    if hasattr(bpy.data, "scenes"):
-        on_load_post()
+    # Enabled in the middle of a session: an open file's sand appears. While an add-on registers, data is not there to be
+    # touched.
+    if not bpy.app.background:
+        bpy.app.timers.register(_take_over_open_file, first_interval=0.0)
 
 
 def unregister() -> None:
+    if bpy.app.timers.is_registered(_take_over_open_file):
+        bpy.app.timers.unregister(_take_over_open_file)
     atexit.unregister(runtime.end_process)
     runtime.forget()
     for names, function in reversed(_HANDLERS):
