@@ -27,7 +27,7 @@ def test_same_bytes_for_1_2_and_3_threads(folder: Path) -> None:
         digests.append(program.digest(cache))
     assert result.events[-2]["particles"] > 1000
     assert digests[0] == digests[1] == digests[2]
-    assert len(digests[0]) == 8 + 2  # frames, checkpoint, manifest
+    assert len(digests[0]) == 8 + 3  # frames, births, checkpoint, manifest
 
 
 def test_same_bytes_on_every_instruction_set(folder: Path) -> None:

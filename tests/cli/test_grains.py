@@ -87,7 +87,7 @@ def test_killed_anywhere_it_ends_with_the_same_files(folder: Path) -> None:
     assert (job / "cache/grains/checkpoint.grain").exists() and max(killed) < 25, killed
     program.run("upsample", job, check=0)
     assert frames(job / "cache/grains") == through
-    assert sorted(p.name for p in (job / "cache/grains").iterdir()) == sorted([*through, "cache.json", "lock"])
+    assert sorted(p.name for p in (job / "cache/grains").iterdir()) == sorted([*through, "birth_000001.grain", "cache.json", "lock"])
 
 
 def test_repair_drops_what_leans_on_a_damaged_frame(folder: Path) -> None:

@@ -35,15 +35,14 @@ def moving(**settings: object) -> jobs.Job:
 
 
 def column(path: Path, name: str) -> list[tuple[float, ...]]:
-    """A float column of a .grain file, read by the letter of formats.md."""
+    """A column of a .grain file, read by the letter of formats.md."""
     data = path.read_bytes()
     for k in range(struct.unpack_from("<I", data, 32)[0]):
         at = 64 + 64 * k
         if data[at:at + 32].rstrip(b"\0").decode() != name:
             continue
         kind, components, offset, count = struct.unpack_from("<IIQQ", data, at + 32)
-        assert kind == 0
-        numbers = struct.unpack_from(f"<{components * count}f", data, offset)
+        numbers = struct.unpack_from(f"<{components * count}{'fidq'[kind]}", data, offset)
         return [numbers[i:i + components] for i in range(0, len(numbers), components)]
     raise AssertionError(f"{path.name} has no column {name}")
 

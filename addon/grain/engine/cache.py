@@ -22,8 +22,8 @@ VOLUME_FOLDER = "volume"
 FORMAT = 2
 FRAME_HEADER_BYTES = 64 + 3 * 64
 
-_OWN = re.compile(r"(cache\.json|coarse_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
-_OWN_GRAINS = re.compile(r"(cache\.json|grains_-?\d+\.grain|checkpoint\.grain)(\.part)?|lock")
+_OWN = re.compile(r"(cache\.json|(coarse|birth)_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
+_OWN_GRAINS = re.compile(r"(cache\.json|(grains|birth)_-?\d+\.grain|checkpoint\.grain)(\.part)?|lock")
 _OWN_VOLUME = re.compile(r"(cache\.json|volume_\d+\.vdb)(\.part)?|lock")
 _OWN_JOB = re.compile(r"(job\.json|geometry\.bin)(\.part)?")
 

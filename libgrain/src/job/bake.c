@@ -6,7 +6,7 @@
 #include "base/run.h"
 #include "fill/fill.h"
 #include "grain/job.h"
-#include "job/job.h"
+#include "job/birth.h"
 #include "mesh/mesh.h"
 #include "sim/dem/dem_shape.h"
 #include "sim/mpm/mpm.h"
@@ -50,6 +50,8 @@ typedef struct Bake {
     int64_t material_capacity, material_noted;
     float *particle_moisture; ///< NULL when all sources are dry
     int64_t moisture_capacity, moisture_noted;
+    Birth birth;
+    int64_t births_written;
     SimStats stats;       ///< at the frame written last
     int32_t last_frame;   ///< whole in the cache
     int32_t resumed_from; ///< what last_frame was at the start
@@ -231,15 +233,31 @@ static GrainResult note_material(Bake *bake, int material)
     return GRAIN_OK;
 }
 
-static GrainResult note_moisture(Bake *bake, float moisture)
+// As wet as the source is painted where they are.
+static GrainResult note_moisture(Bake *bake, int object)
 {
+    const JobObject *source = &bake->job.objects[object];
+    int64_t first = bake->moisture_noted, count = bake->particles.count - first;
     int is_wet = 0;
     for (int i = 0; i < bake->job.object_count; i++) is_wet |= bake->job.objects[i].moisture > 0.0f;
     if (!is_wet) return GRAIN_OK;
     TRY(alloc_grow((void **)&bake->particle_moisture, &bake->moisture_capacity, bake->particles.count, sizeof(float)));
-    for (; bake->moisture_noted < bake->particles.count; bake->moisture_noted++)
-        bake->particle_moisture[bake->moisture_noted] = moisture;
+    float *moisture = bake->particle_moisture + first;
+    for (int64_t i = 0; i < count; i++) moisture[i] = 1.0f;
+    if (source->moisture_paint.numbers)
+        TRY(birth_paint(&bake->birth, object, &source->moisture_paint, bake->particles.position + first, count, moisture));
+    for (int64_t i = 0; i < count; i++) moisture[i] *= source->moisture;
+    bake->moisture_noted += count;
     return GRAIN_OK;
+}
+
+// The particles added last are this source's.
+static GrainResult note_birth(Bake *bake, int object)
+{
+    int64_t first = bake->birth.count;
+    TRY(birth_add(&bake->birth, object, bake->particles.position + first, bake->particles.count - first));
+    TRY(note_material(bake, bake->job.objects[object].material));
+    return note_moisture(bake, object);
 }
 
 // A source gets no particle inside a collider, nor inside a source that was filled before it.
@@ -260,8 +278,7 @@ static GrainResult fill_sources(Bake *bake)
             job->seed + (uint64_t)i};
         result = fill_volume(&bake->particles, &fill, &bake->run);
         if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
-        if (result == GRAIN_OK) result = note_material(bake, object->material);
-        if (result == GRAIN_OK) result = note_moisture(bake, object->moisture);
+        if (result == GRAIN_OK) result = note_birth(bake, i);
         avoid[avoid_count++] = bake->sdf[i];
     }
     alloc_free(avoid);
@@ -373,8 +390,21 @@ static int body_columns(Bake *bake, Column columns[BODY_COLUMNS])
     return BODY_COLUMNS;
 }
 
+// What those born since the last frame brought with them.
+static GrainResult write_births(Bake *bake, int32_t frame)
+{
+    Column columns[BIRTH_MAX_COLUMNS];
+    int64_t count = bake->birth.count - bake->births_written;
+    if (count == 0) return GRAIN_OK;
+    int column_count = birth_columns(&bake->birth, bake->births_written, columns);
+    TRY(cache_write_birth(&bake->cache, frame, bake->sim.time, count, columns, column_count));
+    bake->births_written = bake->birth.count;
+    return GRAIN_OK;
+}
+
 static GrainResult write_frame(Bake *bake, int32_t frame)
 {
+    TRY(write_births(bake, frame));
     TRY(bake->sim.solver->read(bake->sim.state, &bake->particles));
     Column columns[BODY_COLUMNS + 1];
     int column_count = body_columns(bake, columns);
@@ -396,6 +426,7 @@ static GrainResult start_or_resume(Bake *bake)
     if (found) {
         GrainResult result = sim_load(&bake->sim, checkpoint.columns, checkpoint.column_count);
         bake->last_frame = checkpoint.header.frame;
+        bake->births_written = bake->birth.count;
         grain_file_free(&checkpoint);
         if (result != GRAIN_OK)
             return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)",
@@ -430,6 +461,7 @@ static GrainResult bake_all(Bake *bake)
     TRY(check_memory(&bake->job, bake->shape.ball_count));
     TRY(open_cache(bake));
     TRY(make_colliders(bake));
+    TRY(birth_begin(&bake->birth, &bake->job, bake->run.thread_count));
     TRY(fill_sources(bake));
     TRY(create_sim(bake));
     TRY(start_or_resume(bake));
@@ -457,6 +489,7 @@ GrainResult grain_bake(const GrainBakeDef *def)
     alloc_free(bake.sdf);
     job_free_solids(&bake.solids);
     alloc_free(bake.body_state);
+    birth_free(&bake.birth);
     alloc_free(bake.particle_material);
     alloc_free(bake.particle_moisture);
     cache_close(&bake.cache);

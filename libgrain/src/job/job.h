@@ -1,6 +1,7 @@
 #pragma once
 /// The job as read from its folder, every value checked (docs/formats.md has the table of keys).
 #include "base/vec.h"
+#include "cover/cover_lookup.h"
 #include "grain/mesh.h"
 #include "job/job_value.h"
 #include "output/cache.h"
@@ -8,6 +9,9 @@
 #include "upsample/upsample.h"
 
 #define JOB_MAX_MATERIALS 7
+
+#define JOB_MAX_ATTRIBUTES 16
+#define JOB_ATTRIBUTE_CHARS 31
 
 typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN, JOB_BODY } JobRole;
 
@@ -20,6 +24,12 @@ typedef struct JobBody {
     int32_t release_frame;
 } JobBody;
 
+/// What sources give their particles at birth, by name. What a source does not have is 0 there.
+typedef struct JobAttribute {
+    const char *name;
+    int components;
+} JobAttribute;
+
 typedef struct JobObject {
     const char *name; ///< borrowed from the job's JSON, as is all text here
     JobRole role;
@@ -28,6 +38,8 @@ typedef struct JobObject {
     Vec3 plane_point, plane_normal; ///< unit normal
     Vec3 velocity;                  ///< sources, m/s
     float moisture;                 ///< sources, [0, 1]
+    CoverPaint moisture_paint;      ///< sources: what moisture is multiplied by; without numbers: 1 all over
+    CoverPaint paint[JOB_MAX_ATTRIBUTES]; ///< sources: of each of Job.attributes; without numbers: it has none of them
     float friction, thickness;      ///< colliders; friction of bodies too
     const float *poses;             ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
     const float *shapes;            ///< of props that bend: the mesh's positions a sample; NULL: it does not
@@ -87,6 +99,8 @@ typedef struct Job {
     JobVolume volume;
     JobObject *objects;
     int object_count;
+    JobAttribute attributes[JOB_MAX_ATTRIBUTES]; ///< of all sources, each name once
+    int attribute_count;
     char fingerprint[CACHE_FINGERPRINT_CHARS + 1];
 
     void *json;     ///< the parsed file, which text points into
@@ -123,6 +137,13 @@ GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays
 /// How a prop or body moves over the frames.
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object);
+
+// job_paint.c
+/// A source's "attributes".
+GrainResult job_read_attributes(const JobNode *source, Job *job, const JobArrays *arrays, JobObject *object);
+/// An array with a number for each vertex, all within [0, most]; a missing key leaves *out without numbers.
+GrainResult job_read_paint(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays,
+                           const GrainMesh *mesh, double most, CoverPaint *out);
 
 // job_solids.c
 /// Makes the colliders and bodies of the simulation out of the job's objects; sdf: of each object, where it has one.

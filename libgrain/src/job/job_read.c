@@ -121,7 +121,8 @@ static GrainResult read_plane(const JobNode *node, JobObject *object)
 static GrainResult check_object_keys(const JobNode *node, JobRole role)
 {
     static const char *const source_keys[] = {"name",      "role",     "motion",   "positions",
-                                              "triangles", "velocity", "material", "moisture",  NULL};
+                                              "triangles", "velocity", "material", "moisture",
+                                              "attributes", "moisture_paint", NULL};
     static const char *const grain_keys[] = {"name", "role", "motion", "positions", "triangles", NULL};
     static const char *const collider_keys[] = {
         "name",      "role",  "motion", "positions", "triangles",         "friction",
@@ -153,6 +154,10 @@ static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays,
         if (json_object_get(node->object, "plane")) return read_plane(node, object);
     }
     TRY(read_mesh(node, job, arrays, object));
+    if (role == JOB_SOURCE) {
+        TRY(job_read_paint(node, "moisture_paint", job, arrays, &object->mesh, 1.0, &object->moisture_paint));
+        TRY(job_read_attributes(node, job, arrays, object));
+    }
     TRY(job_read_motion(node, job, arrays, object));
     return role == JOB_BODY ? job_read_body(node, job, object) : GRAIN_OK;
 }

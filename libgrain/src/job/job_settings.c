@@ -29,12 +29,15 @@ static XXH64_hash_t hash_of_array(const Job *job, const json_t *number)
 // An object is too much to list: one number for all that is said of it, its meshes included.
 static GrainResult add_object(json_t *list, const Job *job, const json_t *object)
 {
-    static const char *const arrays[] = {"positions", "triangles", "poses", "shapes"};
-    json_t *copy = json_copy((json_t *)object);
-    for (int i = 0; copy && i < 4; i++) {
+    static const char *const arrays[] = {"positions", "triangles", "poses", "shapes", "moisture_paint"};
+    json_t *copy = json_deep_copy(object), *attribute;
+    size_t number_of;
+    for (size_t i = 0; copy && i < sizeof arrays / sizeof *arrays; i++) {
         const json_t *number = json_object_get(object, arrays[i]);
         if (number) set_hash(copy, arrays[i], hash_of_array(job, number));
     }
+    json_array_foreach(json_object_get(copy, "attributes"), number_of, attribute)
+        set_hash(attribute, "values", hash_of_array(job, json_object_get(attribute, "values")));
     json_object_del(copy, "name");
     char *text = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL, key[160];
     json_decref(copy);

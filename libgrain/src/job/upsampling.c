@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "grain/job.h"
-#include "job/upsample_output.h"
+#include "job/upsample_births.h"
 #include "job/upsample_solids.h"
 
 #include <stdio.h>
@@ -34,6 +34,7 @@ typedef struct Upsampling {
     double checkpoint_time;
     double began, seconds_per_frame, last_report;
     UpsampleOutput output;
+    UpsampleBirths births;
 } Upsampling;
 
 // --- reporting ----------------------------------------------------------------------------------
@@ -196,6 +197,7 @@ static double seconds_at(const Upsampling *u, int32_t frame) { return (frame - u
 // Frames that are in the cache are worked out again from the checkpoint on, but not written.
 static GrainResult write_frame(Upsampling *u)
 {
+    TRY(upsample_births_write(&u->births, &u->output, &u->to));
     if (u->done < u->first || u->done <= u->newest) return GRAIN_OK;
     return upsample_write_frame(&u->output, &u->to);
 }
@@ -233,7 +235,10 @@ static GrainResult start_or_resume(Upsampling *u)
     TRY(upsample_read_checkpoint(&u->output, &u->coarse, u->newest, &u->checkpoint));
     TRY(report(u, GRAIN_BAKE_STARTED, u->cache.folder, 0.0));
     u->done = u->checkpoint;
-    if (u->done >= u->coarse.frame_start) return read_coarse(u, u->done, &u->to);
+    if (u->done >= u->coarse.frame_start) {
+        TRY(upsample_births_skip(&u->births, u->done));
+        return read_coarse(u, u->done, &u->to);
+    }
     UpsampleCoarse first;
     TRY(view_coarse(&u->to, &first));
     TRY(upsample_solids_frame(&u->solids, &u->to, &u->to, 0.0));
@@ -285,6 +290,7 @@ static GrainResult upsample_all(Upsampling *u)
                                  .is_born_later = u->coarse.frames[0].particles != u->settings.coarse_total,
                                  .threads = u->run.thread_count};
     upsample_output_errors(&u->output, u->job.upsample.precision, (double)upsample_grain_radius(&u->settings), u->coarse.fps);
+    TRY(upsample_births_begin(&u->births, &u->job, u->coarse_folder, &u->coarse, &u->settings, u->run.thread_count));
     TRY(start_or_resume(u));
     return upsample_frames(u);
 }
@@ -307,6 +313,7 @@ GrainResult grain_upsample(const GrainUpsampleDef *def)
     TRY(run_begin(&u.run, &options));
     GrainResult result = upsample_all(&u);
 
+    upsample_births_free(&u.births);
     upsample_destroy(u.upsampler);
     upsample_solids_free(&u.solids);
     grain_file_free(&u.from), grain_file_free(&u.to);

@@ -62,6 +62,7 @@ CacheFile cache_file_kind(const char *name, int32_t *frame)
     }
     if (is_numbered(name, "coarse", frame)) return CACHE_FILE_COARSE;
     if (is_numbered(name, "grains", frame)) return CACHE_FILE_GRAINS;
+    if (is_numbered(name, "birth", frame)) return CACHE_FILE_BIRTH;
     if (is_numbered(name, "checkpoint", frame)) return CACHE_FILE_CHECKPOINT;
     if (sscanf(name, "volume_%d", frame) == 1) {
         snprintf(whole, sizeof whole, "volume_%04d.vdb", *frame);
@@ -189,6 +190,44 @@ GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Pa
     return cache_add_frame(cache, &header);
 }
 
+GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header)
+{
+    CacheManifest *manifest = &cache->manifest;
+    cache->bytes_written += header->bytes;
+    TRY(alloc_grow((void **)&manifest->births, &manifest->birth_capacity, manifest->birth_count + 1, sizeof(CacheFrame)));
+    manifest->births[manifest->birth_count++] =
+        (CacheFrame){header->frame, header->particles, header->bytes, header->checksum};
+    return GRAIN_OK;
+}
+
+GrainResult cache_write_birth(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
+                              int column_count)
+{
+    GrainFileHeader header = {.frame = frame, .time = time, .particles = particles};
+    char *path;
+    TRY(cache_frame_path(cache->folder, "birth", frame, &path));
+    GrainResult result = grain_file_write(path, &header, columns, column_count);
+    alloc_free(path);
+    return result == GRAIN_OK ? cache_add_birth(cache, &header) : result;
+}
+
+int cache_has_birth(const CacheManifest *manifest, int32_t frame)
+{
+    for (int64_t i = 0; i < manifest->birth_count; i++)
+        if (manifest->births[i].frame == frame) return 1;
+    return 0;
+}
+
+GrainResult cache_read_birth(const char *folder, const CacheFrame *birth, struct GrainFrame *out)
+{
+    return cache_read_frame(folder, "birth", birth, out);
+}
+
+void cache_forget_births(CacheManifest *manifest, int32_t last)
+{
+    while (manifest->birth_count > 0 && manifest->births[manifest->birth_count - 1].frame > last) manifest->birth_count--;
+}
+
 static GrainResult write_checkpoint_as(Cache *cache, const char *name, const GrainFileHeader *header,
                                        const Column *columns, int column_count)
 {
@@ -235,18 +274,29 @@ GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, 
 
 // --- going on -----------------------------------------------------------------------------------
 
+// A frame together with what those born in it brought.
+static GrainResult check_frame(const Cache *cache, const CacheFrame *frame)
+{
+    const CacheManifest *manifest = &cache->manifest;
+    struct GrainFrame file;
+    for (int64_t i = 0; i < manifest->birth_count; i++) {
+        if (manifest->births[i].frame != frame->frame) continue;
+        TRY(cache_read_birth(cache->folder, &manifest->births[i], &file));
+        grain_file_free(&file);
+    }
+    TRY(cache_read_frame(cache->folder, manifest->stream, frame, &file));
+    grain_file_free(&file);
+    return GRAIN_OK;
+}
+
 // How many of the manifest's frames, from the first on, are whole on disk.
 static GrainResult count_whole_frames(const Cache *cache, CacheWarnFn *warn, void *user, int64_t *count)
 {
     for (*count = 0; *count < cache->manifest.frame_count; ++*count) {
         const CacheFrame *frame = &cache->manifest.frames[*count];
-        struct GrainFrame file;
-        GrainResult result = cache_read_frame(cache->folder, cache->manifest.stream, frame, &file);
+        GrainResult result = check_frame(cache, frame);
         if (result == GRAIN_ERROR_MEMORY) return result;
-        if (result == GRAIN_OK) {
-            grain_file_free(&file);
-            continue;
-        }
+        if (result == GRAIN_OK) continue;
         char text[1024];
         snprintf(text, sizeof text, "frame %d is baked again: %s", frame->frame, grain_last_error());
         warn(user, text);
@@ -284,6 +334,7 @@ GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, i
         TRY(read_checkpoint(cache, name, last_whole, checkpoint, found));
     }
     manifest->frame_count = *found ? checkpoint->header.frame - manifest->frame_start + 1 : 0;
+    cache_forget_births(manifest, manifest->frame_start + (int32_t)manifest->frame_count - 1);
     return *found ? thin_checkpoints(cache, manifest->frame_start, checkpoint->header.frame) : GRAIN_OK;
 }
 
@@ -293,10 +344,25 @@ static int has_size(const char *path, int64_t bytes)
     return stat(path, &status) == 0 && status.st_size == bytes;
 }
 
+static GrainResult is_birth_missing(const Cache *cache, int *missing)
+{
+    const CacheManifest *manifest = &cache->manifest;
+    for (int64_t i = 0; i < manifest->birth_count && !*missing; i++) {
+        char *path;
+        TRY(cache_frame_path(cache->folder, "birth", manifest->births[i].frame, &path));
+        *missing = !has_size(path, manifest->births[i].bytes);
+        alloc_free(path);
+    }
+    return GRAIN_OK;
+}
+
 GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, CacheWarnFn *warn, void *user)
 {
     CacheManifest *manifest = &cache->manifest;
     int64_t count = 0;
+    int misses_birth = 0;
+    TRY(is_birth_missing(cache, &misses_birth));
+    if (misses_birth) manifest->frame_count = manifest->birth_count = 0;
     for (; count < manifest->frame_count; count++) {
         char *path;
         TRY(cache_frame_path(cache->folder, manifest->stream, manifest->frames[count].frame, &path));

@@ -27,6 +27,8 @@ typedef struct CacheManifest {
     int has_orientation; ///< grains that are not spheres: frames have a column more
     CacheFrame *frames;
     int64_t frame_count, frame_capacity;
+    CacheFrame *births; ///< of the frames in which particles were born, ascending; particles: how many
+    int64_t birth_count, birth_capacity;
 } CacheManifest;
 
 /// GRAIN_ERROR_IO where there is none, GRAIN_ERROR_DAMAGED where it makes no sense.
@@ -64,6 +66,18 @@ GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header);
 /// more: columns beside the particles' own.
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
                               int more_count);
+/// What particles born in this frame bring with them: `birth_NNNNNN.grain`. Listed with the next frame.
+GrainResult cache_write_birth(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
+                              int column_count);
+/// Lists a birth that was written apart.
+GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header);
+/// Whether the births of a frame are listed.
+int cache_has_birth(const CacheManifest *manifest, int32_t frame);
+/// Reads the births of a frame and checks that they are those the manifest lists.
+GrainResult cache_read_birth(const char *folder, const CacheFrame *birth, struct GrainFrame *out);
+/// Forgets births after a frame; they will be written again.
+void cache_forget_births(CacheManifest *manifest, int32_t last);
+
 /// The latest state; kept, as that of its frame, when it stands at the frame's end and the frame is a multiple of
 /// checkpoint_every. Of those kept, the last ten stay, and of the older ones every tenth.
 GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns,
@@ -71,12 +85,12 @@ GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, 
 
 typedef void CacheWarnFn(void *user, const char *text);
 /// The checkpoint to go on from, if *found: the newest before which every frame is whole, checked by checksum. Frames
-/// after it leave the manifest, to be baked again (all of them, where there is none). Damage is told to `warn`.
+/// and births after it leave the manifest, to be baked again (all of them, where there is none). Damage is told to `warn`.
 GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
                                   void *user);
 
 /// For frames of grains: leaves in the manifest those that go on without a gap to the newest whole
-/// one, which is read (*found) and checked; of the others the size is.
+/// one, which is read (*found) and checked; of the others the size is. None, where births are missing.
 GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, CacheWarnFn *warn, void *user);
 
 /// "<folder>/coarse_000017.grain", from alloc_array. Volumes have names of their own (volume_file.h).
@@ -90,6 +104,7 @@ typedef enum CacheFile {
     CACHE_FILE_PART,    ///< left by a write that did not end
     CACHE_FILE_COARSE,
     CACHE_FILE_GRAINS,
+    CACHE_FILE_BIRTH,
     CACHE_FILE_VOLUME, ///< frame is the file's number
     CACHE_FILE_CHECKPOINT, ///< of a certain frame
     CACHE_FILE_LATEST,     ///< the latest checkpoint

@@ -127,6 +127,36 @@ static GrainResult check_frames(Care *care, const char *folder)
     return GRAIN_OK;
 }
 
+static void drop_frame(CacheManifest *manifest, int32_t frame)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < manifest->frame_count; i++)
+        if (manifest->frames[i].frame != frame) manifest->frames[kept++] = manifest->frames[i];
+    manifest->frame_count = kept;
+}
+
+// Those that are damaged leave the list together with their frame, so that the next bake makes both again.
+static GrainResult check_births(Care *care, const char *folder)
+{
+    CacheManifest *manifest = &care->manifest;
+    int64_t whole = 0;
+    for (int64_t i = 0; i < manifest->birth_count; i++) {
+        struct GrainFrame file;
+        GrainResult result = cache_read_birth(folder, &manifest->births[i], &file);
+        if (result == GRAIN_ERROR_MEMORY) return result;
+        if (result == GRAIN_OK) {
+            grain_file_free(&file);
+            manifest->births[whole++] = manifest->births[i];
+            continue;
+        }
+        tell_error(care);
+        care->count++;
+        drop_frame(manifest, manifest->births[i].frame);
+    }
+    manifest->birth_count = whole;
+    return GRAIN_OK;
+}
+
 // --- the three ----------------------------------------------------------------------------------------
 
 GrainResult cache_verify(const char *folder, CacheWarnFn *tell, void *user, int64_t *damaged)
@@ -140,6 +170,7 @@ GrainResult cache_verify(const char *folder, CacheWarnFn *tell, void *user, int6
         return GRAIN_OK;
     }
     if (result == GRAIN_OK) result = check_frames(&care, folder);
+    if (result == GRAIN_OK) result = check_births(&care, folder);
     if (result == GRAIN_OK) result = for_each_file(folder, check_checkpoint, &care);
     *damaged = care.count;
     cache_manifest_free(&care.manifest);
@@ -155,6 +186,7 @@ GrainResult cache_repair(const char *folder, CacheWarnFn *tell, void *user, int6
     GrainResult result = cache_lock_take(&lock, folder);
     if (result == GRAIN_OK) {
         result = check_frames(&care, folder);
+        if (result == GRAIN_OK) result = check_births(&care, folder);
         if (result == GRAIN_OK && care.count > 0) result = manifest_write(folder, &care.manifest, &care.bytes);
         if (result == GRAIN_OK) result = for_each_file(folder, check_checkpoint, &care);
         *dropped = care.count;
@@ -176,6 +208,8 @@ static int is_garbage(const CacheManifest *manifest, CacheFile kind, int32_t fra
         return is_coarse && !is_among(manifest->frames, manifest->frame_count, frame);
     case CACHE_FILE_GRAINS:
         return !is_coarse && !is_volume && !is_among(manifest->frames, manifest->frame_count, frame);
+    case CACHE_FILE_BIRTH:
+        return !is_volume && !is_among(manifest->births, manifest->birth_count, frame);
     case CACHE_FILE_VOLUME:
         return is_volume && !is_among(manifest->frames, manifest->frame_count, frame - manifest->number_shift);
     case CACHE_FILE_CHECKPOINT:

@@ -29,6 +29,7 @@ void cache_manifest_free(CacheManifest *manifest)
     alloc_free(manifest->library);
     alloc_free(manifest->bodies);
     alloc_free(manifest->frames);
+    alloc_free(manifest->births);
     json_decref(manifest->settings);
     *manifest = (CacheManifest){0};
 }
@@ -72,19 +73,32 @@ GrainResult manifest_set_job(CacheManifest *manifest, const CacheManifest *wante
 
 // --- reading ------------------------------------------------------------------------------------
 
-static GrainResult read_frame(const json_t *entry, const CacheManifest *manifest, CacheFrame *out)
+// least: the frame it must not come before.
+static GrainResult read_entry(const json_t *entry, json_int_t least, int64_t number, CacheFrame *out)
 {
     json_int_t frame, particles, bytes;
-    json_int_t least = manifest->frame_count ? (json_int_t)manifest->frames[manifest->frame_count - 1].frame + 1
-                                             : manifest->frame_start;
     const char *checksum;
     if (json_unpack((json_t *)entry, "{s:I, s:I, s:I, s:s}", "frame", &frame, "particles", &particles, "bytes", &bytes,
                     "checksum", &checksum) != 0 ||
         frame < least || frame > INT32_MAX || particles < 0 || bytes < 0)
-        return fail(GRAIN_ERROR_DAMAGED, "frame entry %lld makes no sense", (long long)manifest->frame_count);
+        return fail(GRAIN_ERROR_DAMAGED, "frame entry %lld makes no sense", (long long)number);
     *out = (CacheFrame){(int32_t)frame, particles, bytes, 0};
     if (strlen(checksum) != 16 || sscanf(checksum, "%16" SCNx64, &out->checksum) != 1)
         return fail(GRAIN_ERROR_DAMAGED, "the checksum of frame %d makes no sense", out->frame);
+    return GRAIN_OK;
+}
+
+// Caches from before there were births have none.
+static GrainResult read_births(const json_t *root, CacheManifest *out)
+{
+    const json_t *list = json_object_get(root, "births");
+    int64_t count = (int64_t)json_array_size(list);
+    TRY(alloc_grow((void **)&out->births, &out->birth_capacity, count, sizeof(CacheFrame)));
+    for (int64_t i = 0; i < count; i++) {
+        json_int_t least = i > 0 ? (json_int_t)out->births[i - 1].frame + 1 : INT32_MIN;
+        TRY(read_entry(json_array_get(list, (size_t)i), least, i, &out->births[i]));
+        out->birth_count++;
+    }
     return GRAIN_OK;
 }
 
@@ -164,10 +178,11 @@ static GrainResult read_manifest(const json_t *root, CacheManifest *out)
     TRY(read_bodies(root, &out->bodies));
     for (size_t i = 0; i < json_array_size(frames); i++) {
         CacheFrame frame;
-        TRY(read_frame(json_array_get(frames, i), out, &frame));
+        json_int_t least = i > 0 ? (json_int_t)out->frames[i - 1].frame + 1 : out->frame_start;
+        TRY(read_entry(json_array_get(frames, i), least, (int64_t)i, &frame));
         TRY(manifest_add_frame(out, &frame));
     }
-    return GRAIN_OK;
+    return read_births(root, out);
 }
 
 // --- the file's own checksum ---------------------------------------------------------------------
@@ -284,23 +299,29 @@ static json_t *pack_stream(const CacheManifest *manifest)
     return json_pack("{s:o, s:f}", "columns", columns, "bytes_per_particle", bytes_per_particle(manifest));
 }
 
+static json_t *pack_entries(const CacheFrame *entries, int64_t count)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < count; i++) {
+        char checksum[17];
+        snprintf(checksum, sizeof checksum, "%016" PRIx64, entries[i].checksum);
+        json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:s}", "frame", entries[i].frame, "particles",
+                                              (json_int_t)entries[i].particles, "bytes", (json_int_t)entries[i].bytes,
+                                              "checksum", checksum));
+    }
+    return list;
+}
+
 static json_t *pack_manifest(const CacheManifest *manifest)
 {
-    json_t *frames = json_array();
-    for (int64_t i = 0; i < manifest->frame_count; i++) {
-        const CacheFrame *frame = &manifest->frames[i];
-        char checksum[17];
-        snprintf(checksum, sizeof checksum, "%016" PRIx64, frame->checksum);
-        json_array_append_new(frames, json_pack("{s:i, s:I, s:I, s:s}", "frame", frame->frame, "particles",
-                                                (json_int_t)frame->particles, "bytes", (json_int_t)frame->bytes,
-                                                "checksum", checksum));
-    }
+    json_t *frames = pack_entries(manifest->frames, manifest->frame_count);
+    json_t *births = pack_entries(manifest->births, manifest->birth_count);
     json_t *settings = manifest->settings ? json_incref(manifest->settings) : json_object();
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:f, s:i, s:i, s:{s:o}, s:o, s:o}", "format", MANIFEST_FORMAT, "library",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:f, s:i, s:i, s:{s:o}, s:o, s:o, s:o}", "format", MANIFEST_FORMAT, "library",
                      manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint, "settings",
                      settings, "fps", manifest->fps, "frame_start", manifest->frame_start, "frame_end",
                      manifest->frame_end, "streams", manifest->stream, pack_stream(manifest), "bodies",
-                     pack_bodies(manifest->bodies ? manifest->bodies : ""), "frames", frames);
+                     pack_bodies(manifest->bodies ? manifest->bodies : ""), "births", births, "frames", frames);
 }
 
 GrainResult manifest_write(const char *folder, const CacheManifest *manifest, int64_t *bytes_written)

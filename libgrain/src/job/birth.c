@@ -1,0 +1,136 @@
+#include "job/birth.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+
+#include <string.h>
+
+GrainResult birth_begin(Birth *birth, const Job *job, int threads)
+{
+    *birth = (Birth){.job = job, .threads = threads};
+    birth->lookups = ALLOC_ZEROED(CoverLookup, job->object_count);
+    return birth->lookups ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+}
+
+void birth_free(Birth *birth)
+{
+    for (int i = 0; birth->lookups && i < birth->job->object_count; i++) cover_lookup_free(&birth->lookups[i]);
+    alloc_free(birth->lookups);
+    alloc_free(birth->rest);
+    alloc_free(birth->source);
+    for (int a = 0; a < JOB_MAX_ATTRIBUTES; a++) alloc_free(birth->values[a]);
+    *birth = (Birth){0};
+}
+
+static int32_t source_number(const Job *job, int object)
+{
+    int32_t number = 0;
+    for (int i = 0; i < object; i++) number += job->objects[i].role == JOB_SOURCE;
+    return number;
+}
+
+int birth_object_of(const Job *job, int32_t source)
+{
+    for (int i = 0; i < job->object_count; i++)
+        if (job->objects[i].role == JOB_SOURCE && source-- == 0) return i;
+    return -1;
+}
+
+static GrainResult reserve(Birth *birth, int64_t count)
+{
+    TRY(alloc_grow((void **)&birth->rest, &birth->capacities[0], count, sizeof(Vec3)));
+    TRY(alloc_grow((void **)&birth->source, &birth->capacities[1], count, sizeof(int32_t)));
+    for (int a = 0; a < birth->job->attribute_count; a++)
+        TRY(alloc_grow((void **)&birth->values[a], &birth->capacities[2 + a], count,
+                       sizeof(float) * (size_t)birth->job->attributes[a].components));
+    return GRAIN_OK;
+}
+
+static GrainResult find_points(Birth *birth, int object, const Vec3 *places, int64_t count, CoverPoint *points)
+{
+    CoverLookup *lookup = &birth->lookups[object];
+    if (!lookup->mesh) TRY(cover_lookup_create(lookup, &birth->job->objects[object].mesh, birth->threads));
+    cover_lookup_find(lookup, places, count, birth->threads, points);
+    return GRAIN_OK;
+}
+
+static void read_paint(const Birth *birth, int object, const CoverPaint *paint, const CoverPoint *points, int64_t count,
+                       float *out)
+{
+    PARALLEL_FOR(birth->threads, i, count)
+    {
+        cover_lookup_read(&birth->lookups[object], points[i], paint, out + i * paint->components);
+    }
+}
+
+GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count, float *out)
+{
+    CoverPoint *points = ALLOC(CoverPoint, count);
+    GrainResult result = points ? find_points(birth, object, places, count, points) : GRAIN_ERROR_MEMORY;
+    if (result == GRAIN_OK) read_paint(birth, object, paint, points, count, out);
+    alloc_free(points);
+    return result;
+}
+
+// What of the job's attributes this source has; the others are 0.
+static GrainResult add_values(Birth *birth, int object, const Vec3 *places, int64_t count)
+{
+    const Job *job = birth->job;
+    const JobObject *source = &job->objects[object];
+    int has_paint = 0;
+    for (int a = 0; a < job->attribute_count; a++) has_paint |= source->paint[a].numbers != NULL;
+    CoverPoint *points = ALLOC(CoverPoint, has_paint ? count : 0);
+    GrainResult result = points ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    if (result == GRAIN_OK && has_paint) result = find_points(birth, object, places, count, points);
+    for (int a = 0; result == GRAIN_OK && a < job->attribute_count; a++) {
+        int64_t components = job->attributes[a].components;
+        float *to = birth->values[a] + birth->count * components;
+        if (source->paint[a].numbers)
+            read_paint(birth, object, &source->paint[a], points, count, to);
+        else
+            memset(to, 0, sizeof(float) * (size_t)(count * components));
+    }
+    alloc_free(points);
+    return result;
+}
+
+GrainResult birth_add(Birth *birth, int object, const Vec3 *places, int64_t count)
+{
+    if (count == 0) return GRAIN_OK;
+    TRY(reserve(birth, birth->count + count));
+    TRY(add_values(birth, object, places, count));
+    memcpy(birth->rest + birth->count, places, sizeof(Vec3) * (size_t)count);
+    int32_t source = source_number(birth->job, object);
+    for (int64_t i = 0; i < count; i++) birth->source[birth->count + i] = source;
+    birth->count += count;
+    return GRAIN_OK;
+}
+
+GrainResult birth_load(Birth *birth, const struct GrainFrame *file)
+{
+    int64_t count = file->header.particles, at = birth->count;
+    TRY(reserve(birth, at + count));
+    TRY(column_copy(file->columns, file->column_count, "rest", GRAIN_F32, 3, count, birth->rest + at));
+    TRY(column_copy(file->columns, file->column_count, "source_id", GRAIN_I32, 1, count, birth->source + at));
+    for (int a = 0; a < birth->job->attribute_count; a++) {
+        const JobAttribute *attribute = &birth->job->attributes[a];
+        TRY(column_copy(file->columns, file->column_count, attribute->name, GRAIN_F32, attribute->components, count,
+                        birth->values[a] + at * attribute->components));
+    }
+    birth->count += count;
+    return GRAIN_OK;
+}
+
+int birth_columns(const Birth *birth, int64_t first, Column columns[BIRTH_MAX_COLUMNS])
+{
+    int64_t count = birth->count - first;
+    int used = 0;
+    columns[used++] = (Column){"rest", GRAIN_F32, 3, count, birth->rest + first};
+    columns[used++] = (Column){"source_id", GRAIN_I32, 1, count, birth->source + first};
+    for (int a = 0; a < birth->job->attribute_count; a++) {
+        const JobAttribute *attribute = &birth->job->attributes[a];
+        columns[used++] = (Column){attribute->name, GRAIN_F32, attribute->components, count,
+                                   birth->values[a] + first * attribute->components};
+    }
+    return used;
+}

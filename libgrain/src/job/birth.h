@@ -1,0 +1,32 @@
+#pragma once
+/// What particles are born with: where, of which source, and what is painted on it there. Kept once for each particle, in
+/// the order of birth (`birth_NNNNNN.grain`, docs/formats.md).
+#include "job/job.h"
+
+#define BIRTH_MAX_COLUMNS (2 + JOB_MAX_ATTRIBUTES)
+
+typedef struct Birth {
+    const Job *job;
+    int threads;
+    CoverLookup *lookups; ///< of each object, made when first asked for
+    int64_t count;
+    Vec3 *rest;                        ///< m
+    int32_t *source;                   ///< number among the job's sources
+    float *values[JOB_MAX_ATTRIBUTES]; ///< of Job.attributes
+    int64_t capacities[2 + JOB_MAX_ATTRIBUTES];
+} Birth;
+
+GrainResult birth_begin(Birth *birth, const Job *job, int threads);
+void birth_free(Birth *birth);
+
+/// The object among the job's that is the source of this number, or -1.
+int birth_object_of(const Job *job, int32_t source);
+/// Particles of a source that were born at these places come next.
+GrainResult birth_add(Birth *birth, int object, const Vec3 *places, int64_t count);
+/// Those of a file come next; GRAIN_ERROR_DAMAGED where it has other columns than the job asks for.
+GrainResult birth_load(Birth *birth, const struct GrainFrame *file);
+/// The particles from `first` on; returns how many columns.
+int birth_columns(const Birth *birth, int64_t first, Column columns[BIRTH_MAX_COLUMNS]);
+
+/// What is painted on an object near these places; count * components numbers.
+GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count, float *out);
