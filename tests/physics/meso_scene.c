@@ -3,7 +3,7 @@
 #include "base/rng.h"
 
 // Of the radius: what the shaken lattice of sand_fill_box has room for.
-#define FREE_RADIUS 0.86f
+#define FREE_RADIUS 0.8f
 #define SIZES 0.2f
 
 void meso_begin(SandScene *scene, float radius, MesoNumbers numbers)

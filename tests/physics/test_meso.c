@@ -43,9 +43,14 @@ TEST(meso_force_is_the_sum_of_its_pieces)
         float distance, opening;
         double force;
     } cases[] = {
-        {0.8f, 0, 5000 * diameter * 0.2 * diameter},   {1.2f, 0, -1000 * diameter * 0.2 * diameter},
-        {1.4f, 0, 0},                                  {1.4f, 2, -40 * diameter * 2},
-        {0.9f, 1, 5000 * diameter * 0.1 * diameter - 40 * diameter}, {1.8f, 1, 0}, {2.5f, 1, -10 * diameter}, {3.1f, 1, 0},
+        {0.8f, 0, 5000 * diameter * 0.2 * diameter},
+        {1.2f, 0, -1000 * diameter * 0.2 * diameter},
+        {1.4f, 0, 0},
+        {1.4f, 2, -40 * diameter * 2},
+        {0.9f, 1, 5000 * diameter * 0.1 * diameter - 40 * diameter},
+        {1.8f, 1, 0},
+        {2.5f, 1, -10 * diameter},
+        {3.1f, 1, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         ENSURE_NEAR(push_apart(law, cases[i].distance, cases[i].opening), cases[i].force, 2e-4 * 0.4);
@@ -147,7 +152,8 @@ TEST(meso_goes_on_from_what_was_saved)
         ENSURE_OK(take_steps(&whole, 160));
         int taken = 100;
         ENSURE_OK(take_steps(&first, taken));
-        for (; meso_of(&first)->must_list; taken++) ENSURE_OK(take_steps(&first, 1)); // lists are made from what is saved
+        for (; meso_of(&first)->must_list; taken++)
+            ENSURE_OK(take_steps(&first, 1)); // lists are made from what is saved
         Column columns[SOLVER_MAX_COLUMNS];
         int count = meso_solver.save(meso_of(&first), columns);
         ENSURE_OK(meso_solver.load(meso_of(&second), columns, count));
@@ -168,7 +174,8 @@ TEST(meso_keeps_momentum)
 {
     for (int is_paste = 0; is_paste < 2; is_paste++) {
         SandScene scene;
-        meso_begin(&scene, RADIUS, is_paste ? (MesoNumbers){2e4f, 200, 1.0f, 2.0f} : (MesoNumbers){2e4f, 10, 1.0f, 1.0f});
+        meso_begin(&scene, RADIUS,
+                   is_paste ? (MesoNumbers){2e4f, 200, 1.0f, 2.0f} : (MesoNumbers){2e4f, 10, 1.0f, 1.0f});
         scene.def.gravity = vec3(0, 0, 0);
         ENSURE_OK(meso_fill(&scene, vec3(-0.1f, -0.1f, 0), vec3(0.1f, 0.1f, 0.12f), NULL, NULL));
         int64_t half = scene.start.count;
@@ -222,7 +229,7 @@ TEST(meso_implicit_viscosity_is_the_explicit_one)
     double left[2];
     for (int is_explicit = 0; is_explicit < 2; is_explicit++) {
         SandScene scene;
-        meso_begin(&scene, RADIUS, (MesoNumbers){0, 60, 1.0f, 2.0f});
+        meso_begin(&scene, RADIUS, (MesoNumbers){0, 120, 1.0f, 2.0f});
         scene.def.gravity = vec3(0, 0, 0);
         ENSURE_OK(meso_fill(&scene, vec3(-0.1f, -0.1f, -0.1f), vec3(0.1f, 0.1f, 0.1f), NULL, NULL));
         for (int64_t i = 0; i < scene.start.count; i++)
@@ -230,8 +237,8 @@ TEST(meso_implicit_viscosity_is_the_explicit_one)
         ENSURE_OK(sand_create(&scene, 1));
         SimStats before, after;
         meso_solver.measure(scene.sim.state, &before);
-        int steps = is_explicit ? 800 : 8;
-        for (int i = 0; i < steps; i++) ENSURE_OK(meso_solver.step(scene.sim.state, 4e-3 / steps));
+        int steps = is_explicit ? 2400 : 24;
+        for (int i = 0; i < steps; i++) ENSURE_OK(meso_solver.step(scene.sim.state, 1.2e-2 / steps));
         meso_solver.measure(scene.sim.state, &after);
         ENSURE((meso_of(&scene)->solved > 0) == !is_explicit);
         left[is_explicit] = sqrt(after.kinetic / before.kinetic);
@@ -245,25 +252,28 @@ TEST(meso_implicit_viscosity_is_the_explicit_one)
 // --- no blow-up -----------------------------------------------------------------------------------
 
 // Any material from the box of all numbers, softest to hardest, falls on a floor: 200 of its own steps, all finite, and
-// no more energy than it had. What is overlapped at first is energy too: 1 % of the whole and the fall's own are what
-// floats and a step of finite length may add.
+// no more energy than it had, what is overlapped at first included: 1 % is what a step of finite length may add. Where
+// a pulling piece ends the force jumps, and whoever passes that within a step gains what the force does on part of the
+// way: 5 % of what such pieces hold.
 TEST(meso_never_blows_up)
 {
     for (uint64_t n = 0; n < 60; n++) {
         Rng4 a = rng_at(77, n, RNG_STREAM_TEST, 0), b = rng_at(77, n, RNG_STREAM_TEST, 1);
         SandScene scene;
-        MesoNumbers numbers = {powf(10.0f, 1.0f + 7.0f * rng_unit(a.word[0])), powf(10.0f, 6.0f * rng_unit(a.word[1]) - 1.0f),
-                               0.3f + 1.7f * rng_unit(a.word[2]), 3.0f * rng_unit(a.word[3])};
+        MesoNumbers numbers = {powf(10.0f, 1.0f + 7.0f * rng_unit(a.word[0])),
+                               powf(10.0f, 6.0f * rng_unit(a.word[1]) - 1.0f), 0.3f + 1.7f * rng_unit(a.word[2]),
+                               3.0f * rng_unit(a.word[3])};
         meso_begin(&scene, powf(10.0f, -3.0f + 2.0f * rng_unit(b.word[0])), numbers);
         if (n % 3 == 0) // pulling pieces that begin and end with a jump
-            scene.def.meso.elastic[scene.def.meso.elastic_count++] =
-                (SimMesoSegment){0.3f * numbers.elasticity, numbers.elastic_reach, numbers.elastic_reach, 1.4f * numbers.elastic_reach};
+            scene.def.meso.elastic[scene.def.meso.elastic_count++] = (SimMesoSegment){
+                0.3f * numbers.elasticity, numbers.elastic_reach, numbers.elastic_reach, 1.4f * numbers.elastic_reach};
         float d = 2.0f * scene.def.largest_radius;
         sand_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.5f);
         ENSURE_OK(meso_fill(&scene, vec3(-4 * d, -4 * d, 0), vec3(4 * d, 4 * d, 8 * d), NULL, NULL));
         for (int64_t i = 0; i < scene.start.count; i++) {
             Rng4 c = rng_at(78, n, RNG_STREAM_TEST, (uint32_t)i);
-            scene.start.velocity[i] = vec3(2 * rng_signed(c.word[0]), 2 * rng_signed(c.word[1]), 2 * rng_signed(c.word[2]));
+            scene.start.velocity[i] =
+                vec3(2 * rng_signed(c.word[0]), 2 * rng_signed(c.word[1]), 2 * rng_signed(c.word[2]));
         }
         ENSURE_OK(sand_create(&scene, 1));
         SimStats first = {0}, last = {0};
@@ -273,15 +283,15 @@ TEST(meso_never_blows_up)
         }
         ENSURE_OK(meso_solver.read(scene.sim.state, &scene.now)); // refuses what is not finite
         meso_solver.measure(scene.sim.state, &last);
-        double before = first.kinetic + first.elastic + first.potential, after = last.kinetic + last.elastic + last.potential;
-        // Pulling pieces may have negative energy: the bound is on what moves.
-        if (!(last.kinetic <= 1.01 * (before + fabs(first.elastic)) && (n % 3 == 0 || after <= 1.01 * before)))
+        double before = first.kinetic + first.elastic + first.potential,
+               after = last.kinetic + last.elastic + last.potential;
+        double more = n % 3 == 0 ? 0.05 * (fabs(first.elastic) + fabs(last.elastic)) : 0.01 * before;
+        if (!(after <= before + more))
             printf("# %llu: K %g Z %g De %g Rs %g: %g + %g + %g J became %g + %g + %g\n", (unsigned long long)n,
                    (double)numbers.elasticity, (double)numbers.viscosity, (double)numbers.elastic_reach,
-                   (double)numbers.reach_ratio, first.kinetic, first.elastic, first.potential, last.kinetic, last.elastic,
-                   last.potential);
-        ENSURE(last.kinetic <= 1.01 * (before + fabs(first.elastic)));
-        ENSURE(n % 3 == 0 || after <= 1.01 * before);
+                   (double)numbers.reach_ratio, first.kinetic, first.elastic, first.potential, last.kinetic,
+                   last.elastic, last.potential);
+        ENSURE(after <= before + more);
         sand_end(&scene);
     }
 }

@@ -26,13 +26,16 @@ static GrainResult read_piece(const JobNode *solver, const char *key, const json
     }
     double from = number[count - 2], to = number[count - 1];
     if (!is_right || from > to)
-        return fail(GRAIN_ERROR_JOB, "job.json: %s.%s[%d] must be [%s, from, to], none below 0, from not beyond to, lengths in diameters up to %g",
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.%s[%d] must be [%s, from, to], none below 0, from not beyond to, lengths in "
+                    "diameters up to %g",
                     solver->path, key, (int)at, is_elastic ? "strength, rest" : "strength", MAX_REACH);
     *out = (SimMesoSegment){(float)number[0], is_elastic ? (float)number[1] : 0.0f, (float)from, (float)to};
     return GRAIN_OK;
 }
 
-static GrainResult read_pieces(const JobNode *solver, const char *key, int is_elastic, SimMesoSegment *segments, int *count)
+static GrainResult read_pieces(const JobNode *solver, const char *key, int is_elastic, SimMesoSegment *segments,
+                               int *count)
 {
     const json_t *list = json_object_get(solver->object, key);
     if (!list) return GRAIN_OK;
@@ -54,8 +57,9 @@ GrainResult job_read_meso(const JobNode *solver, Job *job)
     TRY(job_float(solver, "elastic_reach", 0.2, 4, (double)n.elastic_reach, &n.elastic_reach));
     TRY(job_float(solver, "reach_ratio", 0, 6, (double)n.reach_ratio, &n.reach_ratio));
     if ((double)(n.elastic_reach * n.reach_ratio) > MAX_REACH)
-        return fail(GRAIN_ERROR_JOB, "job.json: %s.elastic_reach times reach_ratio is %g; it must be at most %g diameters",
-                    solver->path, (double)(n.elastic_reach * n.reach_ratio), MAX_REACH);
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.elastic_reach times reach_ratio is %g; it must be at most %g diameters", solver->path,
+                    (double)(n.elastic_reach * n.reach_ratio), MAX_REACH);
     job->meso = meso_law_of(&n);
     TRY(job_float(solver, "ambient_viscosity", 0, 1000, 0, &job->meso.ambient));
     TRY(read_pieces(solver, "elastic_pieces", 1, job->meso.elastic, &job->meso.elastic_count));

@@ -115,8 +115,8 @@ GrainResult blocks_make_lists(Blocks *blocks)
     TRY(alloc_grow((void **)&blocks->list, &blocks->list_capacity, total, sizeof *blocks->list));
     PARALLEL_BLOCKS(blocks->threads, piece, pieces)
     {
-        SIMD_CALL(blocks_fill_list)(blocks, piece * LIST_BLOCKS,
-                                    parallel_block_end(piece, LIST_BLOCKS, blocks->block_count));
+        SIMD_CALL(blocks_fill_list)
+        (blocks, piece * LIST_BLOCKS, parallel_block_end(piece, LIST_BLOCKS, blocks->block_count));
     }
     return find_near(blocks);
 }
@@ -161,7 +161,8 @@ static void meet(const Blocks *blocks, Block *block, int number, const Vec3 *pla
     rigid_view(blocks->rigid, number, places, lanes, blocks->wall_reach, &view);
     for (int i = 0; i < lanes; i++) {
         Vec3 normal = view.normal[i];
-        if (view.distance[i] >= blocks->wall_reach || met[i] == BLOCK_WALLS || vec3_dot(normal, normal) < 0.5f) continue;
+        if (view.distance[i] >= blocks->wall_reach || met[i] == BLOCK_WALLS || vec3_dot(normal, normal) < 0.5f)
+            continue;
         met[i]++;
         block->contact[block->contact_count++] = (BlockContact){
             .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i]};

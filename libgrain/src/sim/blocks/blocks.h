@@ -22,9 +22,13 @@
 typedef struct BlockContact {
     int32_t lane, object;
     float distance;     ///< m, of the centre
-    float approach;     ///< m/s, along the normal, before the step; below 0 they come closer. The solver's to set
     Vec3 normal, speed; ///< of the wall
-    Vec3 push;          ///< N, on the particle: what a body gives. The solver's to set
+    // The solver's to set:
+    Vec3 push;       ///< N, on the particle: what a body gives
+    float approach;  ///< m/s, along the normal, before the step; below 0 they come closer
+    float off, slid; ///< m/s that the wall has given along its normal, and taken along itself, in this step
+    float kept;      ///< N s towards the wall that it kept from the particle
+    int32_t holds;   ///< the particle does not leave it or pass it in this step
 } BlockContact;
 
 typedef struct Block {

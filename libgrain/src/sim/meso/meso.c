@@ -34,19 +34,26 @@
 
 // --- life -----------------------------------------------------------------------------------------
 
-static float density_of(const SimDef *def, int kind) { return kind > 0 ? def->more_materials[kind - 1].density : def->density; }
+static float density_of(const SimDef *def, int kind)
+{
+    return kind > 0 ? def->more_materials[kind - 1].density : def->density;
+}
 
-static double mass_of(float density, float radius) { return 4.0 / 3.0 * PI * (double)(density * radius * radius * radius); }
+static double mass_of(float density, float radius)
+{
+    return 4.0 / 3.0 * PI * (double)(density * radius * radius * radius);
+}
 
 static GrainResult check_segment(const SimMesoSegment *segment, const char *kind, int number)
 {
     if (!(segment->strength >= 0.0f) || !(segment->from >= 0.0f) || !(segment->to >= segment->from) ||
-        !(segment->rest >= 0.0f) || !isfinite(segment->strength) || !(segment->to <= 16.0f) || !(segment->rest <= 16.0f))
-        return fail(GRAIN_ERROR_ARGUMENT,
-                    "%s piece %d of the mesoscopic force is %g from %g to %g with rest length %g; it must not be negative, and "
-                    "reach no farther than 16 diameters",
-                    kind, number, (double)segment->strength, (double)segment->from, (double)segment->to,
-                    (double)segment->rest);
+        !(segment->rest >= 0.0f) || !isfinite(segment->strength) || !(segment->to <= 16.0f) ||
+        !(segment->rest <= 16.0f))
+        return fail(
+            GRAIN_ERROR_ARGUMENT,
+            "%s piece %d of the mesoscopic force is %g from %g to %g with rest length %g; it must not be negative, and "
+            "reach no farther than 16 diameters",
+            kind, number, (double)segment->strength, (double)segment->from, (double)segment->to, (double)segment->rest);
     return GRAIN_OK;
 }
 
@@ -82,7 +89,8 @@ static void expect(Meso *meso)
         stiff += CONTACTS * (double)law->elastic[i].strength * across / meso->lightest;
     for (int i = 0; i < law->viscous_count; i++) {
         double from = (double)law->viscous[i].from, to = (double)law->viscous[i].to;
-        thick += CONTACTS / 2.0 * (to * to * to - from * from * from) * (double)law->viscous[i].strength * across / meso->lightest;
+        thick += CONTACTS / 2.0 * (to * to * to - from * from * from) * (double)law->viscous[i].strength * across /
+                 meso->lightest;
     }
     meso->stiff_floor = (float)stiff;
     meso->stiff = (float)stiff;
@@ -105,7 +113,8 @@ static void start_particles(Meso *meso, const SimDef *def, const Particles *star
         int is_real = i < start->count;
         Vec3 place = is_real ? start->position[i] : vec3(0, 0, 0), speed = is_real ? start->velocity[i] : vec3(0, 0, 0);
         float radius = is_real ? start->radius[i] : def->largest_radius;
-        double mass = mass_of(density_of(def, is_real && def->particle_material ? def->particle_material[i] : 0), radius);
+        double mass =
+            mass_of(density_of(def, is_real && def->particle_material ? def->particle_material[i] : 0), radius);
         meso->field[MESO_X][i] = is_real ? (float)((double)place.x - blocks->origin[0]) : BLOCK_NOWHERE;
         meso->field[MESO_Y][i] = (float)((double)place.y - blocks->origin[1]);
         meso->field[MESO_Z][i] = (float)((double)place.z - blocks->origin[2]);
@@ -133,8 +142,8 @@ static GrainResult allocate(Meso *meso, int64_t count, int threads)
 {
     TRY(blocks_create(&meso->blocks, count, threads));
     int64_t room = meso->blocks.room;
-    meso->fields = ALLOC_ZEROED(float, MESO_FIELDS * room);
-    meso->works = ALLOC_ZEROED(float, MESO_WORKS * room);
+    meso->fields = ALLOC_ZEROED(float, MESO_FIELDS *room);
+    meso->works = ALLOC_ZEROED(float, MESO_WORKS *room);
     meso->notes = ALLOC_ZEROED(MesoNote, meso->blocks.block_count);
     if (!meso->fields || !meso->works || !meso->notes) return GRAIN_ERROR_MEMORY;
     for (int f = 0; f < MESO_FIELDS; f++) meso->field[f] = meso->fields + f * room;
@@ -236,7 +245,7 @@ static void pass_kick(Meso *meso, int64_t first, int64_t last)
 
 static void pass_drift(Meso *meso, int64_t first, int64_t last)
 {
-    for (int64_t b = first; b < last; b++) meso_stop_at_walls(meso, b);
+    for (int64_t b = first; b < last; b++) meso_hold_at_walls(meso, b);
     SIMD_CALL(meso_drift)(meso, first, last);
 }
 
@@ -265,15 +274,16 @@ static GrainResult step(void *state, double seconds)
     meso->rules.implicit = (double)meso->thick * seconds > 1.01 * STEP_THICK;
     if (meso->must_list) TRY(blocks_sort(blocks, meso->field, MESO_FIELDS));
     if (meso->rules.implicit)
-        TRY(alloc_grow((void **)&meso->weight, &meso->weight_capacity, blocks->block[blocks->block_count].list * BLOCK_LANES, sizeof *meso->weight));
+        TRY(alloc_grow((void **)&meso->weight, &meso->weight_capacity,
+                       blocks->block[blocks->block_count].list * BLOCK_LANES, sizeof *meso->weight));
     if (blocks->has_moving) {
         rigid_mark(meso->rigid, seconds, (double)blocks->skin);
         TRY(rigid_find_loads(meso->rigid, seconds));
     }
     meso_run_pass(meso, pass_kick);
     hold_padding(meso);
-    if (meso->rules.implicit) meso_solve_viscous(meso);
     meso_count_pressed(meso);
+    if (meso->rules.implicit) meso_solve_viscous(meso);
     meso_run_pass(meso, pass_drift);
     meso->steps++;
     note_forces(meso);

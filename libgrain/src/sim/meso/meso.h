@@ -47,16 +47,16 @@ typedef enum MesoWork {
 typedef struct MesoRules {
     SimMeso law; ///< K and Z of a pair: strength times the sum of radii
     float gravity[3];
-    float dt;      ///< s, of this step
-    int implicit;  ///< viscous forces are those at the end of the step
-    float wall;    ///< radii: how near a centre comes to a wall
+    float dt;                           ///< s, of this step
+    int implicit;                       ///< viscous forces are those at the end of the step
+    float wall;                         ///< radii: how near a centre comes to a wall
     float wall_viscosity, wall_viscous; ///< Pa s, and within how many radii of the wall
 } MesoRules;
 
 /// What a block notes in a step.
 typedef struct MesoNote {
-    float stiff, thick;  ///< 1/s2, 1/s: largest sum of K and of Z over mass
-    double first, second; ///< sums of the implicit solution
+    float stiff, thick;          ///< 1/s2, 1/s: largest sum of K and of Z over mass
+    double first, second, third; ///< sums of the implicit solution
 } MesoNote;
 
 typedef struct Meso {
@@ -65,19 +65,19 @@ typedef struct Meso {
     SimCollider *colliders; ///< own copy
     MesoRules rules;
     Blocks blocks;
-    double lightest;   ///< kg
-    float smallest;    ///< m: of radii
-    float fastest;     ///< m/s
+    double lightest;    ///< kg
+    float smallest;     ///< m: of radii
+    float fastest;      ///< m/s
     float stiff, thick; ///< 1/s2, 1/s: of the last step, no less than what is expected
     float stiff_floor;  ///< 1/s2
     int64_t steps;
     int64_t solved, iterations; ///< steps with an implicit solution, and how many passes it took; no part of the state
-    float *fields; ///< MESO_FIELDS * room
+    float *fields;              ///< MESO_FIELDS * room
     float *field[MESO_FIELDS];
     float *works;
     float *work[MESO_WORKS];
-    MesoNote *notes;     ///< of each block
-    int64_t *pressed;    ///< contacts of each body in this step
+    MesoNote *notes;  ///< of each block
+    int64_t *pressed; ///< contacts of each body in this step
     int32_t must_list;
     float *weight; ///< Z / D2, N s/m3, for each entry of the lists and each lane: of the implicit solution
     int64_t weight_capacity;
@@ -97,7 +97,11 @@ void meso_solve_viscous(Meso *meso);
 void meso_meet_walls(Meso *meso, int64_t block);
 /// How many contacts every body has in this step.
 void meso_count_pressed(Meso *meso);
-/// Changes the velocities a block's step ends with so that nothing passes walls.
+/// Changes the velocities a block's step ends with so that nothing passes walls. Called before and after an implicit
+/// solution: what the first call has stopped is held in between.
+void meso_hold_at_walls(Meso *meso, int64_t block);
+/// Of the momentum that is missing, what walls keep from particles they hold.
+void meso_keep_at_walls(Meso *meso, int64_t block);
 void meso_stop_at_walls(Meso *meso, int64_t block);
 
 // --- kernels: for blocks [first, last) ------------------------------------------------------------
@@ -107,12 +111,14 @@ SIMD_KERNEL(void, meso_kick, (Meso * meso, int64_t first, int64_t last))
 /// Places after the step.
 SIMD_KERNEL(void, meso_drift, (Meso * meso, int64_t first, int64_t last))
 
-// Of the implicit solution. Sums go to MesoNote.first and second.
-/// What momentum v* lacks, and the first direction; first: sum of what is missing, squared over mass; second: of m v*^2.
+// Of the implicit solution. Sums go to MesoNote.
+/// What momentum v* lacks; second: m v*^2; third: m (v* - v)^2 with v before the step.
 SIMD_KERNEL(void, meso_viscous_begin, (Meso * meso, int64_t first, int64_t last))
 /// The image of the direction; first: image times direction.
 SIMD_KERNEL(void, meso_viscous_image, (Meso * meso, int64_t first, int64_t last))
-/// Goes along by this much; first: as in begin.
+/// Goes along by this much.
 SIMD_KERNEL(void, meso_viscous_go, (Meso * meso, int64_t first, int64_t last, float way))
+/// first: what momentum is missing, squared over mass.
+SIMD_KERNEL(void, meso_viscous_left, (Meso * meso, int64_t first, int64_t last))
 /// The next direction.
 SIMD_KERNEL(void, meso_viscous_turn, (Meso * meso, int64_t first, int64_t last, float kept))

@@ -33,7 +33,8 @@ SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_
     const Block *own = &meso->blocks.block[block];
     int64_t i = block * BLOCK_LANES;
     FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i), ri = simd_load(radius + i);
-    FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i), inverse = 1.0f / simd_load(meso->field[MESO_MASS] + i);
+    FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i),
+           inverse = 1.0f / simd_load(meso->field[MESO_MASS] + i);
     FloatV push[3] = {none(), none(), none()}, stiff = none(), thick = none();
     float closest = SAME_PLACE * meso->smallest;
     for (int64_t k = own->list; k < own[1].list; k++) {
@@ -66,7 +67,8 @@ SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_
     const FloatV before[3] = {ui, vi, wi};
     float slowed = 1.0f / (1.0f + rules->law.ambient * rules->dt);
     for (int c = 0; c < 3; c++)
-        simd_store(meso->work[MESO_NEXT_U + c] + i, slowed * (before[c] + rules->dt * (push[c] * inverse + rules->gravity[c])));
+        simd_store(meso->work[MESO_NEXT_U + c] + i,
+                   slowed * (before[c] + rules->dt * (push[c] * inverse + rules->gravity[c])));
     meso->notes[block].stiff = largest(stiff * inverse);
     meso->notes[block].thick = largest(thick * inverse);
 }
@@ -120,7 +122,8 @@ SIMD_INLINE void resist(const Meso *meso, int64_t block, float *const *velocity,
     for (int64_t k = own->list; k < own[1].list; k++) {
         int32_t j = meso->blocks.list[k];
         FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
-        FloatV along = ((ui - u[j]) * dx + (vi - v[j]) * dy + (wi - w[j]) * dz) * simd_load(meso->weight + k * BLOCK_LANES);
+        FloatV along =
+            ((ui - u[j]) * dx + (vi - v[j]) * dy + (wi - w[j]) * dz) * simd_load(meso->weight + k * BLOCK_LANES);
         sum[0] += along * dx, sum[1] += along * dy, sum[2] += along * dz;
     }
     for (int c = 0; c < 3; c++) out[c] = sum[c] * meso->rules.dt;
@@ -130,16 +133,15 @@ void SIMD_NAME(meso_viscous_begin)(Meso *meso, int64_t first, int64_t last)
 {
     for (int64_t b = first; b < last; b++) {
         int64_t i = b * BLOCK_LANES;
-        FloatV mass = simd_load(meso->field[MESO_MASS] + i), drag[3], missing = none(), moving = none();
+        FloatV mass = simd_load(meso->field[MESO_MASS] + i), drag[3], moving = none(), changed = none();
         resist(meso, b, meso->work + MESO_NEXT_U, drag);
         for (int c = 0; c < 3; c++) {
-            FloatV left = -drag[c], along = left / mass, v = simd_load(meso->work[MESO_NEXT_U + c] + i);
-            simd_store(meso->work[MESO_LEFT_U + c] + i, left);
-            simd_store(meso->work[MESO_ALONG_U + c] + i, along);
-            missing += left * along, moving += mass * v * v;
+            FloatV v = simd_load(meso->work[MESO_NEXT_U + c] + i), change = v - simd_load(meso->field[MESO_U + c] + i);
+            simd_store(meso->work[MESO_LEFT_U + c] + i, -drag[c]);
+            moving += mass * v * v, changed += mass * change * change;
         }
-        meso->notes[b].first = sum_of(missing);
         meso->notes[b].second = sum_of(moving);
+        meso->notes[b].third = sum_of(changed);
     }
 }
 
@@ -162,15 +164,26 @@ void SIMD_NAME(meso_viscous_go)(Meso *meso, int64_t first, int64_t last, float w
 {
     for (int64_t b = first; b < last; b++) {
         int64_t i = b * BLOCK_LANES;
-        FloatV mass = simd_load(meso->field[MESO_MASS] + i), missing = none();
         for (int c = 0; c < 3; c++) {
-            FloatV left = simd_load(meso->work[MESO_LEFT_U + c] + i) - way * simd_load(meso->work[MESO_IMAGE_U + c] + i);
+            FloatV left =
+                simd_load(meso->work[MESO_LEFT_U + c] + i) - way * simd_load(meso->work[MESO_IMAGE_U + c] + i);
             FloatV v = simd_load(meso->work[MESO_NEXT_U + c] + i) + way * simd_load(meso->work[MESO_ALONG_U + c] + i);
             simd_store(meso->work[MESO_LEFT_U + c] + i, left);
             simd_store(meso->work[MESO_NEXT_U + c] + i, v);
-            missing += left * left / mass;
         }
-        meso->notes[b].first = sum_of(missing);
+    }
+}
+
+void SIMD_NAME(meso_viscous_left)(Meso *meso, int64_t first, int64_t last)
+{
+    for (int64_t b = first; b < last; b++) {
+        int64_t i = b * BLOCK_LANES;
+        FloatV missing = none();
+        for (int c = 0; c < 3; c++) {
+            FloatV left = simd_load(meso->work[MESO_LEFT_U + c] + i);
+            missing += left * left;
+        }
+        meso->notes[b].first = sum_of(missing / simd_load(meso->field[MESO_MASS] + i));
     }
 }
 

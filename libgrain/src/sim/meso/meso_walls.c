@@ -62,49 +62,90 @@ static float wanted_speed(const Meso *meso, const BlockContact *contact, float g
 }
 
 // Viscous force of a wall within reach: along its normal, as between particles along the line of centres.
-static Vec3 slow_down(const Meso *meso, int64_t i, BlockContact *contact, Vec3 v)
+static Vec3 slow_down(const Meso *meso, int64_t i, const BlockContact *contact, Vec3 v)
 {
     const MesoRules *rules = &meso->rules;
     float mass = meso->field[MESO_MASS][i], radius = meso->field[MESO_RADIUS][i];
     if (!(rules->wall_viscosity > 0.0f) || contact->distance > rules->wall_viscous * radius) return v;
     // As its mirror image would: twice as near, twice as fast.
-    float rate = rules->dt * rules->wall_viscosity * 4.0f * radius / mass, speed = vec3_dot(vec3_sub(v, contact->speed), contact->normal);
+    float rate = rules->dt * rules->wall_viscosity * 4.0f * radius / mass,
+          speed = vec3_dot(vec3_sub(v, contact->speed), contact->normal);
     float change = -share_of(meso, i, contact) * speed * rate / (1.0f + rate);
-    contact->push = vec3_scale(contact->normal, change * mass / rules->dt);
     return vec3_add_scaled(v, contact->normal, change);
+}
+
+// Friction takes what slides, as long as what presses the particle on allows.
+static Vec3 rub(const Meso *meso, BlockContact *contact, Vec3 v, float share)
+{
+    Vec3 against = vec3_sub(v, contact->speed),
+         along = vec3_add_scaled(against, contact->normal, -vec3_dot(against, contact->normal));
+    float most = meso->rigid->objects[contact->object].given.friction * contact->off - contact->slid;
+    float sliding = vec3_length(along), taken = fminf(sliding, fmaxf(most, 0.0f));
+    contact->slid += taken;
+    return taken > 0.0f ? vec3_add_scaled(v, along, -share * taken / sliding) : v;
 }
 
 static Vec3 stop(Meso *meso, int64_t i, BlockContact *contact, Vec3 v)
 {
-    float mass = meso->field[MESO_MASS][i], dt = meso->rules.dt;
-    float gap = contact->distance - meso->rules.wall * meso->field[MESO_RADIUS][i];
-    Vec3 n = contact->normal, against = vec3_sub(v, contact->speed);
-    float speed = vec3_dot(against, n);
-    if (gap + dt * speed >= 0.0f) return v;
+    float dt = meso->rules.dt, gap = contact->distance - meso->rules.wall * meso->field[MESO_RADIUS][i];
+    Vec3 n = contact->normal;
+    float speed = vec3_dot(vec3_sub(v, contact->speed), n);
+    if (gap + dt * speed >= 0.0f && !contact->holds) return v;
     float share = share_of(meso, i, contact), off = wanted_speed(meso, contact, gap, speed) - speed;
-    Vec3 along = vec3_add_scaled(against, n, -speed);
-    float sliding = vec3_length(along), most = meso->rigid->objects[contact->object].given.friction * off;
-    float held = sliding > most ? most / sliding : 1.0f;
-    Vec3 change = vec3_scale(vec3_add_scaled(vec3_scale(n, off), along, -held), share);
-    contact->push = vec3_add_scaled(contact->push, change, mass / dt);
+    contact->holds = 1;
+    contact->off += off;
     if (gap < 0.0f) { // what is inside is put outside without speed
         meso->field[MESO_X][i] -= gap * n.x;
         meso->field[MESO_Y][i] -= gap * n.y;
         meso->field[MESO_Z][i] -= gap * n.z;
+        contact->distance -= gap;
     }
-    return vec3_add(v, change);
+    return rub(meso, contact, vec3_add_scaled(v, n, share * off), share);
 }
 
-void meso_stop_at_walls(Meso *meso, int64_t number)
+// After the implicit solution: what the wall kept counts as pressure. Where it is a pull, the particle may go.
+static Vec3 settle(const Meso *meso, int64_t block, int64_t i, BlockContact *contact, Vec3 v)
+{
+    float mass = meso->field[MESO_MASS][i];
+    contact->off -= contact->kept / mass;
+    if (contact->off < 0.0f) {
+        float free = -contact->off / (1.0f + meso->rules.dt * meso->notes[block].thick);
+        contact->off = 0.0f;
+        v = vec3_add_scaled(v, contact->normal, free);
+    }
+    contact->kept = 0.0f;
+    return v;
+}
+
+void meso_hold_at_walls(Meso *meso, int64_t number)
 {
     Block *block = &meso->blocks.block[number];
+    float *const *next = meso->work + MESO_NEXT_U;
     for (int k = 0; k < block->contact_count; k++) {
         BlockContact *contact = &block->contact[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
-        float *const *next = meso->work + MESO_NEXT_U;
-        Vec3 v = {next[0][i], next[1][i], next[2][i]};
-        contact->push = vec3(0, 0, 0);
-        v = stop(meso, i, contact, slow_down(meso, i, contact, v));
+        Vec3 before = {next[0][i], next[1][i], next[2][i]}, v = before;
+        if (contact->holds)
+            v = settle(meso, number, i, contact, v);
+        else
+            v = slow_down(meso, i, contact, v);
+        v = stop(meso, i, contact, v);
+        contact->push = vec3_add_scaled(contact->push, vec3_sub(v, before), meso->field[MESO_MASS][i] / meso->rules.dt);
         next[0][i] = v.x, next[1][i] = v.y, next[2][i] = v.z;
+    }
+}
+
+void meso_keep_at_walls(Meso *meso, int64_t number)
+{
+    Block *block = &meso->blocks.block[number];
+    float *const *left = meso->work + MESO_LEFT_U;
+    for (int k = 0; k < block->contact_count; k++) {
+        BlockContact *contact = &block->contact[k];
+        int64_t i = number * BLOCK_LANES + contact->lane;
+        Vec3 n = contact->normal;
+        if (!contact->holds) continue;
+        float kept = left[0][i] * n.x + left[1][i] * n.y + left[2][i] * n.z;
+        left[0][i] -= kept * n.x, left[1][i] -= kept * n.y, left[2][i] -= kept * n.z;
+        contact->kept += kept;
     }
 }
