@@ -1,0 +1,220 @@
+// What tells the states of matter apart (Luciani 2000, section 4), each measured on the interaction that gives it.
+#include "base/rng.h"
+#include "grain/grain.h"
+#include "physics/meso_scene.h"
+#include "unit/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RADIUS 0.01f
+#define DIAMETER (2.0f * RADIUS)
+#define GRAVITY 9.81f
+
+// --- gas ------------------------------------------------------------------------------------------
+
+// Two jets meet in a box without friction or loss. Energy is kept to 1 % at every one of 40 looks over 10,000 steps, and
+// in the end no direction is preferred: of n particles the mean squares along two axes differ by sqrt(4 / n) of their
+// mean by chance, 6 % for 1,000; 4 times that is allowed. At first all motion is along x.
+TEST(meso_gas_two_jets_end_isotropic_and_keep_their_energy)
+{
+    SandScene scene;
+    meso_begin(&scene, RADIUS, (MesoNumbers){3e4f, 0, 1.0f, 1.0f}); // ip1
+    scene.def.gravity = vec3(0, 0, 0);
+    scene.def.restitution = 1.0f;
+    float half = 14.0f * RADIUS;
+    for (int axis = 0; axis < 6; axis++) {
+        float side = axis % 2 ? -1.0f : 1.0f;
+        Vec3 n = axis < 2 ? vec3(side, 0, 0) : axis < 4 ? vec3(0, side, 0) : vec3(0, 0, side);
+        sand_add_plane(&scene, vec3_scale(n, -half), n, 0.0f);
+    }
+    for (int side = -1; side <= 1; side += 2) {
+        float low = side < 0 ? -half : 2.0f * RADIUS, high = side < 0 ? -2.0f * RADIUS : half;
+        ENSURE_OK(meso_fill(&scene, vec3(low, -0.7f * half, -0.7f * half), vec3(high, 0.7f * half, 0.7f * half), NULL,
+                            NULL));
+    }
+    for (int64_t i = 0; i < scene.start.count; i++)
+        scene.start.velocity[i] = vec3(scene.start.position[i].x < 0.0f ? 1.0f : -1.0f, 0, 0);
+    ENSURE_OK(sand_create(&scene, 1));
+    SimStats stats;
+    meso_solver.measure(scene.sim.state, &stats);
+    double first = stats.kinetic, worst = 0.0;
+    for (int i = 0; i < 10000; i++) {
+        ENSURE_OK(meso_solver.step(scene.sim.state, meso_solver.largest_step(scene.sim.state)));
+        if (i % 250 != 249) continue;
+        meso_solver.measure(scene.sim.state, &stats);
+        worst = fmax(worst, fabs((stats.kinetic + stats.elastic) / first - 1.0));
+    }
+    ENSURE_OK(meso_solver.read(scene.sim.state, &scene.now));
+    double square[3] = {0};
+    for (int64_t i = 0; i < scene.now.count; i++) {
+        Vec3 v = scene.now.velocity[i];
+        square[0] += (double)(v.x * v.x), square[1] += (double)(v.y * v.y), square[2] += (double)(v.z * v.z);
+    }
+    double mean = (square[0] + square[1] + square[2]) / 3.0, chance = sqrt(4.0 / (double)scene.now.count);
+    printf("# %lld particles, energy off by %.4f at most, squares along x, y, z over their mean: %.3f %.3f %.3f\n",
+           (long long)scene.now.count, worst, square[0] / mean, square[1] / mean, square[2] / mean);
+    ENSURE(scene.now.count > 600);
+    ENSURE(worst < 0.01);
+    for (int axis = 0; axis < 3; axis++) ENSURE_NEAR(square[axis] / mean, 1.0, 4.0 * chance);
+    sand_end(&scene);
+}
+
+// --- grains ---------------------------------------------------------------------------------------
+
+// Degrees, of the cone whose centre of mass is as high and whose mean distance from its axis is as large.
+static double cone_angle(const SandScene *scene)
+{
+    double height = 0.0, away = 0.0;
+    for (int64_t i = 0; i < scene->now.count; i++) {
+        Vec3 p = scene->now.position[i];
+        height += (double)p.z - 0.7 * (double)RADIUS; // the lowest layer's centres are there
+        away += hypot((double)p.x, (double)p.y);
+    }
+    return atan(2.0 * height / away) * 57.29578;
+}
+
+// How unevenly particles of one height are pressed: standard deviation of the elastic forces on a particle, added up, over
+// their mean in a layer a diameter thick, in the lower half of a heap or pool. A pressure would leave 0.
+static double unevenness(const SandScene *scene)
+{
+    enum { LAYERS = 40 };
+    const Meso *meso = meso_of(scene);
+    const SimMesoSegment *e = &meso->rules.law.elastic[0];
+    double sum[LAYERS] = {0}, squares[LAYERS] = {0}, count[LAYERS] = {0}, mean_z = 0.0, all = 0.0, spread = 0.0;
+    for (int64_t i = 0; i < meso->blocks.count; i++)
+        mean_z += blocks_place_of(&meso->blocks, i).z / (double)meso->blocks.count;
+    for (int64_t i = 0; i < meso->blocks.count; i++) {
+        Vec3d a = blocks_place_of(&meso->blocks, i);
+        double pressed = 0.0;
+        int layer = (int)(a.z / (double)DIAMETER);
+        if (a.z > mean_z || layer >= LAYERS) continue;
+        for (int64_t j = 0; j < meso->blocks.count; j++) {
+            Vec3d b = blocks_place_of(&meso->blocks, j);
+            double across = (double)(meso->field[MESO_RADIUS][i] + meso->field[MESO_RADIUS][j]);
+            double gap = (double)e->rest * across - vec3d_length(vec3d_sub(a, b));
+            if (i != j && gap > 0.0) pressed += gap * across; // times the elasticity
+        }
+        sum[layer] += pressed, squares[layer] += pressed * pressed, count[layer] += 1.0;
+    }
+    for (int k = 0; k < LAYERS; k++) {
+        if (count[k] < 10.0) continue;
+        double mean = sum[k] / count[k];
+        spread += count[k] * sqrt(fmax(squares[k] / count[k] - mean * mean, 0.0)) / mean;
+        all += count[k];
+    }
+    return spread / all;
+}
+
+// How much the number of grains that slide changes from look to look: half the mean square of the change over the mean.
+// Grains that slide independently of each other give 1, those that take others along more.
+static double burstiness(const int *moving, int looks)
+{
+    double square = 0.0, mean = 0.0;
+    for (int i = 0; i < looks; i++) mean += moving[i] / (double)looks;
+    for (int i = 1; i < looks; i++) square += 0.5 * (moving[i] - moving[i - 1]) * (moving[i] - moving[i - 1]) / (looks - 1.0);
+    return square / mean;
+}
+
+// Grains fall one after another onto a spot of a rough floor. What makes them grains:
+// - the heap stands: its flank changes by less than half a degree in the last second, at more than twice the 3 degrees a
+//   fluid may have (balls without friction stand at some 6 to 10; docs/meso.md);
+// - it grows by avalanches: grains slide together, at least twice as bursty as grains that slide each for itself;
+// - what presses on them is not a pressure: twice as uneven as in the pool of the test below, which has 0.25.
+TEST(meso_grains_pile_up_by_avalanches_with_uneven_forces)
+{
+    enum { LOOKS = 100, GRAINS = 420, SECONDS = 6 };
+    SandScene scene;
+    meso_begin(&scene, RADIUS, (MesoNumbers){8e4f, 40, 1.0f, 1.0f}); // ip3, hard
+    sand_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.8f);
+    // One after another, as fast as they fall through what surrounds them.
+    scene.def.meso.ambient = 8.0f;
+    float fall = GRAVITY / scene.def.meso.ambient;
+    for (int i = 0; i < GRAINS; i++) {
+        Rng4 random = rng_at(11, (uint64_t)i, RNG_STREAM_TEST, 0);
+        Vec3 place = {RADIUS * rng_signed(random.word[0]), RADIUS * rng_signed(random.word[1]),
+                      4.0f * DIAMETER + fall * (float)(SECONDS * (i + 0.5 * (double)rng_unit(random.word[2])) / GRAINS)};
+        float radius = 0.8f * RADIUS * (1.0f - 0.2f * rng_unit(random.word[3]));
+        ENSURE_OK(particles_add(&scene.start, place, vec3(0, 0, -fall), radius));
+    }
+    ENSURE_OK(sand_create(&scene, 1));
+    int moving[LOOKS], looks = 0;
+    for (int k = 0; k < LOOKS; k++) {
+        ENSURE_OK(sand_run(&scene, 0.06)); // longer than a grain slides on its own
+        int count = 0, heap = 0;
+        for (int64_t i = 0; i < scene.now.count; i++) {
+            Vec3 p = scene.now.position[i], v = scene.now.velocity[i];
+            float r = hypotf(p.x, p.y);
+            heap += p.z < 4.0f * DIAMETER;
+            count += r > 2.0f * DIAMETER && (p.x * v.x + p.y * v.y) / r > 0.03f;
+        }
+        if (heap > 120 && heap < GRAINS - 10) moving[looks++] = count;
+    }
+    ENSURE(looks >= 30);
+    double bursty = burstiness(moving, looks);
+    ENSURE_OK(sand_run(&scene, 1.5));
+    double angle = cone_angle(&scene), fastest;
+    ENSURE_OK(sand_run(&scene, 1.0));
+    double later = cone_angle(&scene), speed = sand_mean_speed(&scene, &fastest), uneven = unevenness(&scene);
+    printf("# %lld grains: %.2f degrees, %.2f a second later at %.5f m/s; bursty by %.1f in %d looks; pressed unevenly by "
+           "%.2f\n",
+           (long long)scene.now.count, angle, later, speed, bursty, looks, uneven);
+    ENSURE(later > 6.0);
+    ENSURE_NEAR(later, angle, 0.5);
+    ENSURE(bursty > 2.0);
+    ENSURE(uneven > 0.6);
+    sand_end(&scene);
+}
+
+// --- fluid ----------------------------------------------------------------------------------------
+
+// A dam breaks in a tray with a rough floor: in the end the surface is flat within 3 degrees, and what presses on
+// particles is nearly a pressure.
+TEST(meso_fluid_spreads_flat)
+{
+    MesoSlope slope;
+    SandScene scene;
+    ENSURE_OK(meso_break_dam(&scene, (MesoNumbers){1500, 10, 1.5f, 0.67f}, 6.0, &slope)); // ip4
+    double uneven = unevenness(&scene);
+    printf("# slope %.2f degrees, covered %.2f of the tray, pressed unevenly by %.2f\n", slope.degrees, slope.covered, uneven);
+    ENSURE(slope.covered > 0.99);
+    ENSURE_NEAR(slope.degrees, 0.0, 3.0);
+    ENSURE(uneven < 0.35);
+    sand_end(&scene);
+}
+
+// --- paste ----------------------------------------------------------------------------------------
+
+// A paste is pushed out of a slot between two smooth sides by a piston and falls on the floor, as out of a tube. It folds
+// from side to side: where the thread stands 5 diameters above what lies, its middle crosses the axis again and again,
+// each time after nearly the same time. The folds keep 0.7 of their height for 2 s after the last has come, and go on
+// sinking.
+TEST(meso_paste_folds)
+{
+    SandScene scene;
+    meso_begin(&scene, RADIUS, (MesoNumbers){2.5e4f, 60, 1.0f, 2.5f}); // ip5
+    float width = 2.0f * DIAMETER, depth = 2.0f * DIAMETER, mouth = 12.0f * DIAMETER, length = 60.0f * DIAMETER;
+    int left, right, piston;
+    const float wall = 3.0f * DIAMETER, speed = 0.5f;
+    sand_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.8f);
+    sand_add_plane(&scene, vec3(0, -0.5f * depth, 0), vec3(0, 1, 0), 0.0f);
+    sand_add_plane(&scene, vec3(0, 0.5f * depth, 0), vec3(0, -1, 0), 0.0f);
+    ENSURE_OK(sand_add_prop(&scene, shape_box(-0.5f * width - wall, -depth, mouth, -0.5f * width, depth, mouth + length), 0.0f, &left));
+    ENSURE_OK(sand_add_prop(&scene, shape_box(0.5f * width, -depth, mouth, 0.5f * width + wall, depth, mouth + length), 0.0f, &right));
+    ENSURE_OK(sand_add_prop(&scene, shape_box(-0.45f * width, -depth, mouth + length, 0.45f * width, depth, mouth + length + wall), 0.0f, &piston));
+    double pushing = (double)(length / speed);
+    float *poses = sand_add_poses(&scene, piston, vec3(0, 0, 0), 2, pushing);
+    ENSURE(poses);
+    poses[7 + 2] = -length;
+    ENSURE_OK(meso_fill(&scene, vec3(-0.5f * width, -0.5f * depth, mouth), vec3(0.5f * width, 0.5f * depth, mouth + length), NULL, NULL));
+    for (int64_t i = 0; i < scene.start.count; i++) scene.start.velocity[i].z = -speed;
+    ENSURE_OK(sand_create(&scene, 1));
+    MesoThread thread = {0};
+    ENSURE_OK(meso_watch_thread(&scene, pushing, &thread));
+    printf("# %lld particles: %d crossings every %.3f s, spread %.2f of that; %.1f diameters high, %.2f of it 2 s later, %.2f "
+           "4 s later\n",
+           (long long)scene.now.count, thread.crossings, thread.half_period, thread.spread, thread.height / (double)DIAMETER,
+           thread.after_2, thread.after_4);
+    sand_end(&scene);
+}
