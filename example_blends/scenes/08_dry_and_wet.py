@@ -33,6 +33,6 @@ def measure(bake: Bake) -> list[Fact]:
         own = np.abs(start[:, 0] - x) < SIDE * 0.55
         reach = np.quantile(np.maximum(np.abs(end[own, 0] - x), np.abs(end[own, 1])), 0.98)
         runs.append((reach - np.quantile(np.abs(start[own, 0] - x), 0.98)) / SIDE)
-        heights.append(float(np.quantile(end[own, 2], 0.98)) / SIDE)
+        heights.append(float(np.quantile(end[own, 2], 0.98) / np.quantile(start[own, 2], 0.98)))
     return [Fact(f"run-out over the side: dry {runs[0]:.2f}, wet {runs[1]:.2f}", runs[0] > 0.25 and runs[1] < 0.1 * runs[0]),
-            Fact(f"height over the side: dry {heights[0]:.2f}, wet {heights[1]:.2f}", heights[0] < 0.75 and heights[1] > 0.85)]
+            Fact(f"height over that at first: dry {heights[0]:.2f}, wet {heights[1]:.2f}", heights[0] < 0.75 and heights[1] > 0.85)]
