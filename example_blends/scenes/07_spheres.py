@@ -11,7 +11,7 @@ from plan import Plan, Size
 PLAN = Plan(
     title="Three spheres", figure="Ihmsen 2013, figure 5",
     what="Balls half as dense as the sand, as dense, and three times as dense: the heavier the deeper, but sand bears all.",
-    small=Size(9000, 45), picture=Size(50000, 70, 1.8), picture_frame=70,
+    small=Size(5000, 45), picture=Size(20000, 50, 1.2), picture_frame=50,
     timed=Size(96000, 12, 11.3), paper_counts="96K particles, 11.3M grains", paper_seconds="3.1 + 5.8")
 
 FPS = 50
@@ -22,7 +22,7 @@ BALLS = (("Light Ball", 0.5, (0.85, 0.80, 0.70), -0.45), ("Ball", 1.0, (0.62, 0.
 
 
 def build(size: Size) -> None:
-    studio.sand(size, 'MPM', fps=FPS, friction=33.0)
+    studio.sand(size, 'SPH', fps=FPS, friction=33.0)
     pool = studio.tray("Pool", (POOL[0], POOL[1], POOL[2] + 0.05), 0.045, studio.wood(scale=0.35), bottom=0.05)
     pool.location.z = 0.05
     studio.collider(pool, friction=25.0)
