@@ -5,7 +5,7 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime
 from ..engine import ffi, text
-from ..scene import apply, baking, condition, estimate, frames, paths, simulations
+from ..scene import apply, baking, condition, estimate, frames, paths, presets, shapes, simulations
 from ..scene.simulations import Simulation
 from .object import PhysicsPanel
 from .simulations import draw_list
@@ -36,6 +36,7 @@ def draw_bake(layout: UILayout, context: Context) -> None:
     _draw_messages(layout, context, folder)
     if state.kind != 'COMPLETE':
         _draw_estimate(layout, context, simulation)
+        _draw_floor_hint(layout, context, simulation)
 
 
 def _draw_progress(layout: UILayout, context: Context) -> None:
@@ -97,8 +98,21 @@ def _draw_estimate(layout: UILayout, context: Context, simulation: Simulation) -
                      icon='ERROR', is_alert=True)
 
 
+def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation) -> None:
+    if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'BODY'):
+        return
+    draw_wrapped(layout, context, "Nothing stops the sand: make what it falls on a Collider", icon='INFO')
+    layout.operator("grain.floor_add", icon='MESH_PLANE')
+
+
 def draw_grains(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = 'RIGHT'
+    label.label(text="Preset")
+    chosen = presets.matching(settings)
+    split.menu("GRAIN_MT_presets", text=presets.PRESETS[chosen].label if chosen is not None else "Own Settings")
     row = layout.row(align=True)
     row.prop(settings, "particle_radius")
     row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
@@ -183,11 +197,37 @@ def draw_cache(layout: UILayout, context: Context) -> None:
 
 def draw_display(layout: UILayout, context: Context) -> None:
     simulation = simulations.active(context.scene)
-    layout.prop(simulation.display, "viewport_amount", slider=True)
-    layout.prop(simulation.display, "radius_scale")
+    display = simulation.display
+    layout.prop(display, "viewport_display")
+    layout.prop(display, "render_display")
+    by = "amount" if display.amount_mode == 'PERCENT' else "count"
+    layout.row().prop(display, "amount_mode", expand=True)
+    for where in ("viewport", "render"):
+        row = layout.row()
+        row.active = getattr(display, f"{where}_display") != 'HIDDEN'
+        row.prop(display, f"{where}_{by}", slider=by == "amount")
+    layout.prop(display, "radius_scale")
+    column = layout.column()
+    column.active = shapes.is_wanted(simulation)
+    column.prop(display, "shape")
+    if display.shape == 'OBJECT':
+        column.prop(display, "shape_source")
+    layout.prop(display, "look")
     item = apply.sand_object(simulation)
     if item is not None and item.material_slots:
         layout.prop(item.material_slots[0], "material", text="Material")
+
+
+def draw_retime(layout: UILayout, context: Context) -> None:
+    simulation = simulations.active(context.scene)
+    settings = simulation.retime
+    layout.use_property_decorate = True  # its keys are the point of it
+    layout.row().prop(settings, "mode", expand=True)
+    if settings.mode == 'SPEED':
+        layout.prop(settings, "speed")
+        layout.prop(settings, "offset")
+    elif settings.mode == 'FRAME':
+        layout.prop(settings, "frame")
 
 
 # --- where it is drawn ----------------------------------------------------------------------------
@@ -231,10 +271,11 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
             ("upsample", "Render Grains", draw_upsample, {'DEFAULT_CLOSED'}),
             ("volume", "Volume", draw_volume, {'DEFAULT_CLOSED'}),
             ("cache", "Cache", draw_cache, {'DEFAULT_CLOSED'}),
-            ("display", "Display", draw_display, {'DEFAULT_CLOSED'})):
+            ("display", "Display", draw_display, {'DEFAULT_CLOSED'}),
+            ("retime", "Retime", draw_retime, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {
             "bl_label": label, "bl_parent_id": root, "content": staticmethod(content), "bl_options": options,
-            "is_settings": name != "display", "poll": _has_simulation(where)}))
+            "is_settings": name not in ("display", "retime"), "poll": _has_simulation(where)}))
     return tuple(made)
 
 
