@@ -1,7 +1,7 @@
 """What the buttons do."""
 import bpy
 
-from . import bake, cache, cover, display, export, object, quick, rigid, simulation, volume
+from . import bake, cache, cover, display, export, object, quick, report, rigid, simulation, stages, volume
 
 CLASSES = (
     quick.GRAIN_OT_quick_sand,
@@ -16,6 +16,13 @@ CLASSES = (
     bake.GRAIN_OT_bake,
     bake.GRAIN_OT_bake_anew,
     bake.GRAIN_OT_stop,
+    stages.GRAIN_OT_bake_stage,
+    stages.GRAIN_OT_free_stage,
+    stages.GRAIN_OT_bake_from,
+    stages.GRAIN_OT_bake_all,
+    report.GRAIN_OT_statistics_export,
+    report.GRAIN_OT_log_show,
+    report.GRAIN_OT_job_export,
     cache.GRAIN_OT_free,
     cache.GRAIN_OT_open_folder,
     display.GRAIN_OT_show_sand,

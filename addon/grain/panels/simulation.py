@@ -9,6 +9,7 @@ from ..scene import apply, baking, condition, estimate, frames, paths, presets, 
 from ..scene.simulations import Simulation
 from .object import PhysicsPanel
 from .simulations import draw_list
+from .stages import draw_stages, draw_statistics
 from .text import draw_wrapped
 from .volume import draw_volume
 
@@ -44,11 +45,11 @@ def _draw_progress(layout: UILayout, context: Context) -> None:
     status = bake.process.status
     column = layout.column(align=True)
     compat.draw_progress(column, context.window_manager.grain, "progress", status.fraction,
-                         "Stopping" if bake.process.is_stopping else status.stage)
+                         "Pausing" if bake.process.is_stopping else status.stage)
     row = column.row()
     row.scale_y = 1.4
     row.enabled = not bake.process.is_stopping
-    row.operator("grain.stop", text="Stop (ESC)", icon='PAUSE')
+    row.operator("grain.stop", text="Pause (ESC)", icon='PAUSE')
     if status.particles:
         draw_wrapped(layout, context, f"Frame {status.frame} of {status.frame_end}, "
                                       f"{text.plural(status.particles, 'particle')}")
@@ -92,7 +93,7 @@ def _draw_estimate(layout: UILayout, context: Context, simulation: Simulation) -
         return
     free = f", {text.size(expected.free_bytes)} free" if expected.free_bytes is not None else ""
     draw_wrapped(layout, context, f"About {text.about(expected.particles)} particles, "
-                                  f"{text.size(expected.byte_count)} on disk{free}")
+                                  f"{text.size(expected.memory)} of memory, {text.size(expected.byte_count)} on disk{free}")
     if expected.free_bytes is not None and expected.byte_count > expected.free_bytes:
         draw_wrapped(layout, context, "More than the disk has left: use larger particles or fewer frames",
                      icon='ERROR', is_alert=True)
@@ -193,6 +194,7 @@ def draw_cache(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, f"The scene's frames, {first} to {last}")
     layout.prop(settings, "thread_count")
     layout.operator("grain.export", icon='EXPORT')
+    layout.operator("grain.job_export", icon='NETWORK_DRIVE')
 
 
 def draw_display(layout: UILayout, context: Context) -> None:
@@ -267,15 +269,17 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
         "bl_options": {'DEFAULT_CLOSED'} if suffix == "scene" else set()})]
     for name, label, content, options in (
             ("grains", "Grains", draw_grains, set()),
+            ("stages", "Stages", draw_stages, {'DEFAULT_CLOSED'}),
             ("contact", "Contacts", draw_contact, {'DEFAULT_CLOSED'}),
             ("upsample", "Render Grains", draw_upsample, {'DEFAULT_CLOSED'}),
             ("volume", "Volume", draw_volume, {'DEFAULT_CLOSED'}),
             ("cache", "Cache", draw_cache, {'DEFAULT_CLOSED'}),
             ("display", "Display", draw_display, {'DEFAULT_CLOSED'}),
-            ("retime", "Retime", draw_retime, {'DEFAULT_CLOSED'})):
+            ("retime", "Retime", draw_retime, {'DEFAULT_CLOSED'}),
+            ("statistics", "Statistics", draw_statistics, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {
             "bl_label": label, "bl_parent_id": root, "content": staticmethod(content), "bl_options": options,
-            "is_settings": name not in ("display", "retime"), "poll": _has_simulation(where)}))
+            "is_settings": name not in ("display", "retime", "statistics"), "poll": _has_simulation(where)}))
     return tuple(made)
 
 
