@@ -96,7 +96,7 @@ import bpy, support
 from pathlib import Path
 scene = support.small_scene(2)
 bpy.ops.grain.simulation_copy()
-bpy.ops.scene.new(type='EMPTY')
+bpy.ops.scene.new(type='NEW')
 support.small_scene(2)
 bpy.context.scene.name = 'Other'
 support.save(Path({str(folder)!r}))
