@@ -87,7 +87,8 @@ typedef struct SphContact {
 } SphContact;
 
 typedef struct SphBlock {
-    int64_t list;           ///< first entry of its list; the next block's is its end
+    int64_t list, list_end; ///< its list; the next block's begins at an even place
+    int64_t reached_end;    ///< of the entries that one of its particles reaches in this step; they begin at `list` too
     int32_t near, near_end; ///< objects that stand near it
     int32_t contact_count;
     int32_t meets_body;
@@ -145,12 +146,23 @@ typedef struct Sph {
     CellGrid grid;
     SphBlock *blocks; ///< block_count + 1
     int32_t *list;
-    int64_t list_capacity;
-    float *slope; ///< of the kernel, for each entry of the list and each lane: found in a step's first sum, used in all
-    int64_t slope_capacity;
+    int32_t *reached; ///< of each block's list what the kernel reaches, an even number: found in a step's first sum
+    float *slope;     ///< of the kernel, for each entry of `reached` and each lane
+    int64_t list_capacity, reached_capacity, slope_capacity;
     int32_t *near;
     int64_t near_capacity;
 } Sph;
+
+/// Ends what a block reaches: with an even number, the last of which may be nothing.
+static inline void sph_end_reached(Sph *sph, int64_t block, int64_t end)
+{
+    if (end & 1) { // lists begin at even places
+        sph->reached[end] = (int32_t)(block * SPH_LANES);
+        for (int lane = 0; lane < SPH_LANES; lane++) sph->slope[end * SPH_LANES + lane] = 0.0f;
+        end++;
+    }
+    sph->blocks[block].reached_end = end;
+}
 
 extern const Solver sph_solver;
 /// m3 of grains that a particle stands for, the room between them not counted.
@@ -191,6 +203,15 @@ SIMD_KERNEL(void, sph_ihmsen2013_begin, (Sph * sph, int64_t first, int64_t last)
 SIMD_KERNEL(void, sph_ihmsen2013_correct, (Sph * sph, int64_t first, int64_t last))
 /// The acceleration that follows, of particles by each other.
 SIMD_KERNEL(void, sph_ihmsen2013_force, (Sph * sph, int64_t first, int64_t last))
+
+// Sums over what a block reaches, for one block; lane by lane.
+/// Velocities' differences times slopes, row by row.
+SIMD_KERNEL(void, sph_sum_gradient,
+            (const Sph *sph, const float *const velocity[3], int64_t block, float sum[9][SPH_LANES]))
+/// Forces by symmetric stress.
+SIMD_KERNEL(void, sph_sum_symmetric, (const Sph *sph, int64_t block, float sum[3][SPH_LANES]))
+/// Forces by any stress, and by viscosity.
+SIMD_KERNEL(void, sph_sum_stress, (const Sph *sph, int64_t block, float sum[3][SPH_LANES]))
 
 /// How moisture spreads: into SPH_WET.
 SIMD_KERNEL(void, sph_soak, (Sph * sph, int64_t first, int64_t last))

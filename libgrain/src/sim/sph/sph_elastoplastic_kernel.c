@@ -32,7 +32,7 @@ typedef struct Sums {
 
 SIMD_INLINE FloatV clamp01(FloatV v) { return simd_min(simd_max(v, simd_set1(0.0f)), simd_set1(1.0f)); }
 
-SIMD_INLINE void sum_gradients(const Sph *sph, int64_t block, Sums *sums)
+SIMD_INLINE void sum_gradients(Sph *sph, int64_t block, Sums *sums)
 {
     const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
     const float *u = sph->field[SPH_U], *v = sph->field[SPH_V], *w = sph->field[SPH_W];
@@ -41,13 +41,16 @@ SIMD_INLINE void sum_gradients(const Sph *sph, int64_t block, Sums *sums)
     FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i);
     float inverse = 1.0f / sph->rules.support;
     FloatV g[9] = {0}, m[6] = {0}, filled = {0};
-    for (int64_t k = sph->blocks[block].list; k < sph->blocks[block + 1].list; k++) {
+    int64_t reached = sph->blocks[block].list;
+    for (int64_t k = reached; k < sph->blocks[block].list_end; k++) {
         int32_t j = sph->list[k];
         FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
         FloatV q = simd_sqrt(dx * dx + dy * dy + dz * dz) * inverse;
         FloatV slope = sph_slope(q), gx = slope * dx, gy = slope * dy, gz = slope * dz;
         FloatV du = u[j] - ui, dv = v[j] - vi, dw = w[j] - wi;
-        simd_store(sph->slope + k * SPH_LANES, slope);
+        sph->reached[reached] = j;
+        simd_store(sph->slope + reached * SPH_LANES, slope);
+        reached += simd_bits(q < 1.0f) != 0;
         filled += sph_weight(q);
         g[0] += du * gx, g[1] += du * gy, g[2] += du * gz;
         g[3] += dv * gx, g[4] += dv * gy, g[5] += dv * gz;
@@ -55,6 +58,7 @@ SIMD_INLINE void sum_gradients(const Sph *sph, int64_t block, Sums *sums)
         m[0] -= dx * gx, m[1] -= dy * gy, m[2] -= dz * gz;
         m[3] -= dx * gy, m[4] -= dx * gz, m[5] -= dy * gz;
     }
+    sph_end_reached(sph, block, reached);
     float peak = sph->rules.volume * sph_spline_peak(sph->rules.support), scale = peak * inverse * inverse;
     for (int c = 0; c < 9; c++) sums->gradient[c] = g[c] * scale;
     for (int c = 0; c < 6; c++) sums->moment[c] = m[c] * scale;
@@ -162,34 +166,13 @@ void SIMD_NAME(sph_elastoplastic_stress)(Sph *sph, int64_t first, int64_t last)
 
 void SIMD_NAME(sph_elastoplastic_force)(Sph *sph, int64_t first, int64_t last)
 {
-    const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
-    const float *u = sph->field[SPH_U], *v = sph->field[SPH_V], *w = sph->field[SPH_W];
-    float *const *b = &sph->work[SPH_B0];
-    const SphRules *rules = &sph->rules;
-    const float *wet = sph->field[SPH_MOISTURE];
-    float inverse = 1.0f / rules->support, unit = rules->support * rules->sound * rules->density;
-    float viscous = rules->viscosity * unit, wet_viscous = 0.5f * rules->wet_viscosity * unit;
-    float apart = 0.01f * rules->support * rules->support;
-    float scale = rules->volume * rules->volume * sph_spline_peak(rules->support) * inverse * inverse;
+    float h = sph->rules.support, volume = sph->rules.volume, scale = volume * volume * sph_spline_peak(h) / (h * h);
     for (int64_t block = first; block < last; block++) {
         int64_t i = block * SPH_LANES;
-        FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
-        FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i);
-        FloatV own[9], ax = {0}, ay = {0}, az = {0}, damp = viscous + wet_viscous * simd_load(wet + i);
-        for (int c = 0; c < 9; c++) own[c] = simd_load(b[c] + i);
-        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block + 1].list; k++) {
-            int32_t j = sph->list[k];
-            FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
-            FloatV squared = dx * dx + dy * dy + dz * dz, slope = simd_load(sph->slope + k * SPH_LANES);
-            FloatV closing = (ui - u[j]) * dx + (vi - v[j]) * dy + (wi - w[j]) * dz;
-            FloatV press = (damp + wet_viscous * wet[j]) * simd_min(closing, simd_set1(0.0f)) / (squared + apart);
-            ax += slope * ((own[0] + b[0][j] + press) * dx + (own[1] + b[1][j]) * dy + (own[2] + b[2][j]) * dz);
-            ay += slope * ((own[3] + b[3][j]) * dx + (own[4] + b[4][j] + press) * dy + (own[5] + b[5][j]) * dz);
-            az += slope * ((own[6] + b[6][j]) * dx + (own[7] + b[7][j]) * dy + (own[8] + b[8][j] + press) * dz);
-        }
+        float sum[3][SPH_LANES];
+        SIMD_NAME(sph_sum_stress)(sph, block, sum);
         FloatV each = scale / simd_load(sph->field[SPH_MASS] + i);
-        simd_store(sph->work[SPH_AX] + i, ax * each + rules->gravity[0]);
-        simd_store(sph->work[SPH_AY] + i, ay * each + rules->gravity[1]);
-        simd_store(sph->work[SPH_AZ] + i, az * each + rules->gravity[2]);
+        for (int c = 0; c < 3; c++)
+            simd_store(sph->work[SPH_AX + c] + i, simd_load(sum[c]) * each + sph->rules.gravity[c]);
     }
 }

@@ -18,8 +18,8 @@ void SIMD_NAME(sph_soak)(Sph *sph, int64_t first, int64_t last)
     for (int64_t block = first; block < last; block++) {
         int64_t i = block * SPH_LANES;
         FloatV own = simd_load(wet + i), gain = {0};
-        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block + 1].list; k++)
-            gain += (own - wet[sph->list[k]]) * simd_load(sph->slope + k * SPH_LANES);
+        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block].reached_end; k++)
+            gain += (own - wet[sph->reached[k]]) * simd_load(sph->slope + k * SPH_LANES);
         simd_store(sph->work[SPH_WET] + i, gain * scale);
     }
 }
