@@ -405,7 +405,7 @@ static GrainResult write_births(Bake *bake, int32_t frame)
 static GrainResult write_frame(Bake *bake, int32_t frame)
 {
     TRY(write_births(bake, frame));
-    TRY(bake->sim.solver->read(bake->sim.state, &bake->particles));
+    TRY(sim_read(&bake->sim, &bake->particles));
     Column columns[BODY_COLUMNS + 1];
     int column_count = body_columns(bake, columns);
     if (bake->particles.moisture)
@@ -443,7 +443,7 @@ static GrainResult bake_frames(Bake *bake)
     if (bake->def->limit_frames && bake->def->last_frame < until) until = bake->def->last_frame;
     while (bake->last_frame < until) {
         bake->frame_began = run_clock();
-        GrainResult result = sim_advance_frame(&bake->sim, watch_substep, bake);
+        GrainResult result = sim_advance_frame(&bake->sim, &(SimWatch){watch_substep, NULL, bake});
         if (result == GRAIN_CANCELLED) TRY(write_checkpoint(bake));
         TRY(result);
         TRY(write_frame(bake, bake->last_frame + 1));

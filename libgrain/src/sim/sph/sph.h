@@ -126,13 +126,14 @@ typedef struct Sph {
     SimCollider *colliders; ///< own copy
     SphModel model;
     SphRules rules;
-    int threads;
+    int threads, most_threads;
     double origin[3];                        ///< m
     double step_limit;                       ///< s
     double gradient_square;                  ///< 1/m8: squared gradients over a full neighbourhood, for (7) and (12)
     float skin;                              ///< m: how much farther than the kernel lists look
     float fastest;                           ///< m/s
     int64_t count, room, block_count, steps; ///< room: count in whole blocks
+    int64_t born;                            ///< particles there ever were; those that are gone are not stored
     float *fields;                           ///< SPH_FIELDS * room
     float *field[SPH_FIELDS];
     float *before; ///< room, for sorting
@@ -167,6 +168,19 @@ static inline void sph_end_reached(Sph *sph, int64_t block, int64_t end)
 extern const Solver sph_solver;
 /// m3 of grains that a particle stands for, the room between them not counted.
 double sph_grain_volume(float largest_radius);
+/// Of a grain's density: how densely grains pack.
+#define SPH_PACKING 0.6f
+/// Of kind 0, 1, ...
+SimMaterial sph_material(const SimDef *def, int kind);
+/// What a material brings to SPH_COHESION.
+float sph_cohesion(const Sph *sph, const SimMaterial *material);
+
+// sph_change.c
+/// Room for this many particles; those that are there stay. The count becomes this, and lanes of nobody are out of reach.
+GrainResult sph_resize(Sph *sph, int64_t count);
+/// Fills places from `first` on with particles that are born now.
+void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material, const float *moisture);
+GrainResult sph_change(void *state, const SimChange *change);
 
 // sph_lists.c
 /// Sorts the particles and makes the lists.
