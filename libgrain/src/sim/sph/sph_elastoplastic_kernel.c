@@ -8,6 +8,8 @@
 #define SIMD_FIXED_LANES 8
 #include "sim/sph/sph.h"
 
+#include <math.h>
+
 // Shear modulus over bulk modulus: Poisson's ratio 0.3.
 #define SHEAR 0.4615f
 // Damping of what is at rest, over density * sound * support: of volume, of shear. It stays within the cone.
@@ -104,11 +106,13 @@ SIMD_INLINE FloatV update_stress(Sph *sph, int64_t i, const FloatV g[9], FloatV 
         simd_load(sph->field[SPH_COHESION] + i) + rules->wet_cohesion * simd_load(sph->field[SPH_MOISTURE] + i);
     FloatV divergence = g[0] + g[4] + g[8], third = divergence * (1.0f / 3.0f);
 
-    FloatV strain = simd_load(sph->field[SPH_STRAIN] + i);
+    // What sleeps keeps its stress.
+    IntV is_asleep = simd_load(sph->field[SPH_STILL] + i) == INFINITY;
+    FloatV kept = simd_load(sph->field[SPH_STRAIN] + i), strain = kept;
     strain -= dt * divergence * (1.0f + strain);
     strain += (CROWDED_RATE * dt * rules->sound / rules->support) * simd_max(filled - CROWDED, zero);
     FloatV least = -tension / bulk, loose = simd_min(filled - (1.0f - LOOSE), zero) - GAP;
-    strain = simd_max(strain, simd_min(least, loose));
+    strain = simd_select(is_asleep, kept, simd_max(strain, simd_min(least, loose)));
     simd_store(sph->field[SPH_STRAIN] + i, strain);
     FloatV pressure = bulk * strain;
     IntV is_apart = strain <= least;
@@ -126,10 +130,14 @@ SIMD_INLINE FloatV update_stress(Sph *sph, int64_t i, const FloatV g[9], FloatV 
                       oyz * (s[2] - s[1]) - oxy * s[4] - oxz * s[3]};
     for (int c = 0; c < 6; c++) s[c] += dt * (2.0f * SHEAR * bulk * dev[c] + turn[c]);
     shrink_to(s, simd_select(is_apart, zero, friction * simd_max(pressure + tension, zero)));
-    for (int c = 0; c < 6; c++) simd_store(sph->field[SPH_SXX + c] + i, s[c]);
+    for (int c = 0; c < 6; c++) {
+        s[c] = simd_select(is_asleep, simd_load(sph->field[SPH_SXX + c] + i), s[c]);
+        simd_store(sph->field[SPH_SXX + c] + i, s[c]);
+    }
 
     // bulk / sound = density * sound
     FloatV damping = bulk * (rules->support / rules->sound);
+    damping = simd_select(is_asleep, zero, damping);
     FloatV acts = pressure - VOLUME_DAMPING * damping * divergence;
     acts = simd_select(is_apart, zero, simd_max(acts, -tension));
     for (int c = 0; c < 6; c++) acting[c] = s[c] + 2.0f * SHEAR_DAMPING * damping * dev[c];
@@ -139,8 +147,8 @@ SIMD_INLINE FloatV update_stress(Sph *sph, int64_t i, const FloatV g[9], FloatV 
 
 void SIMD_NAME(sph_elastoplastic_stress)(Sph *sph, int64_t first, int64_t last)
 {
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
         Sums sums;
         FloatV l[6], g[9], s[6], acting[6];
         sum_gradients(sph, block, &sums);
@@ -152,6 +160,9 @@ void SIMD_NAME(sph_elastoplastic_stress)(Sph *sph, int64_t first, int64_t last)
             g[3 * a + 1] = row[0] * l[3] + row[1] * l[1] + row[2] * l[5];
             g[3 * a + 2] = row[0] * l[4] + row[1] * l[5] + row[2] * l[2];
         }
+        FloatV stir = {0};
+        for (int c = 0; c < 9; c++) stir += g[c] * g[c];
+        simd_store(sph->work[SPH_STIR] + i, sph->rules.support * simd_sqrt(stir));
         FloatV p = update_stress(sph, i, g, sums.filled, s, acting);
         FloatV full[9] = {acting[0] - p, acting[3], acting[4], acting[3],    acting[1] - p,
                           acting[5],     acting[4], acting[5], acting[2] - p};
@@ -167,8 +178,8 @@ void SIMD_NAME(sph_elastoplastic_stress)(Sph *sph, int64_t first, int64_t last)
 void SIMD_NAME(sph_elastoplastic_force)(Sph *sph, int64_t first, int64_t last)
 {
     float h = sph->rules.support, volume = sph->rules.volume, scale = volume * volume * sph_spline_peak(h) / (h * h);
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
         float sum[3][SPH_LANES];
         SIMD_NAME(sph_sum_stress)(sph, block, sum);
         FloatV each = scale / simd_load(sph->field[SPH_MASS] + i);

@@ -18,8 +18,8 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
     const SphRules *rules = &sph->rules;
     float h = rules->support, inverse = 1.0f / h, apart = 0.01f * h * h, near = rules->spacing;
     float peak = rules->volume * sph_spline_peak(h), push = SPARSE_PUSH / (rules->dt * rules->dt);
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
         FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
         FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i), damp = simd_load(wet + i);
         FloatV is_sparse = simd_select(simd_load(before + i) < SPARSE, simd_set1(push), none());
@@ -76,8 +76,8 @@ SIMD_INLINE void gradient(const Sph *sph, int64_t block, FloatV g[9])
 void SIMD_NAME(sph_ihmsen2013_correct)(Sph *sph, int64_t first, int64_t last)
 {
     const SphRules *rules = &sph->rules;
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
         FloatV g[9], s[6];
         gradient(sph, block, g);
         FloatV filled = simd_load(sph->field[SPH_FILLED] + i), divergence = g[0] + g[4] + g[8];
@@ -107,8 +107,8 @@ void SIMD_NAME(sph_ihmsen2013_correct)(Sph *sph, int64_t first, int64_t last)
 void SIMD_NAME(sph_ihmsen2013_force)(Sph *sph, int64_t first, int64_t last)
 {
     float h = sph->rules.support, volume = sph->rules.volume, scale = volume * volume * sph_spline_peak(h) / (h * h);
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
         float sum[3][SPH_LANES];
         SIMD_NAME(sph_sum_symmetric)(sph, block, sum);
         FloatV each = scale / simd_load(sph->field[SPH_MASS] + i);

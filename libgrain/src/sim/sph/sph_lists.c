@@ -59,6 +59,7 @@ GrainResult sph_make_lists(Sph *sph)
     {
         SIMD_CALL(sph_list_fill)(sph, piece * LIST_BLOCKS, parallel_block_end(piece, LIST_BLOCKS, sph->block_count));
     }
+    sph->lists_are_new = 1;
     return sph_find_near(sph);
 }
 
@@ -80,6 +81,9 @@ void sph_free_lists(Sph *sph)
 {
     cell_grid_free(&sph->grid);
     alloc_free(sph->blocks);
+    alloc_free(sph->active);
+    alloc_free(sph->awake);
+    alloc_free(sph->is_watching);
     alloc_free(sph->list);
     alloc_free(sph->reached);
     alloc_free(sph->slope);
