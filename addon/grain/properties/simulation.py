@@ -7,7 +7,7 @@ from bpy.types import Context, Object, PropertyGroup
 
 from .. import compat, runtime
 from ..scene import playback, simulations, snapshot
-from .display import GRAIN_PG_display
+from .display import GRAIN_PG_display, GRAIN_PG_retime
 from .volume import GRAIN_PG_volume
 
 FRAME_LIMIT = 1048574
@@ -209,6 +209,7 @@ class GRAIN_PG_simulation(PropertyGroup):
                     "The result does not depend on it")
 
     display: PointerProperty(type=GRAIN_PG_display)
+    retime: PointerProperty(type=GRAIN_PG_retime)
     volume: PointerProperty(type=GRAIN_PG_volume)
     sand_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})
     shape_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})  # what grains are drawn as; none: points

@@ -35,7 +35,7 @@ def settings_only(settings: Simulation) -> Job:
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
         fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),
-        seed=settings.seed, solver=solver, upsample=_upsample(settings))
+        seed=settings.seed, solver=solver, upsample=upsample_settings(settings))
 
 
 def _add_contact(solver: Solver, settings: PropertyGroup) -> None:
@@ -52,7 +52,7 @@ def _add_contact(solver: Solver, settings: PropertyGroup) -> None:
         solver.tolerance = tidy(settings.tolerance)
 
 
-def _upsample(settings: Simulation) -> Optional[Upsample]:
+def upsample_settings(settings: Simulation) -> Optional[Upsample]:
     if not settings.use_upsample:
         return None
     is_total = settings.upsample_mode == 'TOTAL'
