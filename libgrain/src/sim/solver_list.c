@@ -1,5 +1,4 @@
 #include "sim/dem/dem.h"
-#include "sim/meso/meso.h"
 #include "sim/mpm/mpm.h"
 #include "sim/solver.h"
 #include "sim/sph/sph.h"
@@ -7,11 +6,11 @@
 #include <string.h>
 
 // To add a solver: a folder beside dem/ with a header that declares its Solver, and its address and name here.
-static const Solver *const solvers[] = {&dem_solver, &mpm_solver, &sph_solver, &meso_solver};
+static const Solver *const solvers[] = {&dem_solver, &mpm_solver, &sph_solver};
 
 const char *solver_names(void)
 {
-    return "dem, mpm, sph, meso";
+    return "dem, mpm, sph";
 }
 
 const Solver *solver_find(const char *name)
