@@ -61,7 +61,7 @@ class Solver:
 class JobObject:
     """One source, collider or rigid body, or what grains are shaped like: a mesh, or (colliders only) an endless plane."""
     name: str
-    role: str  # source, emitter, collider, body, kill, grain
+    role: str  # source, collider, body, grain
     positions: Optional[np.ndarray] = None  # float32 (vertices, 3), m
     triangles: Optional[np.ndarray] = None  # int32 (triangles, 3), outward winding
     plane_point: Optional[Vector] = None
@@ -77,8 +77,6 @@ class JobObject:
     density: float = 1000.0  # kg/m3, bodies
     pivot: Vector = (0.0, 0.0, 0.0)  # m, bodies: what the frames tell the way of
     release_frame: Optional[int] = None  # bodies: until then they follow their poses; None: free from the start
-    emitter: Optional[dict[str, Any]] = None  # emitters: keys of the job
-    animation: dict[str, np.ndarray] = field(default_factory=dict)  # float32 (frames, components), by the job's keys
 
 
 @dataclass
@@ -137,8 +135,7 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
         entry["shapes"] = geometry.add(item.shapes.reshape(-1, 3), "f32")
     if motion != "static":
         entry["samples_per_frame"] = item.samples_per_frame
-    if item.role in ("source", "emitter"):
-        entry.update(item.emitter or {})
+    if item.role == "source":
         entry["velocity"] = list(item.velocity)
         if item.moisture > 0.0:
             entry["moisture"] = item.moisture
@@ -152,8 +149,6 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
         entry["friction"] = item.friction
         if item.plane_point is None:
             entry["thickness"] = item.thickness
-    if item.animation:
-        entry["animation"] = {name: geometry.add(samples, "f32") for name, samples in sorted(item.animation.items())}
     return entry
 
 
@@ -163,6 +158,11 @@ def _unusual(solver: Solver) -> dict[str, Any]:
              "integrator", "tolerance", "sleep", "law", "model", "moisture_diffusion")
     defaults = Solver.__dataclass_fields__
     return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
+
+
+def describe_upsample(wish: Upsample) -> dict[str, Any]:
+    count = {"grains_per_particle": wish.grains_per_particle} if wish.grains_per_particle else {"grains": wish.grains}
+    return {**count, "size_spread": wish.size_spread, "seed": wish.seed, "orientation": wish.orientation}
 
 
 def describe(job: Job) -> tuple[dict[str, Any], bytes]:
@@ -179,15 +179,11 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
         },
     }
     if job.upsample is not None:
-        count = ({"grains_per_particle": job.upsample.grains_per_particle} if job.upsample.grains_per_particle
-                 else {"grains": job.upsample.grains})
-        document["upsample"] = {**count, "size_spread": job.upsample.size_spread, "seed": job.upsample.seed,
-                                "orientation": job.upsample.orientation}
+        document["upsample"] = describe_upsample(job.upsample)
     objects = [_describe_object(item, geometry) for item in job.objects]
     if job.solver.type != "sph":  # what has no part in it must not make a bake look outdated
         for entry in objects:
             entry.pop("moisture", None)
-            entry.get("animation", {}).pop("moisture", None)
     if geometry.arrays:
         document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}
     document["arrays"] = geometry.arrays
@@ -212,12 +208,13 @@ def write(job: Job, folder: Path) -> None:
     _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
 
 
-def set_volume(folder: Path, settings: dict[str, Any]) -> None:
-    """What `grain volume` is to make of the job in this folder; nothing else of it changes. Raises OSError."""
+def set_part(folder: Path, name: str, settings: dict[str, Any]) -> None:
+    """What `grain volume` or `grain upsample` is to make of the job in this folder; nothing else of it changes. Raises
+    OSError."""
     document = read_document(folder)
     if document is None:
         raise FileNotFoundError(2, "the job is missing", str(folder / JOB_FILE))
-    document["volume"] = settings
+    document[name] = settings
     _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
 
 
@@ -250,8 +247,7 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
 
     return {
         entry["name"]: {**entry, **{key: content(entry.get(key))
-                                    for key in ("positions", "triangles", "poses", "shapes")},
-                        "animation": {key: content(number) for key, number in entry.get("animation", {}).items()}}
+                                    for key in ("positions", "triangles", "poses", "shapes")}}
         for entry in document.get("objects", [])
     }
 
