@@ -157,7 +157,8 @@ static GrainResult open_cache(Bake *bake)
     if (result == GRAIN_OK && !bake->def->cache_folder) result = file_join(bake->def->job_folder, "cache", &folder);
     if (result == GRAIN_OK)
         result = cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted,
-                            bake->def->restart ? CACHE_RESTART : CACHE_KEEP);
+                            (CacheOpening[]){CACHE_KEEP, CACHE_RESTART, CACHE_ADOPT}[bake->def->restart]);
+    if (result == GRAIN_OK && bake->def->restart == 2) cache_forget_frames(&bake->cache, bake->def->keep_frame);
     bake->cache.checkpoint_every = job->checkpoint_every;
     alloc_free(folder);
     alloc_free(wanted.bodies);
@@ -481,6 +482,8 @@ GrainResult grain_bake(const GrainBakeDef *def)
 {
     CHECK_STRUCT(def, GrainBakeDef);
     if (!def->job_folder) return fail(GRAIN_ERROR_ARGUMENT, "GrainBakeDef.job_folder is NULL");
+    if (def->restart < 0 || def->restart > 2)
+        return fail(GRAIN_ERROR_ARGUMENT, "GrainBakeDef.restart is %d; it must be 0, 1 or 2", def->restart);
     Bake bake = {.def = def, .began = run_clock(), .cache.lock = CACHE_LOCK_NONE};
     GrainRun options = {sizeof options, def->thread_count, report_stage, &bake};
     TRY(run_begin(&bake.run, &options));
