@@ -101,7 +101,8 @@ GrainResult meso_watch_thread(SandScene *scene, double height, double seconds, M
         side = now;
     }
     out->half_period = sum / fmax(intervals, 1.0);
-    out->spread = sqrt(fmax(squares / fmax(intervals, 1.0) - out->half_period * out->half_period, 0.0)) / out->half_period;
+    out->spread =
+        sqrt(fmax(squares / fmax(intervals, 1.0) - out->half_period * out->half_period, 0.0)) / out->half_period;
     TRY(sand_run(scene, 0.3));
     out->height = heap_height(scene);
     TRY(sand_run(scene, 2.0));

@@ -22,11 +22,11 @@ GrainResult meso_break_dam(SandScene *scene, MesoNumbers numbers, double seconds
 
 /// A thread that comes down on the floor around the z axis, folding along x.
 typedef struct MesoThread {
-    int crossings;                ///< of the axis, from side to side
-    double half_period, spread;   ///< s, from one to the next; its standard deviation over it
-    double swing;                 ///< m, how far to a side
-    double height;                ///< m, of what lies when the last has come
-    double after_2, after_4;      ///< of that height, 2 s and 4 s later
+    int crossings;              ///< of the axis, from side to side
+    double half_period, spread; ///< s, from one to the next; its standard deviation over it
+    double swing;               ///< m, how far to a side
+    double height;              ///< m, of what lies when the last has come
+    double after_2, after_4;    ///< of that height, 2 s and 4 s later
 } MesoThread;
 /// Watches its middle at this height for `seconds`, then what lies for 4 s more.
 GrainResult meso_watch_thread(SandScene *scene, double height, double seconds, MesoThread *out);

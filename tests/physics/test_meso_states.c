@@ -14,9 +14,9 @@
 
 // --- gas ------------------------------------------------------------------------------------------
 
-// Two jets meet in a box without friction or loss. Energy is kept to 1 % at every one of 40 looks over 10,000 steps, and
-// in the end no direction is preferred: of n particles the mean squares along two axes differ by sqrt(4 / n) of their
-// mean by chance, 6 % for 1,000; 4 times that is allowed. At first all motion is along x.
+// Two jets meet in a box without friction or loss. Energy is kept to 1 % at every one of 40 looks over 10,000 steps,
+// and in the end no direction is preferred: of n particles the mean squares along two axes differ by sqrt(4 / n) of
+// their mean by chance, 6 % for 1,000; 4 times that is allowed. At first all motion is along x.
 TEST(meso_gas_two_jets_end_isotropic_and_keep_their_energy)
 {
     SandScene scene;
@@ -31,8 +31,8 @@ TEST(meso_gas_two_jets_end_isotropic_and_keep_their_energy)
     }
     for (int side = -1; side <= 1; side += 2) {
         float low = side < 0 ? -half : 2.0f * RADIUS, high = side < 0 ? -2.0f * RADIUS : half;
-        ENSURE_OK(meso_fill(&scene, vec3(low, -0.7f * half, -0.7f * half), vec3(high, 0.7f * half, 0.7f * half), NULL,
-                            NULL));
+        ENSURE_OK(
+            meso_fill(&scene, vec3(low, -0.7f * half, -0.7f * half), vec3(high, 0.7f * half, 0.7f * half), NULL, NULL));
     }
     for (int64_t i = 0; i < scene.start.count; i++)
         scene.start.velocity[i] = vec3(scene.start.position[i].x < 0.0f ? 1.0f : -1.0f, 0, 0);
@@ -75,8 +75,8 @@ static double cone_angle(const SandScene *scene)
     return atan(2.0 * height / away) * 57.29578;
 }
 
-// How unevenly particles of one height are pressed: standard deviation of the elastic forces on a particle, added up, over
-// their mean in a layer a diameter thick, in the lower half of a heap or pool. A pressure would leave 0.
+// How unevenly particles of one height are pressed: standard deviation of the elastic forces on a particle, added up,
+// over their mean in a layer a diameter thick, in the lower half of a heap or pool. A pressure would leave 0.
 static double unevenness(const SandScene *scene)
 {
     enum { LAYERS = 40 };
@@ -113,12 +113,14 @@ static double burstiness(const int *moving, int looks)
 {
     double square = 0.0, mean = 0.0;
     for (int i = 0; i < looks; i++) mean += moving[i] / (double)looks;
-    for (int i = 1; i < looks; i++) square += 0.5 * (moving[i] - moving[i - 1]) * (moving[i] - moving[i - 1]) / (looks - 1.0);
+    for (int i = 1; i < looks; i++)
+        square += 0.5 * (moving[i] - moving[i - 1]) * (moving[i] - moving[i - 1]) / (looks - 1.0);
     return square / mean;
 }
 
 // Grains fall one after another onto a spot of a rough floor. What makes them grains:
-// - the heap stands: its flank changes by less than half a degree in the last second, at more than twice the 3 degrees a
+// - the heap stands: its flank changes by less than half a degree in the last second, at more than twice the 3 degrees
+// a
 //   fluid may have (balls without friction stand at some 6 to 10; docs/meso.md);
 // - it grows by avalanches: grains slide together, at least twice as bursty as grains that slide each for itself;
 // - what presses on them is not a pressure: twice as uneven as in the pool of the test below, which has 0.25.
@@ -134,7 +136,8 @@ TEST(meso_grains_pile_up_by_avalanches_with_uneven_forces)
     for (int i = 0; i < GRAINS; i++) {
         Rng4 random = rng_at(11, (uint64_t)i, RNG_STREAM_TEST, 0);
         Vec3 place = {RADIUS * rng_signed(random.word[0]), RADIUS * rng_signed(random.word[1]),
-                      4.0f * DIAMETER + fall * (float)(SECONDS * (i + 0.5 * (double)rng_unit(random.word[2])) / GRAINS)};
+                      4.0f * DIAMETER +
+                          fall * (float)(SECONDS * (i + 0.5 * (double)rng_unit(random.word[2])) / GRAINS)};
         float radius = 0.8f * RADIUS * (1.0f - 0.2f * rng_unit(random.word[3]));
         ENSURE_OK(particles_add(&scene.start, place, vec3(0, 0, -fall), radius));
     }
@@ -157,9 +160,10 @@ TEST(meso_grains_pile_up_by_avalanches_with_uneven_forces)
     double angle = cone_angle(&scene), fastest;
     ENSURE_OK(sand_run(&scene, 1.0));
     double later = cone_angle(&scene), speed = sand_mean_speed(&scene, &fastest), uneven = unevenness(&scene);
-    printf("# %lld grains: %.2f degrees, %.2f a second later at %.5f m/s; bursty by %.1f in %d looks; pressed unevenly by "
-           "%.2f\n",
-           (long long)scene.now.count, angle, later, speed, bursty, looks, uneven);
+    printf(
+        "# %lld grains: %.2f degrees, %.2f a second later at %.5f m/s; bursty by %.1f in %d looks; pressed unevenly by "
+        "%.2f\n",
+        (long long)scene.now.count, angle, later, speed, bursty, looks, uneven);
     ENSURE(later > 6.0);
     ENSURE_NEAR(later, angle, 0.5);
     ENSURE(bursty > 2.0);
@@ -177,7 +181,8 @@ TEST(meso_fluid_spreads_flat)
     SandScene scene;
     ENSURE_OK(meso_break_dam(&scene, (MesoNumbers){1500, 10, 1.5f, 0.67f}, 6.0, &slope)); // ip4
     double uneven = unevenness(&scene);
-    printf("# slope %.2f degrees, covered %.2f of the tray, pressed unevenly by %.2f\n", slope.degrees, slope.covered, uneven);
+    printf("# slope %.2f degrees, covered %.2f of the tray, pressed unevenly by %.2f\n", slope.degrees, slope.covered,
+           uneven);
     ENSURE(slope.covered > 0.99);
     ENSURE_NEAR(slope.degrees, 0.0, 3.0);
     ENSURE(uneven < 0.35);
@@ -186,10 +191,10 @@ TEST(meso_fluid_spreads_flat)
 
 // --- paste ----------------------------------------------------------------------------------------
 
-// A paste is pushed out of a slot between two smooth sides by a piston and falls on the floor, as out of a tube. It folds
-// from side to side: where the thread stands 5 diameters above what lies, its middle crosses the axis again and again,
-// each time after nearly the same time. The folds keep 0.7 of their height for 2 s after the last has come, and go on
-// sinking.
+// A paste is pushed out of a slot between two smooth sides by a piston and falls on the floor, as out of a tube. It
+// folds from side to side: where the thread stands 5 diameters above what lies, its middle crosses the axis again and
+// again, each time after nearly the same time. The folds keep 0.7 of their height for 2 s after the last has come, and
+// go on sinking.
 TEST(meso_paste_folds)
 {
     SandScene scene;
@@ -200,21 +205,27 @@ TEST(meso_paste_folds)
     sand_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.8f);
     sand_add_plane(&scene, vec3(0, -0.5f * depth, 0), vec3(0, 1, 0), 0.0f);
     sand_add_plane(&scene, vec3(0, 0.5f * depth, 0), vec3(0, -1, 0), 0.0f);
-    ENSURE_OK(sand_add_prop(&scene, shape_box(-0.5f * width - wall, -depth, mouth, -0.5f * width, depth, mouth + length), 0.0f, &left));
-    ENSURE_OK(sand_add_prop(&scene, shape_box(0.5f * width, -depth, mouth, 0.5f * width + wall, depth, mouth + length), 0.0f, &right));
-    ENSURE_OK(sand_add_prop(&scene, shape_box(-0.45f * width, -depth, mouth + length, 0.45f * width, depth, mouth + length + wall), 0.0f, &piston));
+    ENSURE_OK(sand_add_prop(
+        &scene, shape_box(-0.5f * width - wall, -depth, mouth, -0.5f * width, depth, mouth + length), 0.0f, &left));
+    ENSURE_OK(sand_add_prop(&scene, shape_box(0.5f * width, -depth, mouth, 0.5f * width + wall, depth, mouth + length),
+                            0.0f, &right));
+    ENSURE_OK(sand_add_prop(
+        &scene, shape_box(-0.45f * width, -depth, mouth + length, 0.45f * width, depth, mouth + length + wall), 0.0f,
+        &piston));
     double pushing = (double)(length / speed);
     float *poses = sand_add_poses(&scene, piston, vec3(0, 0, 0), 2, pushing);
     ENSURE(poses);
     poses[7 + 2] = -length;
-    ENSURE_OK(meso_fill(&scene, vec3(-0.5f * width, -0.5f * depth, mouth), vec3(0.5f * width, 0.5f * depth, mouth + length), NULL, NULL));
+    ENSURE_OK(meso_fill(&scene, vec3(-0.5f * width, -0.5f * depth, mouth),
+                        vec3(0.5f * width, 0.5f * depth, mouth + length), NULL, NULL));
     for (int64_t i = 0; i < scene.start.count; i++) scene.start.velocity[i].z = -speed;
     ENSURE_OK(sand_create(&scene, 1));
     MesoThread thread = {0};
-    ENSURE_OK(meso_watch_thread(&scene, pushing, &thread));
-    printf("# %lld particles: %d crossings every %.3f s, spread %.2f of that; %.1f diameters high, %.2f of it 2 s later, %.2f "
+    ENSURE_OK(meso_watch_thread(&scene, 0.75 * (double)mouth, pushing, &thread));
+    printf("# %lld particles: %d crossings every %.3f s, spread %.2f of that; %.1f diameters high, %.2f of it 2 s "
+           "later, %.2f "
            "4 s later\n",
-           (long long)scene.now.count, thread.crossings, thread.half_period, thread.spread, thread.height / (double)DIAMETER,
-           thread.after_2, thread.after_4);
+           (long long)scene.now.count, thread.crossings, thread.half_period, thread.spread,
+           thread.height / (double)DIAMETER, thread.after_2, thread.after_4);
     sand_end(&scene);
 }
