@@ -90,7 +90,7 @@ GrainResult meso_watch_thread(SandScene *scene, double height, double seconds, M
         if (n < 3.0) continue;
         x /= n;
         out->swing = fmax(out->swing, fabs(x));
-        int now = x > 0.3 * diameter ? 1 : x < -0.3 * diameter ? -1 : side;
+        int now = x > 0.25 * diameter ? 1 : x < -0.25 * diameter ? -1 : side;
         if (now != side && side != 0) {
             if (out->crossings++ > 0) {
                 double interval = time - last;
@@ -103,7 +103,7 @@ GrainResult meso_watch_thread(SandScene *scene, double height, double seconds, M
     out->half_period = sum / fmax(intervals, 1.0);
     out->spread =
         sqrt(fmax(squares / fmax(intervals, 1.0) - out->half_period * out->half_period, 0.0)) / out->half_period;
-    TRY(sand_run(scene, 0.3));
+    TRY(sand_run(scene, 1.2)); // until the last has come down
     out->height = heap_height(scene);
     TRY(sand_run(scene, 2.0));
     out->after_2 = heap_height(scene) / out->height;

@@ -192,40 +192,39 @@ TEST(meso_fluid_spreads_flat)
 // --- paste ----------------------------------------------------------------------------------------
 
 // A paste is pushed out of a slot between two smooth sides by a piston and falls on the floor, as out of a tube. It
-// folds from side to side: where the thread stands 5 diameters above what lies, its middle crosses the axis again and
-// again, each time after nearly the same time. The folds keep 0.7 of their height for 2 s after the last has come, and
-// go on sinking.
+// folds from side to side: where the thread stands 8 diameters above the floor, its middle crosses the axis at least
+// three times, after times that differ from their mean by less than half of it (a thread that just wanders off crosses
+// once, at most). Folds keep 0.7 of their height for 2 s after the last has come, and go on sinking.
 TEST(meso_paste_folds)
 {
     SandScene scene;
-    meso_begin(&scene, RADIUS, (MesoNumbers){2.5e4f, 60, 1.0f, 2.5f}); // ip5
-    float width = 2.0f * DIAMETER, depth = 2.0f * DIAMETER, mouth = 12.0f * DIAMETER, length = 60.0f * DIAMETER;
+    meso_begin(&scene, RADIUS, (MesoNumbers){1e4f, 600, 1.0f, 2.0f}); // ip5
+    const float width = 2.0f * DIAMETER, wall = 3.0f * DIAMETER, mouth = 20.0f * DIAMETER, length = 160.0f * DIAMETER;
+    const float side = 0.5f * width, top = mouth + length, speed = 1.0f;
     int left, right, piston;
-    const float wall = 3.0f * DIAMETER, speed = 0.5f;
     sand_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.8f);
-    sand_add_plane(&scene, vec3(0, -0.5f * depth, 0), vec3(0, 1, 0), 0.0f);
-    sand_add_plane(&scene, vec3(0, 0.5f * depth, 0), vec3(0, -1, 0), 0.0f);
-    ENSURE_OK(sand_add_prop(
-        &scene, shape_box(-0.5f * width - wall, -depth, mouth, -0.5f * width, depth, mouth + length), 0.0f, &left));
-    ENSURE_OK(sand_add_prop(&scene, shape_box(0.5f * width, -depth, mouth, 0.5f * width + wall, depth, mouth + length),
-                            0.0f, &right));
-    ENSURE_OK(sand_add_prop(
-        &scene, shape_box(-0.45f * width, -depth, mouth + length, 0.45f * width, depth, mouth + length + wall), 0.0f,
-        &piston));
+    sand_add_plane(&scene, vec3(0, -side, 0), vec3(0, 1, 0), 0.0f);
+    sand_add_plane(&scene, vec3(0, side, 0), vec3(0, -1, 0), 0.0f);
+    ENSURE_OK(sand_add_prop(&scene, shape_box(-side - wall, -width, mouth, -side, width, top), 0.0f, &left));
+    ENSURE_OK(sand_add_prop(&scene, shape_box(side, -width, mouth, side + wall, width, top), 0.0f, &right));
+    ENSURE_OK(
+        sand_add_prop(&scene, shape_box(-0.9f * side, -width, top, 0.9f * side, width, top + wall), 0.0f, &piston));
     double pushing = (double)(length / speed);
     float *poses = sand_add_poses(&scene, piston, vec3(0, 0, 0), 2, pushing);
     ENSURE(poses);
     poses[7 + 2] = -length;
-    ENSURE_OK(meso_fill(&scene, vec3(-0.5f * width, -0.5f * depth, mouth),
-                        vec3(0.5f * width, 0.5f * depth, mouth + length), NULL, NULL));
+    ENSURE_OK(meso_fill(&scene, vec3(-side, -side, mouth), vec3(side, side, top), NULL, NULL));
     for (int64_t i = 0; i < scene.start.count; i++) scene.start.velocity[i].z = -speed;
     ENSURE_OK(sand_create(&scene, 1));
     MesoThread thread = {0};
-    ENSURE_OK(meso_watch_thread(&scene, 0.75 * (double)mouth, pushing, &thread));
-    printf("# %lld particles: %d crossings every %.3f s, spread %.2f of that; %.1f diameters high, %.2f of it 2 s "
-           "later, %.2f "
-           "4 s later\n",
+    ENSURE_OK(meso_watch_thread(&scene, 8.0 * (double)DIAMETER, pushing, &thread));
+    printf("# %lld particles: %d crossings, one every %.2f s, these differ by %.2f of that, swing %.1f diameters; %.1f "
+           "diameters high, %.2f of it 2 s later, %.2f 4 s later\n",
            (long long)scene.now.count, thread.crossings, thread.half_period, thread.spread,
-           thread.height / (double)DIAMETER, thread.after_2, thread.after_4);
+           thread.swing / (double)DIAMETER, thread.height / (double)DIAMETER, thread.after_2, thread.after_4);
+    ENSURE(thread.crossings >= 3);
+    ENSURE(thread.spread < 0.5);
+    ENSURE(thread.after_2 > 0.7);
+    ENSURE(thread.after_4 < thread.after_2);
     sand_end(&scene);
 }
