@@ -66,7 +66,7 @@ def test_installs_and_bakes(folder: Path) -> None:
                     "HOME": str(user)}
     (user / "scripts" / "addons").mkdir(parents=True)
     done = subprocess.run(
-        [bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7", "--python-expr",
+        [*support.blender_command(), "-b", "--factory-startup", "--python-exit-code", "7", "--python-expr",
          INSTALL.replace("{tests!r}", repr(str(Path(__file__).parent))), "--",
          str(zips["grain-0.1.0-legacy.zip"]), str(folder)],
         capture_output=True, text=True, env=environment, timeout=100)

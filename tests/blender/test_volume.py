@@ -79,7 +79,7 @@ for frame in (-2, -1, 0, 1):
     assert data.grids.load(), (frame, data.grids.error_message)
     print("FOUND", os.path.basename(data.grids.frame_filepath), data.grids["density"].is_loaded)
 """
-    done = subprocess.run([bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7",
+    done = subprocess.run([*support.blender_command(), "-b", "--factory-startup", "--python-exit-code", "7",
                            str(folder / "there/test.blend"), "--python-expr", script], capture_output=True, text=True, timeout=100)
     found = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("FOUND")]
     assert found == [f"volume_{number:04d}.vdb" for number in range(4)], support.fail_output(done)
