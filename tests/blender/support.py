@@ -124,6 +124,12 @@ def slow_scene() -> bpy.types.Scene:
     return scene
 
 
+def set_blur_position(scene: bpy.types.Scene, position: str) -> None:
+    """From 4.2 on the setting is every renderer's."""
+    owner = scene.render if hasattr(scene.render, "motion_blur_position") else scene.cycles
+    owner.motion_blur_position = position
+
+
 def points_in_depsgraph() -> int:
     """Points that a renderer gets, counted where it looks for them."""
     total = 0

@@ -20,7 +20,7 @@ parser.add_argument("-k", dest="keyword", default="")
 options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 FIRST_FRAME_SECONDS = 5.0
-LAST_FRAME = 40
+LAST_FRAME = 20
 
 support.enable()
 from grain import runtime  # noqa: E402
@@ -128,7 +128,7 @@ def play() -> drive.Scenario:
                                 "playback")
     drive.press('SPACE', *place)
     yield from drive.wait_until(lambda: not drive.window().screen.is_animation_playing, 20.0, "its end")
-    scene().frame_set(22)
+    scene().frame_set(LAST_FRAME)
     yield from picture("5_play")
 
 
