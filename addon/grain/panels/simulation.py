@@ -124,7 +124,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "law")
     elif settings.solver == 'SPH':
         column.prop(settings, "model")
-        column.prop(settings, "moisture_diffusion")
+        column.prop(settings, "moisture_diffusion", text="Moisture Spread (m²/s)")
     else:
         column.prop(settings, "grain_shape")
         if settings.grain_shape == 'MESH':
@@ -135,7 +135,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
-    column.prop(settings, "density")
+    column.prop(settings, "density", text="Density (kg/m³)")
     if not is_bulk:
         column.prop(settings, "restitution")
         column.prop(settings, "softness")
