@@ -90,7 +90,7 @@ typedef struct SimDef {
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
-    int may_sleep;                 ///< of dem and mpm: what is at rest is left alone until something moves near them
+    int may_sleep;                 ///< of dem, mpm and sph: what is at rest is left alone until something moves near them
     const char *integrator;        ///< of dem, a name of dem_integrator_names; NULL: its own choice
     float tolerance;               ///< of an adaptive integrator: error of a step, in radii
     float softness;                ///< how deep, in radii, an impact at expected_speed sinks in
