@@ -218,6 +218,7 @@ def draw_display(layout: UILayout, context: Context) -> None:
     item = apply.sand_object(simulation)
     if item is not None and item.material_slots:
         layout.prop(item.material_slots[0], "material", text="Material")
+    layout.operator("grain.asset_library_add", icon='ASSET_MANAGER')
 
 
 def draw_retime(layout: UILayout, context: Context) -> None:

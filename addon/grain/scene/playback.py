@@ -42,6 +42,8 @@ def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[De
         manifest, source = _source(simulation, folder, nearest)
         wanted = manifest.frame_to_show(nearest) if manifest is not None else None
         shown.message = _explain(nearest, folder, manifest, wanted)
+        if manifest is None and paths.problem(simulation):
+            shown.message = Message('WARNING', paths.problem(simulation))
         amount = _amount(simulation, is_render, manifest.particles[wanted] if wanted is not None else 0, source)
         if wanted is None or amount <= 0.0:
             _show_nothing(simulation, item, shown)
