@@ -146,6 +146,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
 def draw_contact(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
     layout.prop(settings, "cohesion")
+    layout.prop(settings, "sleep")
     if settings.solver != 'DEM':
         return
     layout.prop(settings, "normal_law")
@@ -156,7 +157,6 @@ def draw_contact(layout: UILayout, context: Context) -> None:
     layout.prop(settings, "integrator")
     if settings.integrator == 'RKF45':
         layout.prop(settings, "tolerance")
-    layout.prop(settings, "sleep")
 
 
 def draw_upsample(layout: UILayout, context: Context) -> None:

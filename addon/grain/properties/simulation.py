@@ -145,7 +145,7 @@ class GRAIN_PG_simulation(PropertyGroup):
         description="Error a step may make, in radii")
     sleep: BoolProperty(
         name="Let Grains Sleep", default=True,
-        description="Grains that lie still are left alone until something moves near them. Heaps bake several times "
+        description="Sand that lies still is left alone until something moves near it. Heaps bake several times "
                     "faster, and nobody sees it")
     density: FloatProperty(
         name="Density", default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000,

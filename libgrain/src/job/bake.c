@@ -9,6 +9,7 @@
 #include "job/birth.h"
 #include "mesh/mesh.h"
 #include "sim/dem/dem_shape.h"
+#include "sim/meso/meso.h"
 #include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
 #include "sim/sim.h"
@@ -24,7 +25,7 @@
 #define COLLIDER_BAND_VOXELS 3.0f
 #define COLLIDER_MOST_VOXELS 16.0f
 // Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii. Smoothed particles reach as
-// far as one cell.
+// far as one cell, mesoscopic ones see walls as far as paste does.
 #define CONTINUUM_BAND_RADII 7.5f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
@@ -121,7 +122,8 @@ static GrainResult watch_substep(void *user, double frame_fraction)
 
 static int is_continuum(const Job *job)
 {
-    return strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0;
+    return strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0 ||
+           strcmp(job->solver, meso_solver.name) == 0;
 }
 
 // One a line, in the order of the columns in frames.
@@ -331,6 +333,7 @@ static GrainResult create_sim(Bake *bake)
                   .model = job->model,
                   .particle_moisture = bake->particle_moisture,
                   .moisture_diffusion = job->moisture_diffusion,
+                  .meso = job->meso,
                   .cohesion = job->dem.cohesion,
                   .young_modulus = job->dem.young_modulus,
                   .poisson_ratio = job->dem.poisson_ratio,
