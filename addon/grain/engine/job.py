@@ -71,6 +71,7 @@ class JobObject:
     friction: float = 0.6  # colliders, bodies
     thickness: float = 0.0  # m, colliders
     material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
+    attributes: list[tuple[str, str, np.ndarray]] = field(default_factory=list)  # sources: name, domain, float32 (n, 1 to 4)
     poses: Optional[np.ndarray] = None  # float32 (samples, 7): place of the pivot, rotation since the first frame
     shapes: Optional[np.ndarray] = None  # float32 (samples, vertices, 3), m
     samples_per_frame: int = 1
@@ -141,6 +142,9 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
             entry["moisture"] = item.moisture
         if item.material is not None:
             entry["material"] = item.material
+        if item.attributes:
+            entry["attributes"] = [{"name": name, "values": geometry.add(values, "f32"), "domain": domain}
+                                   for name, domain, values in item.attributes]
     elif item.role == "body":
         entry.update(friction=item.friction, density=item.density, pivot=list(item.pivot))
         if item.release_frame is not None:
@@ -247,7 +251,9 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
 
     return {
         entry["name"]: {**entry, **{key: content(entry.get(key))
-                                    for key in ("positions", "triangles", "poses", "shapes")}}
+                                    for key in ("positions", "triangles", "poses", "shapes")},
+                        "attributes": [(part["name"], part["domain"], content(part["values"]))
+                                       for part in entry.get("attributes", [])]}
         for entry in document.get("objects", [])
     }
 

@@ -214,6 +214,7 @@ def draw_display(layout: UILayout, context: Context) -> None:
     column.prop(display, "shape")
     if display.shape == 'OBJECT':
         column.prop(display, "shape_source")
+    layout.prop(display, "use_rest")
     layout.prop(display, "look")
     item = apply.sand_object(simulation)
     if item is not None and item.material_slots:

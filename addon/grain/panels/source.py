@@ -27,6 +27,7 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         column.prop(item.grain.source, "velocity")
         if simulation is not None and simulation.solver == 'SPH':
             column.prop(item.grain.source, "moisture")
+        column.prop(item.grain.source, "use_attributes")
         body = estimate.source_body(item, context.view_layer.depsgraph)
         if body.volume <= 0.0:
             draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface",

@@ -16,7 +16,8 @@ from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup,
 from mathutils import Matrix
 
 from ..engine.job import JobObject
-from . import motion, record, simulations
+from . import attributes as mesh_attributes, motion, record, simulations
+from .attributes import Attribute
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
@@ -37,6 +38,7 @@ class Mesh:
     triangles: np.ndarray  # int32 (triangles, 3)
     local: np.ndarray  # float32 (vertices, 3), before the matrix
     key: tuple  # the same mesh in every frame: names and, of instances, their persistent id
+    attributes: list[Attribute] = field(default_factory=list)  # of a source that gives them to its grains
 
 
 @dataclass
@@ -169,6 +171,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         mesh.vertices.foreach_get("co", positions)
         triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
+        found = mesh_attributes.read(mesh) if owner.grain.source.use_attributes and owner.grain.type != 'COLLIDER' else []
     finally:
         item.to_mesh_clear()
     if is_instance and len(triangles) == 0:
@@ -178,9 +181,10 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
     corners = triangles.reshape(-1, 3)
     if matrix.is_negative:
         corners = corners[:, ::-1]  # a mirrored object is still wound outward
+        found = [mesh_attributes.mirrored(entry) for entry in found]
     yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
                np.ascontiguousarray(corners), positions.reshape(-1, 3),
-               (owner.name, item.original.name, instance_id))
+               (owner.name, item.original.name, instance_id), found)
 
 
 def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
@@ -201,7 +205,8 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                 "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
         return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity, moisture=tidy(mesh.owner.grain.source.moisture),
-                         material=_material(mesh.owner.grain.source))
+                         material=_material(mesh.owner.grain.source),
+                         attributes=[(entry.name, entry.domain, entry.values) for entry in mesh.attributes])
     if role == 'BODY':
         return _body(mesh, positions, scale)
     settings = mesh.owner.grain.collider
