@@ -116,7 +116,7 @@ def main() -> int:
     for name, command in suites(options.build.resolve(), options.keyword).items():
         is_extra = name.startswith("blender_") and not options.heavy
         if name in wanted or (not wanted and not is_extra):
-            run_suite(name, command, score, 3600 if options.heavy else 900, may_be_empty=bool(options.keyword) or name.startswith("blender_"))
+            run_suite(name, command, score, 10800 if options.heavy else 900, may_be_empty=bool(options.keyword) or name.startswith("blender_"))
     if not wanted and not options.heavy:
         print(f"\n(Blender {' and '.join(VERSIONS)}: ./build.sh versions)")
     print()

@@ -214,10 +214,12 @@ def draw_display(layout: UILayout, context: Context) -> None:
     column.prop(display, "shape")
     if display.shape == 'OBJECT':
         column.prop(display, "shape_source")
+    layout.prop(display, "use_rest")
     layout.prop(display, "look")
     item = apply.sand_object(simulation)
     if item is not None and item.material_slots:
         layout.prop(item.material_slots[0], "material", text="Material")
+    layout.operator("grain.asset_library_add", icon='ASSET_MANAGER')
 
 
 def draw_retime(layout: UILayout, context: Context) -> None:

@@ -12,11 +12,14 @@ from math import tan
 from typing import Optional
 
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup, ViewLayer
+from bpy.types import Depsgraph, DepsgraphObjectInstance
+from bpy.types import Mesh as BlenderMesh
+from bpy.types import Object, PropertyGroup, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobObject
-from . import motion, record, simulations
+from . import attributes as mesh_attributes, motion, record, simulations
+from .attributes import Attribute
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
@@ -37,6 +40,8 @@ class Mesh:
     triangles: np.ndarray  # int32 (triangles, 3)
     local: np.ndarray  # float32 (vertices, 3), before the matrix
     key: tuple  # the same mesh in every frame: names and, of instances, their persistent id
+    moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1; None: all ones
+    attributes: list[Attribute] = field(default_factory=list)  # of a source that gives them to its grains
 
 
 @dataclass
@@ -169,6 +174,8 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         mesh.vertices.foreach_get("co", positions)
         triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
+        paint = _moisture_paint(item, mesh, owner)
+        found = mesh_attributes.read(mesh) if owner.grain.source.use_attributes and owner.grain.type != 'COLLIDER' else []
     finally:
         item.to_mesh_clear()
     if is_instance and len(triangles) == 0:
@@ -178,9 +185,31 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
     corners = triangles.reshape(-1, 3)
     if matrix.is_negative:
         corners = corners[:, ::-1]  # a mirrored object is still wound outward
+        found = [mesh_attributes.mirrored(entry) for entry in found]
     yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
                np.ascontiguousarray(corners), positions.reshape(-1, 3),
-               (owner.name, item.original.name, instance_id))
+               (owner.name, item.original.name, instance_id), paint, found)
+
+
+def _moisture_paint(item: Object, mesh: BlenderMesh, owner: Object) -> Optional[np.ndarray]:
+    """Where a source is painted wet, by vertex: an attribute of that name, or else a vertex group."""
+    name = owner.grain.source.moisture_paint
+    if owner.grain.type != 'SOURCE' or not name or owner.grain.source.moisture == 0.0:
+        return None
+    weights = np.zeros(len(mesh.vertices), np.float32)
+    attribute = mesh.attributes.get(name)
+    group = item.vertex_groups.get(name) if item.type == 'MESH' else None
+    if attribute is not None and attribute.domain == 'POINT' and attribute.data_type == 'FLOAT':
+        attribute.data.foreach_get("value", weights)
+    elif group is not None:
+        for vertex in mesh.vertices:
+            for element in vertex.groups:
+                if element.group == group.index:
+                    weights[vertex.index] = element.weight
+    else:
+        raise SnapshotError(f"'{item.original.name}' has no vertex group '{name}', which is to say where it is wet. Choose "
+                            "another one in its Source panel, or none")
+    return np.clip(weights, 0.0, 1.0).reshape(-1, 1)
 
 
 def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
@@ -200,8 +229,10 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                 f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
                 "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
-        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity, moisture=tidy(mesh.owner.grain.source.moisture),
-                         material=_material(mesh.owner.grain.source))
+        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
+                         moisture=tidy(mesh.owner.grain.source.moisture), moisture_paint=mesh.moisture_paint,
+                         material=_material(mesh.owner.grain.source),
+                         attributes=[(entry.name, entry.domain, entry.values) for entry in mesh.attributes])
     if role == 'BODY':
         return _body(mesh, positions, scale)
     settings = mesh.owner.grain.collider
