@@ -97,8 +97,8 @@ def test_rate_and_switch_change_over_the_frames(folder: Path) -> None:
 
 
 def test_litres_are_of_sand_as_it_lies(folder: Path) -> None:
-    """A tenth of a litre a second, into a tray of 12 x 12 cm: how high it stands tells the volume."""
-    job = tap("mpm", rate=0.6, rate_unit="litres", velocity=[0, 0, -2], frame_end=30)
+    """0.45 litres into a tray of 12 x 12 cm: how high it stands tells the volume."""
+    job = tap("dem", rate=0.6, rate_unit="litres", velocity=[0, 0, -2], frame_end=30)
     job.add_mesh("Tray", "collider", jobs.box((-0.5, -0.5, -0.1), (0.5, 0.5, 0.0)))
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         job.data["objects"].append({"name": f"Wall {x} {y}", "role": "collider", "friction": 0.0,
@@ -110,8 +110,8 @@ def test_litres_are_of_sand_as_it_lies(folder: Path) -> None:
     heights = sorted(place[2] for place in frame(folder / "job/cache", 30, "position"))
     level = 2.0 * sum(heights) / len(heights)
     wanted = 0.6e-3 * 18 / FPS / (0.12 * 0.12)
-    # What lands loosely stands up to a fifth higher; a heap in the middle has its centre higher by a tenth.
-    assert 0.85 * wanted < level < 1.4 * wanted, (level, wanted)
+    # Grains against walls and floor pack less densely, by about a tenth at this size; measured: 1.10.
+    assert 0.95 * wanted < level < 1.2 * wanted, (level, wanted)
 
 
 def test_a_moving_emitter_takes_its_sand_along(folder: Path) -> None:
