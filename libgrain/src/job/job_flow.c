@@ -52,7 +52,9 @@ GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArray
     TRY(job_float(node, "normal_speed", -MAX_SPEED, MAX_SPEED, 0, &emitter->normal_speed));
     TRY(job_float(node, "jitter", 0, MAX_SPEED, 0, &emitter->jitter));
     TRY(job_float(node, "inherit_velocity", -10, 10, 0, &emitter->inherit));
-    emitter->active.constant[0] = 1.0f;
+    int is_active;
+    TRY(job_flag(node, "active", 1, &is_active));
+    emitter->active.constant[0] = (float)is_active;
     object->moisture_curve.constant[0] = object->moisture;
     TRY(job_read_curve(node, "rate", job, arrays, 0, MAX_RATE, &emitter->rate));
     TRY(job_read_curve(node, "active", job, arrays, 0, 1, &emitter->active));

@@ -132,7 +132,7 @@ static GrainResult check_object_keys(const JobNode *node, JobRole role)
                                             "velocity", "spin",     "pivot",   "release_frame", NULL};
     static const char *const emitter_keys[] = {
         "name",           "role",       "motion", "positions", "triangles", "poses",    "shapes",       "samples_per_frame",
-        "from",           "rate",       "rate_unit", "velocity", "normal_speed", "jitter", "inherit_velocity", "material",
+        "from",           "active", "rate",       "rate_unit", "velocity", "normal_speed", "jitter", "inherit_velocity", "material",
         "moisture",       "moisture_paint", "attributes", "animation", NULL};
     static const char *const kill_keys[] = {"name",  "role",   "motion",            "positions", "triangles",
                                             "poses", "shapes", "samples_per_frame", NULL};
