@@ -128,9 +128,13 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
     flow->emitter_object = ALLOC_ZEROED(int, job->object_count);
     flow->zones = ALLOC_ZEROED(Zone, job->object_count);
     if (!flow->emitters || !flow->emitter_object || !flow->zones) return GRAIN_ERROR_MEMORY;
+    int can_change = solver_find(job->solver)->change != NULL;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         enclose(flow, object);
+        if (!can_change && (object->role == JOB_EMITTER || object->role == JOB_KILL))
+            return fail(GRAIN_ERROR_JOB, "object '%s': the solver '%s' knows neither emitters nor kill zones; use dem, mpm or sph",
+                        object->name, job->solver);
         if (object->role == JOB_EMITTER) TRY(add_emitter(flow, i, sdf[i]));
         if (object->role == JOB_KILL)
             flow->zones[flow->zone_count++] = (Zone){.mesh = &object->mesh,
@@ -320,6 +324,7 @@ GrainResult bake_flow_change(void *user, double from, double to)
 {
     BakeFlow *flow = user;
     int64_t gone_count, due_count;
+    if (!flow->sim->solver->change) return GRAIN_OK;
     TRY(sim_read(flow->sim, &flow->now));
     TRY(find_gone(flow, from, to, &gone_count));
     TRY(list_due(flow, from, to, &due_count));

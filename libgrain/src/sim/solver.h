@@ -46,6 +46,22 @@ typedef struct SimMaterial {
     float poisson_ratio;    ///< for the Hertz laws
 } SimMaterial;
 
+#define SIM_MESO_SEGMENTS 4
+/// A piece of the force between two mesoscopic particles, along the line of their centres. Lengths are over the sum of
+/// their radii.
+typedef struct SimMesoSegment {
+    float strength; ///< elastic: Pa, pushes apart below the rest length and pulls beyond it; viscous: Pa s
+    float rest;     ///< elastic: where it is 0; viscous: no meaning
+    float from, to; ///< where it acts
+} SimMesoSegment;
+
+/// The material of meso: a sum of pieces of either kind (docs/meso.md). None at all: particles that do not meet.
+typedef struct SimMeso {
+    SimMesoSegment elastic[SIM_MESO_SEGMENTS], viscous[SIM_MESO_SEGMENTS];
+    int elastic_count, viscous_count;
+    float ambient; ///< 1/s: what surrounds the particles slows them at this rate
+} SimMeso;
+
 /// Pa: what capillary bridges bear in sand of moisture 1.
 #define SIM_WET_TENSION 2000.0f
 
@@ -66,6 +82,7 @@ typedef struct SimDef {
     const char *model;                            ///< of sph: a name of sph_model_names; NULL: its own choice
     const float *particle_moisture; ///< of sph and mpm, of each particle, [0, 1]; NULL: all are dry, for ever
     float moisture_diffusion;                     ///< m2/s, of sph
+    SimMeso meso;                                 ///< of meso
     const SimMaterial *more_materials;            ///< kinds of grain 1, 2, ...; kind 0 is the one above
     int more_material_count;
     const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0
@@ -73,7 +90,7 @@ typedef struct SimDef {
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
-    int may_sleep;                 ///< of dem and mpm: what is at rest is left alone until something moves near them
+    int may_sleep;                 ///< of dem, mpm and sph: what is at rest is left alone until something moves near them
     const char *integrator;        ///< of dem, a name of dem_integrator_names; NULL: its own choice
     float tolerance;               ///< of an adaptive integrator: error of a step, in radii
     float softness;                ///< how deep, in radii, an impact at expected_speed sinks in

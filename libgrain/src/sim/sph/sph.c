@@ -124,6 +124,7 @@ static GrainResult choose_rules(Sph *sph, const SimDef *def)
     for (int i = 0; i <= def->more_material_count; i++)
         rules->density = fmaxf(rules->density, SPH_PACKING * sph_material(def, i).density);
     choose_model_rules(sph, def);
+    sph_set_sleep(sph);
     sph->gradient_square = gradient_square(rules->spacing, rules->support);
     rules->gravity[0] = def->gravity.x, rules->gravity[1] = def->gravity.y, rules->gravity[2] = def->gravity.z;
     sph->skin = SKIN * rules->support;
@@ -226,27 +227,27 @@ typedef void SphPass(Sph *sph, int64_t first, int64_t last);
 
 static void run_pass(Sph *sph, SphPass *pass)
 {
-    PARALLEL_STRIPS(sph->threads, piece, parallel_block_count(sph->block_count, STEP_BLOCKS))
+    PARALLEL_STRIPS(sph->threads, piece, parallel_block_count(sph->active_count, STEP_BLOCKS))
     {
-        pass(sph, piece * STEP_BLOCKS, parallel_block_end(piece, STEP_BLOCKS, sph->block_count));
+        pass(sph, piece * STEP_BLOCKS, parallel_block_end(piece, STEP_BLOCKS, sph->active_count));
     }
 }
 
 static void pass_stress(Sph *sph, int64_t first, int64_t last)
 {
-    for (int64_t b = first; b < last; b++) sph_look_at_walls(sph, b);
+    for (int64_t n = first; n < last; n++) sph_look_at_walls(sph, sph->active[n]);
     SIMD_CALL(sph_elastoplastic_stress)(sph, first, last);
 }
 
 static void pass_force(Sph *sph, int64_t first, int64_t last)
 {
     SIMD_CALL(sph_elastoplastic_force)(sph, first, last);
-    for (int64_t b = first; b < last; b++) sph_press_walls(sph, b);
+    for (int64_t n = first; n < last; n++) sph_press_walls(sph, sph->active[n]);
 }
 
 static void pass_begin(Sph *sph, int64_t first, int64_t last)
 {
-    for (int64_t b = first; b < last; b++) sph_look_at_walls(sph, b);
+    for (int64_t n = first; n < last; n++) sph_look_at_walls(sph, sph->active[n]);
     SIMD_CALL(sph_ihmsen2013_begin)(sph, first, last);
 }
 
@@ -255,9 +256,9 @@ static void pass_correct(Sph *sph, int64_t first, int64_t last) { SIMD_CALL(sph_
 static void pass_react(Sph *sph, int64_t first, int64_t last)
 {
     SIMD_CALL(sph_ihmsen2013_force)(sph, first, last);
-    for (int64_t b = first; b < last; b++) sph_press_walls(sph, b);
+    for (int64_t n = first; n < last; n++) sph_press_walls(sph, sph->active[n]);
     for (int axis = 0; axis < 3; axis++)
-        for (int64_t i = first * SPH_LANES; i < last * SPH_LANES; i++)
+        for (int64_t i = first * SPH_LANES; i < last * SPH_LANES; i++) // ihmsen2013 works on all
             sph->work[SPH_NEXT_U + axis][i] = sph->field[SPH_U + axis][i] + sph->rules.dt * sph->work[SPH_AX + axis][i];
 }
 
@@ -266,7 +267,7 @@ static void pass_soak(Sph *sph, int64_t first, int64_t last) { SIMD_CALL(sph_soa
 static void pass_move(Sph *sph, int64_t first, int64_t last)
 {
     SIMD_CALL(sph_move)(sph, first, last);
-    for (int64_t b = first; b < last; b++) sph_push_out(sph, b);
+    for (int64_t n = first; n < last; n++) sph_push_out(sph, sph->active[n]);
 }
 
 // Lanes of no particle stay where they are.
@@ -279,10 +280,11 @@ static void hold_padding(Sph *sph)
 static void note_motion(Sph *sph)
 {
     float moved = 0.0f, fastest = 0.0f, limit = 0.25f * sph->skin * sph->skin;
-    for (int64_t b = 0; b < sph->block_count; b++) {
+    for (int64_t n = 0; n < sph->active_count; n++) {
+        const SphBlock *block = &sph->blocks[sph->active[n]];
         // One that is nowhere has moved too.
-        if (!(sph->blocks[b].moved <= moved)) moved = sph->blocks[b].moved;
-        fastest = fmaxf(fastest, sph->blocks[b].fastest);
+        if (!(block->moved <= moved)) moved = block->moved;
+        fastest = fmaxf(fastest, block->fastest);
     }
     sph->must_list = !(moved <= limit);
     sph->fastest = sqrtf(fastest);
@@ -297,6 +299,7 @@ static GrainResult step(void *state, double seconds)
         rigid_mark(sph->rigid, seconds, (double)sph->skin);
         TRY(rigid_find_loads(sph->rigid, seconds));
     }
+    sph_find_active(sph);
     if (sph->model == SPH_ELASTOPLASTIC) {
         run_pass(sph, pass_stress);
         run_pass(sph, pass_force);
@@ -313,6 +316,7 @@ static GrainResult step(void *state, double seconds)
     run_pass(sph, pass_move);
     sph->steps++;
     note_motion(sph);
+    sph_note_sleep(sph);
     sph_load_bodies(sph);
     return sph->has_moving ? rigid_move(sph->rigid, seconds) : GRAIN_OK;
 }
@@ -380,6 +384,7 @@ static void measure(const void *state, SimStats *out)
     for (int64_t i = 0; i < sph->count; i++) {
         double mass = (double)sph->field[SPH_MASS][i];
         Vec3d v = vec3d((double)sph->field[SPH_U][i], (double)sph->field[SPH_V][i], (double)sph->field[SPH_W][i]);
+        out->asleep += isinf(sph->field[SPH_STILL][i]) != 0;
         out->kinetic += 0.5 * mass * vec3d_dot(v, v);
         out->potential -= mass * vec3d_dot(vec3d_from(sph->def.gravity), place_of(sph, i));
     }
@@ -387,4 +392,4 @@ static void measure(const void *state, SimStats *out)
 
 static const Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
 
-const Solver sph_solver = {"sph", 1, create, destroy, largest_step, step, read, save, load, measure, rigid_of, sph_change};
+const Solver sph_solver = {"sph", 2, create, destroy, largest_step, step, read, save, load, measure, rigid_of, sph_change};

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "sim/sph/sph.h"
 
+#include <math.h>
 #include <string.h>
 
 // Fewer particles than this are not worth another thread.
@@ -14,14 +15,19 @@
 // All arrays that are as long as there is room, but for the fields, which need theirs kept.
 static GrainResult allocate(Sph *sph)
 {
-    void *const old[] = {sph->works, sph->before, sph->listed[0], sph->listed[1], sph->listed[2], sph->id_before, sph->blocks};
+    void *const old[] = {sph->works, sph->before, sph->listed[0], sph->listed[1], sph->listed[2], sph->id_before, sph->blocks,
+                         sph->active, sph->awake, sph->is_watching};
     for (size_t i = 0; i < sizeof old / sizeof *old; i++) alloc_free(old[i]);
     sph->works = ALLOC_ZEROED(float, SPH_WORKS * sph->room);
     sph->before = ALLOC(float, sph->room);
     for (int axis = 0; axis < 3; axis++) sph->listed[axis] = ALLOC_ZEROED(float, sph->room);
     sph->id_before = ALLOC(int32_t, sph->room);
     sph->blocks = ALLOC_ZEROED(SphBlock, sph->block_count + 1);
-    if (!sph->works || !sph->before || !sph->listed[0] || !sph->listed[1] || !sph->listed[2] || !sph->id_before || !sph->blocks)
+    sph->active = ALLOC_ZEROED(int32_t, sph->block_count + 1);
+    sph->awake = ALLOC_ZEROED(uint8_t, sph->block_count + 1);
+    sph->is_watching = ALLOC_ZEROED(uint8_t, sph->block_count + 1);
+    if (!sph->works || !sph->before || !sph->listed[0] || !sph->listed[1] || !sph->listed[2] || !sph->id_before || !sph->blocks ||
+        !sph->active || !sph->awake || !sph->is_watching)
         return GRAIN_ERROR_MEMORY;
     for (int w = 0; w < SPH_WORKS; w++) sph->work[w] = sph->works + w * sph->room;
     return GRAIN_OK;
@@ -33,6 +39,7 @@ static void set_nowhere(Sph *sph)
     for (int64_t i = sph->count; i < sph->room; i++) {
         for (int f = 0; f < SPH_FIELDS; f++) sph->field[f][i] = 0.0f;
         sph->field[SPH_X][i] = NOWHERE;
+        sph->field[SPH_STILL][i] = INFINITY;
         sph->field[SPH_FILLED][i] = 1.0f;
         sph->field[SPH_MASS][i] = sph->rules.volume * SPH_PACKING * m.density;
         sph->field[SPH_FRICTION][i] = m.friction;
