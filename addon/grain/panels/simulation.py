@@ -100,7 +100,7 @@ def _draw_estimate(layout: UILayout, context: Context, simulation: Simulation) -
 
 
 def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation) -> None:
-    if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'BODY'):
+    if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'EMITTER', 'BODY'):
         return
     draw_wrapped(layout, context, "Nothing stops the sand: make what it falls on a Collider", icon='INFO')
     layout.operator("grain.floor_add", icon='MESH_PLANE')
