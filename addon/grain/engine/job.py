@@ -68,6 +68,7 @@ class JobObject:
     plane_normal: Optional[Vector] = None
     velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
     moisture: float = 0.0  # sources, 0 to 1
+    moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     friction: float = 0.6  # colliders, bodies
     thickness: float = 0.0  # m, colliders
     material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
@@ -121,7 +122,7 @@ class _Geometry:
         return len(self.arrays) - 1
 
 
-def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
+def _describe_object(item: JobObject, geometry: _Geometry, can_be_wet: bool) -> dict[str, Any]:
     motion = "moving" if item.poses is not None else "deforming" if item.shapes is not None else "static"
     entry: dict[str, Any] = {"name": item.name, "role": item.role, "motion": motion}
     if item.plane_point is not None and item.plane_normal is not None:
@@ -137,8 +138,10 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
         entry["samples_per_frame"] = item.samples_per_frame
     if item.role == "source":
         entry["velocity"] = list(item.velocity)
-        if item.moisture > 0.0:
+        if item.moisture > 0.0 and can_be_wet:  # what has no part in it must not make a bake look outdated
             entry["moisture"] = item.moisture
+            if item.moisture_paint is not None:
+                entry["moisture_paint"] = geometry.add(item.moisture_paint, "f32")
         if item.material is not None:
             entry["material"] = item.material
     elif item.role == "body":
@@ -180,10 +183,7 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
     }
     if job.upsample is not None:
         document["upsample"] = describe_upsample(job.upsample)
-    objects = [_describe_object(item, geometry) for item in job.objects]
-    if job.solver.type != "sph":  # what has no part in it must not make a bake look outdated
-        for entry in objects:
-            entry.pop("moisture", None)
+    objects = [_describe_object(item, geometry, job.solver.type in ("sph", "mpm")) for item in job.objects]
     if geometry.arrays:
         document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}
     document["arrays"] = geometry.arrays

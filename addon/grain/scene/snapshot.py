@@ -12,7 +12,9 @@ from math import tan
 from typing import Optional
 
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup, ViewLayer
+from bpy.types import Depsgraph, DepsgraphObjectInstance
+from bpy.types import Mesh as BlenderMesh
+from bpy.types import Object, PropertyGroup, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobObject
@@ -37,6 +39,7 @@ class Mesh:
     triangles: np.ndarray  # int32 (triangles, 3)
     local: np.ndarray  # float32 (vertices, 3), before the matrix
     key: tuple  # the same mesh in every frame: names and, of instances, their persistent id
+    moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1; None: all ones
 
 
 @dataclass
@@ -169,6 +172,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         mesh.vertices.foreach_get("co", positions)
         triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
+        paint = _moisture_paint(item, mesh, owner)
     finally:
         item.to_mesh_clear()
     if is_instance and len(triangles) == 0:
@@ -180,7 +184,28 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         corners = corners[:, ::-1]  # a mirrored object is still wound outward
     yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
                np.ascontiguousarray(corners), positions.reshape(-1, 3),
-               (owner.name, item.original.name, instance_id))
+               (owner.name, item.original.name, instance_id), paint)
+
+
+def _moisture_paint(item: Object, mesh: BlenderMesh, owner: Object) -> Optional[np.ndarray]:
+    """Where a source is painted wet, by vertex: an attribute of that name, or else a vertex group."""
+    name = owner.grain.source.moisture_paint
+    if owner.grain.type != 'SOURCE' or not name or owner.grain.source.moisture == 0.0:
+        return None
+    weights = np.zeros(len(mesh.vertices), np.float32)
+    attribute = mesh.attributes.get(name)
+    group = item.vertex_groups.get(name) if item.type == 'MESH' else None
+    if attribute is not None and attribute.domain == 'POINT' and attribute.data_type == 'FLOAT':
+        attribute.data.foreach_get("value", weights)
+    elif group is not None:
+        for vertex in mesh.vertices:
+            for element in vertex.groups:
+                if element.group == group.index:
+                    weights[vertex.index] = element.weight
+    else:
+        raise SnapshotError(f"'{item.original.name}' has no vertex group '{name}', which is to say where it is wet. Choose "
+                            "another one in its Source panel, or none")
+    return np.clip(weights, 0.0, 1.0).reshape(-1, 1)
 
 
 def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
@@ -200,7 +225,8 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                 f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
                 "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
-        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity, moisture=tidy(mesh.owner.grain.source.moisture),
+        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
+                         moisture=tidy(mesh.owner.grain.source.moisture), moisture_paint=mesh.moisture_paint,
                          material=_material(mesh.owner.grain.source))
     if role == 'BODY':
         return _body(mesh, positions, scale)
