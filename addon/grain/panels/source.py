@@ -43,8 +43,12 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
 
 class GRAIN_PT_source_material(PhysicsPanel, Panel):
     bl_label = "Own Material"
-    bl_parent_id = "GRAIN_PT_source"
+    bl_parent_id = "GRAIN_PT_object"
     bl_options = {'DEFAULT_CLOSED'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and context.object.grain.type in ('SOURCE', 'EMITTER')
 
     def draw_header(self, context: Context) -> None:
         row = self.layout.row()

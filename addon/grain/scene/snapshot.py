@@ -18,7 +18,8 @@ from bpy.types import Object, PropertyGroup, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobObject
-from . import motion, record, simulations
+from . import flow, motion, record, simulations
+from .animate import Curves
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
@@ -55,6 +56,7 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
     scene = simulation.id_data
     snapshot = Snapshot()
     tracks: dict[tuple, record.Track] = {}
+    curves = Curves()
     scale = metres_per_unit(scene)
     roles = set(simulations.objects(simulation))
     for item in roles:
@@ -79,17 +81,19 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
                 snapshot.bodies.append((mesh.owner, entry, mesh.matrix))
             if entry.role != "source" and motion.can_move(mesh.owner, set()):
                 tracks[mesh.key] = record.Track(mesh, entry)
+            if entry.role == "emitter" and motion.can_move(mesh.owner, set()):
+                flow.add_curves(curves, entry, mesh.owner, view_layer, scale)
         _check_empty(roles - found, view_layer)
         if simulation.solver == 'DEM' and simulation.grain_shape == 'MESH':
             snapshot.objects.append(_grain(simulation.grain_object, depsgraph, scale))
-        if last is not None and tracks:
+        if last is not None and (tracks or curves):
             snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, simulation=simulation),
-                                            scene.frame_current, last, simulation.motion_samples, scale)
+                                            scene.frame_current, last, simulation.motion_samples, scale, curves)
     _name_apart(snapshot.objects)
     # Sources first, then by name: the order of particles must not depend on how Blender lists its objects.
     snapshot.objects.sort(key=lambda entry: (entry.role != "source", entry.name))
-    if not any(entry.role in ("source", "body") for entry in snapshot.objects):
-        raise SnapshotError("There is no sand: select a closed mesh and make it a Source in Properties > Physics")
+    if not any(entry.role in ("source", "emitter", "body") for entry in snapshot.objects):
+        raise SnapshotError("There is no sand: select a closed mesh and make it a Source or an Emitter in Properties > Physics")
     return snapshot
 
 
@@ -230,9 +234,27 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                          material=_material(mesh.owner.grain.source))
     if role == 'BODY':
         return _body(mesh, positions, scale)
+    if role in ('EMITTER', 'KILL'):
+        _check_inside(mesh, snapshot)
+        if role == 'KILL':
+            return JobObject(mesh.name, "kill", positions, mesh.triangles)
+        entry = flow.emitter(mesh.owner, scale)
+        entry.name, entry.positions, entry.triangles = mesh.name, positions, mesh.triangles
+        entry.material = _material(mesh.owner.grain.source)
+        return entry
     settings = mesh.owner.grain.collider
     return JobObject(mesh.name, "collider", positions, mesh.triangles,
                      friction=tidy(tan(settings.friction_angle)), thickness=tidy(settings.thickness * scale))
+
+
+def _check_inside(mesh: Mesh, snapshot: Snapshot) -> None:
+    is_emitter = mesh.owner.grain.type == 'EMITTER'
+    open_edges = count_open_edges(mesh.triangles)
+    if not open_edges or (is_emitter and mesh.owner.grain.emitter.place == 'SURFACE'):
+        return
+    remedy = "Set From to Surface, or close it" if is_emitter else "Close it"
+    snapshot.warnings.append(f"'{mesh.name}' is not closed ({open_edges} open edges), so it is not clear what is inside. {remedy}, "
+                             "for instance with a Solidify modifier or Fill Holes")
 
 
 def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:
