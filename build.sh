@@ -26,7 +26,7 @@ TEXT
 
 # --- what has to be installed -------------------------------------------------------------------
 
-BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libxxhash-dev libzstd-dev libopenvdb-dev libtbb-dev libimath-dev"
+BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libxxhash-dev libzstd-dev libopenvdb-dev libtbb-dev libboost-dev libimath-dev"
 BLENDER_PACKAGES="blender python3-numpy"
 TEST_PACKAGES="xvfb xauth libgl1-mesa-dri libopenvdb-tools clang-format-14"
 CLANG_PACKAGES="clang-14 libomp-14-dev libclang-rt-14-dev"

@@ -80,7 +80,9 @@ def _seconds(found: dict[str, Any], suffix: str = "") -> str:
 
 
 def _ours(found: dict[str, Any]) -> str:
-    if "simulate" not in found:
+    if found and "simulate" not in found:
+        return ""  # nothing moves
+    if not found:
         return NOT_MEASURED
     return f"{_counts(found)}, {found['frames']} frames<br>{_seconds(found)}<br>{found['memory'] / 1e6:.0f} MB"
 

@@ -7,13 +7,32 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
 from . import compat, runtime, writing
-from .scene import apply, estimate, migrate, paths, playback, relocate, simulations, volumes
+from .scene import apply, baking, estimate, migrate, paths, playback, relocate, simulations, volumes
 
 
 @persistent
 @writing.always_writes
 def on_frame_change(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
-    playback.show_scene(scene, is_render=depsgraph is not None and depsgraph.mode == 'RENDER')
+    playback.show_scene(scene, depsgraph is not None and depsgraph.mode == 'RENDER', depsgraph)
+
+
+@persistent
+def on_render_end(*_: Any) -> None:
+    """A render has left its own amount of grains in the sand object; the viewport's comes back once nothing is rendered."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(_show_viewport):
+        bpy.app.timers.register(_show_viewport, first_interval=0.1)
+
+
+def _show_viewport() -> Optional[float]:
+    if baking.is_rendering():
+        return 0.1
+    _show_all()
+    return None
+
+
+@writing.always_writes
+def _show_all() -> None:
+    playback.show_all()
 
 
 @persistent
@@ -82,6 +101,7 @@ def on_depsgraph_update(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> 
 
 _HANDLERS: tuple[tuple[tuple[str, ...], Callable[..., None]], ...] = (
     (("frame_change_post",), on_frame_change),
+    (("render_complete", "render_cancel"), on_render_end),
     (("load_pre", "exit_pre"), on_load_pre),
     (("load_post",), on_load_post),
     (("undo_post", "redo_post"), on_undo),
@@ -103,8 +123,9 @@ def register() -> None:
 
 
 def unregister() -> None:
-    if bpy.app.timers.is_registered(_take_over_open_file):
-        bpy.app.timers.unregister(_take_over_open_file)
+    for timer in (_take_over_open_file, _show_viewport):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
     atexit.unregister(runtime.end_process)
     runtime.forget()
     for names, function in reversed(_HANDLERS):

@@ -22,7 +22,8 @@ VOLUME_FOLDER = "volume"
 FORMAT = 2
 FRAME_HEADER_BYTES = 64 + 3 * 64
 
-_OWN = re.compile(r"(cache\.json|(coarse|birth)_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
+_OWN = re.compile(r"log\.jsonl|(cache\.json|(coarse|birth)_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
+_CHECKPOINT = re.compile(r"checkpoint_(-?\d+)\.grain")
 _OWN_GRAINS = re.compile(r"(cache\.json|(grains|birth)_-?\d+\.grain|checkpoint\.grain)(\.part)?|lock")
 _OWN_VOLUME = re.compile(r"(cache\.json|volume_\d+\.vdb)(\.part)?|lock")
 _OWN_JOB = re.compile(r"(job\.json|geometry\.bin)(\.part)?")
@@ -169,16 +170,17 @@ def _is_grain_cache(folder: Path) -> bool:
     return isinstance(manifest, dict) and "fingerprint" in manifest and "frames" in manifest
 
 
-def free(folder: Path) -> int:
-    """Deletes the frames, checkpoints, manifest and job; returns how many bytes. Other files stay where they are."""
+def free(folder: Path, part: str = "") -> int:
+    """Deletes the frames, checkpoints, manifest and job, or only one part (GRAINS_FOLDER, VOLUME_FOLDER); returns how many
+    bytes. Other files stay where they are."""
     if not folder.is_dir():
         return 0
     if not _is_grain_cache(folder):
         raise CacheError(f"{folder} holds no Grain bake, so nothing was deleted. Check the cache folder")
-    if any(is_busy(part) for part in (folder, folder / GRAINS_FOLDER, folder / VOLUME_FOLDER)):
+    if any(is_busy(place) for place in (folder, folder / GRAINS_FOLDER, folder / VOLUME_FOLDER)):
         raise CacheError(f"A bake is writing to {folder}. Stop it first")
     byte_count = 0
-    files = own_files(folder)
+    files = [path for path in own_files(folder) if not part or path.parent.name == part]
     # The manifest goes first: what is left after an interruption is no cache any more, not a cache with holes.
     files.sort(key=lambda path: path.name != MANIFEST)
     for path in files:
@@ -188,7 +190,8 @@ def free(folder: Path) -> int:
         except OSError as error:
             raise CacheError(f"{path} cannot be deleted: {error.strerror}") from error
         byte_count += size
-    for parent in (folder / GRAINS_FOLDER, folder / VOLUME_FOLDER, folder / JOB_FOLDER, folder):
+    for parent in ((folder / part,) if part else
+                   (folder / GRAINS_FOLDER, folder / VOLUME_FOLDER, folder / JOB_FOLDER, folder)):
         try:
             parent.rmdir()
         except FileNotFoundError:
@@ -217,6 +220,15 @@ def move(source: Path, target: Path) -> None:
         destination.parent.mkdir(exist_ok=True)
         shutil.move(path, destination)
     _forget(source)
+
+
+def checkpoint_frames(folder: Path) -> list[int]:
+    """Frames which a bake can go on from, ascending."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return []
+    kept = [int(match.group(1)) for match in map(_CHECKPOINT.fullmatch, os.listdir(folder)) if match]
+    return sorted(frame for frame in kept if frame in manifest.particles)
 
 
 def free_space(folder: Path) -> Optional[int]:

@@ -160,6 +160,11 @@ def _unusual(solver: Solver) -> dict[str, Any]:
     return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
 
 
+def describe_upsample(wish: Upsample) -> dict[str, Any]:
+    count = {"grains_per_particle": wish.grains_per_particle} if wish.grains_per_particle else {"grains": wish.grains}
+    return {**count, "size_spread": wish.size_spread, "seed": wish.seed, "orientation": wish.orientation}
+
+
 def describe(job: Job) -> tuple[dict[str, Any], bytes]:
     """What goes into job.json and into geometry.bin."""
     geometry = _Geometry()
@@ -174,10 +179,7 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
         },
     }
     if job.upsample is not None:
-        count = ({"grains_per_particle": job.upsample.grains_per_particle} if job.upsample.grains_per_particle
-                 else {"grains": job.upsample.grains})
-        document["upsample"] = {**count, "size_spread": job.upsample.size_spread, "seed": job.upsample.seed,
-                                "orientation": job.upsample.orientation}
+        document["upsample"] = describe_upsample(job.upsample)
     objects = [_describe_object(item, geometry) for item in job.objects]
     if job.solver.type != "sph":  # what has no part in it must not make a bake look outdated
         for entry in objects:
@@ -206,12 +208,13 @@ def write(job: Job, folder: Path) -> None:
     _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
 
 
-def set_volume(folder: Path, settings: dict[str, Any]) -> None:
-    """What `grain volume` is to make of the job in this folder; nothing else of it changes. Raises OSError."""
+def set_part(folder: Path, name: str, settings: dict[str, Any]) -> None:
+    """What `grain volume` or `grain upsample` is to make of the job in this folder; nothing else of it changes. Raises
+    OSError."""
     document = read_document(folder)
     if document is None:
         raise FileNotFoundError(2, "the job is missing", str(folder / JOB_FILE))
-    document["volume"] = settings
+    document[name] = settings
     _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
 
 

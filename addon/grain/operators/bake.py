@@ -139,7 +139,7 @@ class BakeRunner:
         if context.workspace.name != self._workspace:
             self._clear_status()
             self._workspace = context.workspace.name
-        context.workspace.status_text_set(f"Grain: {baking.summary(self._bake)}      ESC  Stop")
+        context.workspace.status_text_set(f"Grain: {baking.summary(self._bake)}      ESC  Pause")
         redraw_panels(context)
 
     def _clear_status(self) -> None:
@@ -203,8 +203,8 @@ class GRAIN_OT_bake_anew(Operator):
 
 class GRAIN_OT_stop(Operator):
     bl_idname = "grain.stop"
-    bl_label = "Stop"
-    bl_description = "Stop the bake. What is baked stays, and Resume goes on from there"
+    bl_label = "Pause"
+    bl_description = "Pause the bake. What is baked stays, and Resume goes on from there"
     bl_options = {'REGISTER'}
 
     @classmethod

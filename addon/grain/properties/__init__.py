@@ -11,6 +11,7 @@ CLASSES = (
     cover.GRAIN_PG_cover,
     object.GRAIN_PG_object,
     display.GRAIN_PG_display,
+    display.GRAIN_PG_retime,
     volume.GRAIN_PG_volume,
     simulation.GRAIN_PG_simulation,
     scene.GRAIN_PG_scene,

@@ -7,7 +7,7 @@ from bpy.types import Context, Object, PropertyGroup
 
 from .. import compat, runtime
 from ..scene import playback, simulations, snapshot
-from .display import GRAIN_PG_display
+from .display import GRAIN_PG_display, GRAIN_PG_retime
 from .volume import GRAIN_PG_volume
 
 FRAME_LIMIT = 1048574
@@ -145,7 +145,7 @@ class GRAIN_PG_simulation(PropertyGroup):
         description="Error a step may make, in radii")
     sleep: BoolProperty(
         name="Let Grains Sleep", default=True,
-        description="Grains that lie still are left alone until something moves near them. Heaps bake several times "
+        description="Sand that lies still is left alone until something moves near it. Heaps bake several times "
                     "faster, and nobody sees it")
     density: FloatProperty(
         name="Density", default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000,
@@ -209,6 +209,7 @@ class GRAIN_PG_simulation(PropertyGroup):
                     "The result does not depend on it")
 
     display: PointerProperty(type=GRAIN_PG_display)
+    retime: PointerProperty(type=GRAIN_PG_retime)
     volume: PointerProperty(type=GRAIN_PG_volume)
     sand_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})
     shape_object: PointerProperty(type=bpy.types.Object, options={'HIDDEN'})  # what grains are drawn as; none: points

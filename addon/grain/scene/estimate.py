@@ -19,6 +19,9 @@ BYTES_PER_ORIENTATION = 4
 CHECKPOINT_BYTES_PER_GRAIN = 40
 CHECKPOINT_BYTES_PER_PARTICLE = 80  # a heap's contacts included
 CHECKPOINT_EVERY = 10  # frames
+# What libgrain plans for (src/job/bake.c); bulks take less than half of it, grains of several balls that many times.
+MEMORY_PER_PARTICLE = {'DEM': 900, 'MPM': 400, 'SPH': 400}
+_BALLS = {'SPHERE': 1, 'TETRAHEDRON': 4, 'CUBE': 8, 'ROD': 4, 'BEAN': 3}
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Body:
 class Estimate:
     particles: float
     byte_count: float  # of the whole cache
+    memory: float  # bytes of the program that bakes, at most
     free_bytes: Optional[int]
 
 
@@ -107,5 +111,7 @@ def of_simulation(simulation: Simulation, depsgraph: Depsgraph) -> Estimate:
                   else particles * simulation.grains_per_particle)
         packed = BYTES_PER_GRAIN + (BYTES_PER_ORIENTATION if simulation.shape_object is not None else 0)
         byte_count += grains * (packed * frame_count + CHECKPOINT_BYTES_PER_GRAIN)
-    return Estimate(particles, byte_count + cache.FRAME_HEADER_BYTES * frame_count,
+    balls = 1 if simulation.solver != 'DEM' else _BALLS.get(simulation.grain_shape, simulation.grain_balls)
+    memory = particles * MEMORY_PER_PARTICLE.get(simulation.solver, 900) * balls
+    return Estimate(particles, byte_count + cache.FRAME_HEADER_BYTES * frame_count, memory,
                     cache.free_space(paths.cache_folder(simulation)))

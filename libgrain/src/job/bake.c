@@ -9,6 +9,7 @@
 #include "job/birth.h"
 #include "mesh/mesh.h"
 #include "sim/dem/dem_shape.h"
+#include "sim/meso/meso.h"
 #include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
 #include "sim/sim.h"
@@ -24,7 +25,7 @@
 #define COLLIDER_BAND_VOXELS 3.0f
 #define COLLIDER_MOST_VOXELS 16.0f
 // Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii. Smoothed particles reach as
-// far as one cell.
+// far as one cell, mesoscopic ones see walls as far as paste does.
 #define CONTINUUM_BAND_RADII 7.5f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
@@ -121,7 +122,8 @@ static GrainResult watch_substep(void *user, double frame_fraction)
 
 static int is_continuum(const Job *job)
 {
-    return strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0;
+    return strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0 ||
+           strcmp(job->solver, meso_solver.name) == 0;
 }
 
 // One a line, in the order of the columns in frames.
@@ -155,7 +157,8 @@ static GrainResult open_cache(Bake *bake)
     if (result == GRAIN_OK && !bake->def->cache_folder) result = file_join(bake->def->job_folder, "cache", &folder);
     if (result == GRAIN_OK)
         result = cache_open(&bake->cache, folder ? folder : bake->def->cache_folder, &wanted,
-                            bake->def->restart ? CACHE_RESTART : CACHE_KEEP);
+                            (CacheOpening[]){CACHE_KEEP, CACHE_RESTART, CACHE_ADOPT}[bake->def->restart]);
+    if (result == GRAIN_OK && bake->def->restart == 2) cache_forget_frames(&bake->cache, bake->def->keep_frame);
     bake->cache.checkpoint_every = job->checkpoint_every;
     alloc_free(folder);
     alloc_free(wanted.bodies);
@@ -330,6 +333,7 @@ static GrainResult create_sim(Bake *bake)
                   .model = job->model,
                   .particle_moisture = bake->particle_moisture,
                   .moisture_diffusion = job->moisture_diffusion,
+                  .meso = job->meso,
                   .cohesion = job->dem.cohesion,
                   .young_modulus = job->dem.young_modulus,
                   .poisson_ratio = job->dem.poisson_ratio,
@@ -405,7 +409,7 @@ static GrainResult write_births(Bake *bake, int32_t frame)
 static GrainResult write_frame(Bake *bake, int32_t frame)
 {
     TRY(write_births(bake, frame));
-    TRY(bake->sim.solver->read(bake->sim.state, &bake->particles));
+    TRY(sim_read(&bake->sim, &bake->particles));
     Column columns[BODY_COLUMNS + 1];
     int column_count = body_columns(bake, columns);
     if (bake->particles.moisture)
@@ -443,7 +447,7 @@ static GrainResult bake_frames(Bake *bake)
     if (bake->def->limit_frames && bake->def->last_frame < until) until = bake->def->last_frame;
     while (bake->last_frame < until) {
         bake->frame_began = run_clock();
-        GrainResult result = sim_advance_frame(&bake->sim, watch_substep, bake);
+        GrainResult result = sim_advance_frame(&bake->sim, &(SimWatch){watch_substep, NULL, bake});
         if (result == GRAIN_CANCELLED) TRY(write_checkpoint(bake));
         TRY(result);
         TRY(write_frame(bake, bake->last_frame + 1));
@@ -478,6 +482,8 @@ GrainResult grain_bake(const GrainBakeDef *def)
 {
     CHECK_STRUCT(def, GrainBakeDef);
     if (!def->job_folder) return fail(GRAIN_ERROR_ARGUMENT, "GrainBakeDef.job_folder is NULL");
+    if (def->restart < 0 || def->restart > 2)
+        return fail(GRAIN_ERROR_ARGUMENT, "GrainBakeDef.restart is %d; it must be 0, 1 or 2", def->restart);
     Bake bake = {.def = def, .began = run_clock(), .cache.lock = CACHE_LOCK_NONE};
     GrainRun options = {sizeof options, def->thread_count, report_stage, &bake};
     TRY(run_begin(&bake.run, &options));

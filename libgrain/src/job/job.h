@@ -93,6 +93,7 @@ typedef struct Job {
     const char *law;   ///< of mpm: a name of mpm_law_names
     const char *model; ///< of sph: a name of sph_model_names
     float moisture_diffusion; ///< of sph, m2/s
+    SimMeso meso;
     float particle_radius, size_spread, density, friction, rolling_friction, restitution, softness;
     JobDem dem;
     JobUpsample upsample;
@@ -120,6 +121,10 @@ struct DemShape;
 GrainResult job_grain_shape(const Job *job, struct DemShape *out);
 /// A source's "material": what of it differs from the solver's settings.
 GrainResult job_read_material(const JobNode *source, Job *job, int *material);
+
+// job_meso.c
+/// The keys of "solver" that are meso's own.
+GrainResult job_read_meso(const JobNode *solver, Job *job);
 
 // job_motion.c
 /// An array of geometry.bin.

@@ -194,7 +194,10 @@ static GrainResult read_solver(const JobNode *root, Job *job)
         "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion", "young_modulus", "poisson_ratio",
         "integrator", "tolerance", "sleep",
         // of mpm, of sph
-        "law", "model", "moisture_diffusion", NULL};
+        "law", "model", "moisture_diffusion",
+        // job_meso.c
+        "interaction", "elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity",
+        "elastic_pieces", "viscous_pieces", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
@@ -215,6 +218,7 @@ static GrainResult read_solver(const JobNode *root, Job *job)
     TRY(job_float(&node, "rolling_friction", 0, 2, 0.3, &job->rolling_friction));
     TRY(job_float(&node, "restitution", 0.05, 1, 0.3, &job->restitution));
     TRY(job_float(&node, "softness", 0.01, 0.5, 0.1, &job->softness));
+    TRY(job_read_meso(&node, job));
     return job_read_dem(&node, job);
 }
 

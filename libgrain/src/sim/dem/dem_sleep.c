@@ -14,15 +14,35 @@ GrainResult dem_sleep_create(Dem *dem)
     DemSleep *sleep = &dem->sleep;
     double gravity = (double)vec3_length(dem->def.gravity);
     // Laws without memory never rest, they creep.
-    sleep->is_allowed =
-        dem->def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING && !dem->adaptive;
-    if (!sleep->is_allowed) return GRAIN_OK;
+    sleep->is_allowed = dem->def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING && !dem->adaptive;
     sleep->speed_squared_over_radius = (float)(REST_PART * REST_PART * gravity);
-    sleep->quiet = ALLOC_ZEROED(int32_t, dem->count);
-    sleep->quiet_before = ALLOC_ZEROED(int32_t, dem->count);
-    sleep->balls = ALLOC_ZEROED(uint8_t, parallel_block_count(dem->count, DEM_SLEEP_RUN));
-    sleep->grains = ALLOC_ZEROED(uint8_t, parallel_block_count(dem->grain_count, DEM_SLEEP_RUN) + 1);
-    return sleep->quiet && sleep->quiet_before && sleep->balls && sleep->grains ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    return dem_sleep_reserve(dem);
+}
+
+GrainResult dem_sleep_reserve(Dem *dem)
+{
+    DemSleep *sleep = &dem->sleep;
+    if (!sleep->is_allowed) return GRAIN_OK;
+    int64_t grown[2] = {sleep->capacity, sleep->capacity}, runs = parallel_block_count(dem->ball_capacity, DEM_SLEEP_RUN);
+    int is_first = sleep->quiet == NULL;
+    TRY(alloc_grow((void **)&sleep->quiet, &grown[0], dem->ball_capacity, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&sleep->quiet_before, &grown[1], dem->ball_capacity, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&sleep->balls, &sleep->runs_capacity, runs, 1));
+    for (int64_t i = 0; is_first && i < dem->count; i++) sleep->quiet[i] = 0;
+    memset(sleep->balls, 0, (size_t)runs);
+    sleep->capacity = grown[0];
+    return GRAIN_OK;
+}
+
+void dem_sleep_wake(Dem *dem, const uint8_t *gone)
+{
+    const DemPairs *pairs = &dem->pairs;
+    // Between this and the lists being made anew nobody asks who stands beside whom.
+    for (int64_t pair = 0; dem->sleep.is_allowed && pairs->own && pair < pairs->count; pair++) {
+        int32_t a = pairs->a[pair], b = pairs->b[pair];
+        if (gone[dem->ball_particle[dem->id[a]]]) dem->sleep.quiet[b] = 0;
+        if (gone[dem->ball_particle[dem->id[b]]]) dem->sleep.quiet[a] = 0;
+    }
 }
 
 void dem_sleep_free(Dem *dem)
@@ -147,6 +167,8 @@ GrainResult dem_sleep_choose(Dem *dem)
     DemSleep *sleep = &dem->sleep;
     if (!sleep->is_allowed) return GRAIN_OK;
     TRY(alloc_grow((void **)&sleep->pairs, &sleep->pairs_capacity, dem_round_up(dem->pairs.count) / DEM_SLEEP_RUN, 1));
+    TRY(alloc_grow((void **)&sleep->grains, &sleep->grains_capacity,
+                   parallel_block_count(dem->grain_count, DEM_SLEEP_RUN), 1));
     choose_grains(dem);
     choose_balls(dem);
     choose_pairs(dem);

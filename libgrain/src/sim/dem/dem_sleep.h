@@ -23,7 +23,7 @@ typedef struct DemSleep {
     float speed_squared_over_radius; ///< m/s2: below this times its radius, the square of a ball's speed is rest
     int32_t *quiet, *quiet_before;   ///< windows that each ball has been quiet for, by place
     uint8_t *balls, *pairs, *grains; ///< of each run: whether it sleeps
-    int64_t pairs_capacity;
+    int64_t pairs_capacity, grains_capacity, runs_capacity, capacity;
     int32_t steps;        ///< since the last window ended
     int32_t evaluate_all; ///< lists are new: nothing has a force yet
     int64_t asleep;       ///< balls
