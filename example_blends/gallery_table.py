@@ -92,7 +92,7 @@ def _timed(plan: plans.Plan, found: dict[str, Any]) -> str:
         return ""
     if "simulate_wall" not in found:
         return NOT_MEASURED
-    return f"{_counts(found)}<br>**{_seconds(found, '_wall')}**<br>{found['memory'] / 1e6:.0f} MB"
+    return f"{_counts(found)}, {found['frames'] - 1} frames<br>**{_seconds(found, '_wall')}**<br>{found['memory'] / 1e6:.0f} MB"
 
 
 def _paper(plan: plans.Plan) -> str:

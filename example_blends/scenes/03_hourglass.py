@@ -15,7 +15,7 @@ PLAN = Plan(
          "them.",
     small=Size(600, 30), picture=Size(9700, 120, 0.8), picture_frame=62,
     timed=Size(27427, 12), paper_counts="27,427 grains of 109,708 spheres", paper_seconds="191",
-    preview=range(1, 121, 3))
+    preview=range(1, 121, 5))
 
 BULB, HALF, WALL = 0.046, 0.100, 0.0035  # m: radius inside, height of a half, thickness of the glass
 FILL = 0.62  # of the upper half's height
@@ -57,7 +57,7 @@ def build(size: Size) -> None:
     studio.source(upper)
     frame(lift)
     studio.stage(0.2)
-    studio.camera((0.26, -0.88, 0.24), (0.0, 0.0, 0.116), lens=88.0, stop=8.0)
+    studio.camera((0.26, -0.88, 0.25), (0.0, 0.0, 0.111), lens=66.0, stop=8.0, exposure=0.6)
 
 
 def frame(lift: float) -> None:
