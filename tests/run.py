@@ -102,7 +102,7 @@ def main() -> int:
     score, wanted = Score(), [s for s in options.only.split(",") if s]
     for name, command in suites(options.build.resolve(), options.keyword).items():
         if not wanted or name in wanted:
-            run_suite(name, command, score, 3600 if options.heavy else 900, may_be_empty=bool(options.keyword))
+            run_suite(name, command, score, 10800 if options.heavy else 900, may_be_empty=bool(options.keyword))
     print()
     for failure in score.failed:
         print(f"FAILED {failure}")

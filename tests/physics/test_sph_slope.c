@@ -113,7 +113,7 @@ HEAVY_TEST(sph_slopes_of_20_layers_at_20_25_30_35_and_40_degrees)
     for (int k = 0; k < 5; k++) check_slope(20.0f + 5.0f * (float)k, 20, 5.0);
 }
 
-HEAVY_TEST(sph_slopes_of_30_layers_at_20_25_and_30_degrees)
+HEAVY_TEST(sph_slopes_of_30_layers_at_20_25_30_35_and_40_degrees)
 {
-    for (int k = 0; k < 3; k++) check_slope(20.0f + 5.0f * (float)k, 30, 5.0);
+    for (int k = 0; k < 5; k++) check_slope(20.0f + 5.0f * (float)k, 30, 5.0);
 }

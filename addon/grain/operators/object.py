@@ -15,7 +15,9 @@ class GRAIN_OT_role_add(Operator):
         name="Type", default='SOURCE',
         items=(('SOURCE', "Source", "Filled with sand at the first frame"),
                ('COLLIDER', "Collider", "Sand falls on it and flows around it"),
-               ('BODY', "Rigid Body", "Sand and other bodies push it")))
+               ('BODY', "Rigid Body", "Sand and other bodies push it"),
+               ('EMITTER', "Emitter", "Sand comes out of it, frame by frame"),
+               ('KILL', "Kill Zone", "Sand that enters it vanishes")))
 
     @classmethod
     def poll(cls, context: Context) -> bool:
