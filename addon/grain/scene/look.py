@@ -102,6 +102,8 @@ def _begin_group(name: str) -> tuple[GeometryNodeTree, Node, Node, Node]:
 
     radius = _add(tree, 'GeometryNodeInputNamedAttribute', -170, -250, data_type='FLOAT')
     radius.inputs["Name"].default_value = "radius"
+    # 3.4 lets an attribute called "radius" through; later versions write the node's own Radius over it.
+    link(_enabled(radius.outputs, "Attribute"), points.inputs["Radius"])
     size = _add(tree, 'ShaderNodeMath', 60, -200, operation='MULTIPLY')
     link(_enabled(radius.outputs, "Attribute"), size.inputs[0])
     link(start.outputs[INPUT_SCALE], size.inputs[1])
