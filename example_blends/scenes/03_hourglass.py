@@ -65,7 +65,8 @@ def frame(lift: float) -> None:
     for name, z in (("Foot", 0.0), ("Top", 2 * HALF + 0.005 + lift)):
         plate = studio.lathe(name, [(0.0, 0.0), (0.062, 0.0), (0.064, 0.002), (0.064, 0.006), (0.060, 0.0085), (0.0, 0.0085)], wood)
         plate.location.z = z
-        plate.data.use_auto_smooth = True
+        if hasattr(plate.data, "use_auto_smooth"):  # gone from 4.1 on
+            plate.data.use_auto_smooth = True
     for k in range(3):
         turn = math.radians(90.0 + 120.0 * k)
         post = studio.lathe(f"Post {k + 1}", [(0.0, 0.004), (0.004, 0.004), (0.004, 0.05), (0.0028, 0.11), (0.004, 0.17),

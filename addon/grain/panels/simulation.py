@@ -100,7 +100,7 @@ def _draw_estimate(layout: UILayout, context: Context, simulation: Simulation) -
 
 
 def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation) -> None:
-    if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'BODY'):
+    if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'EMITTER', 'BODY'):
         return
     draw_wrapped(layout, context, "Nothing stops the sand: make what it falls on a Collider", icon='INFO')
     layout.operator("grain.floor_add", icon='MESH_PLANE')
@@ -124,7 +124,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "law")
     elif settings.solver == 'SPH':
         column.prop(settings, "model")
-        column.prop(settings, "moisture_diffusion")
+        column.prop(settings, "moisture_diffusion", text="Moisture Spread (m²/s)")
     else:
         column.prop(settings, "grain_shape")
         if settings.grain_shape == 'MESH':
@@ -135,7 +135,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
-    column.prop(settings, "density")
+    column.prop(settings, "density", text="Density (kg/m³)")
     if not is_bulk:
         column.prop(settings, "restitution")
         column.prop(settings, "softness")
@@ -214,10 +214,12 @@ def draw_display(layout: UILayout, context: Context) -> None:
     column.prop(display, "shape")
     if display.shape == 'OBJECT':
         column.prop(display, "shape_source")
+    layout.prop(display, "use_rest")
     layout.prop(display, "look")
     item = apply.sand_object(simulation)
     if item is not None and item.material_slots:
         layout.prop(item.material_slots[0], "material", text="Material")
+    layout.operator("grain.asset_library_add", icon='ASSET_MANAGER')
 
 
 def draw_retime(layout: UILayout, context: Context) -> None:
