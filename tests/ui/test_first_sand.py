@@ -20,7 +20,7 @@ parser.add_argument("-k", dest="keyword", default="")
 options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 FIRST_FRAME_SECONDS = 5.0
-LAST_FRAME = 20
+LAST_FRAME = 16
 
 support.enable()
 from grain import runtime  # noqa: E402

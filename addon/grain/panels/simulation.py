@@ -124,7 +124,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "law")
     elif settings.solver == 'SPH':
         column.prop(settings, "model")
-        column.prop(settings, "moisture_diffusion", text="Moisture Spread (m²/s)")
+        column.prop(settings, "moisture_diffusion", text="Spread m²/s")
     else:
         column.prop(settings, "grain_shape")
         if settings.grain_shape == 'MESH':
@@ -135,7 +135,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
-    column.prop(settings, "density", text="Density (kg/m³)")
+    column.prop(settings, "density", text="Density kg/m³")
     if not is_bulk:
         column.prop(settings, "restitution")
         column.prop(settings, "softness")
@@ -165,9 +165,12 @@ def draw_upsample(layout: UILayout, context: Context) -> None:
     column = layout.column()
     column.active = settings.use_upsample
     column.prop(settings, "upsample_mode")
-    column.prop(settings, "grain_millions" if settings.upsample_mode == 'TOTAL' else "grains_per_particle")
-    column.prop(settings, "grain_size_spread")
-    column.prop(settings, "grain_seed")
+    if settings.upsample_mode == 'TOTAL':
+        column.prop(settings, "grain_millions", text="Millions")
+    else:
+        column.prop(settings, "grains_per_particle", text="Per Particle")
+    column.prop(settings, "grain_size_spread", text="Size Spread")
+    column.prop(settings, "grain_seed", text="Seed")
     if settings.use_upsample:
         expected = estimate.of_simulation(settings, context.view_layer.depsgraph)
         if expected.particles >= 1.0 and settings.upsample_mode == 'PER_PARTICLE':
@@ -207,7 +210,7 @@ def draw_display(layout: UILayout, context: Context) -> None:
     for where in ("viewport", "render"):
         row = layout.row()
         row.active = getattr(display, f"{where}_display") != 'HIDDEN'
-        row.prop(display, f"{where}_{by}", slider=by == "amount")
+        row.prop(display, f"{where}_{by}", text=f"In {where.title()}", slider=by == "amount")
     layout.prop(display, "radius_scale")
     column = layout.column()
     column.active = shapes.is_wanted(simulation)

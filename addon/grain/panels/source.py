@@ -64,4 +64,4 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
         column = layout.column()
         column.enabled = settings.use_material and not runtime.is_baking()
         for name in ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"):
-            column.prop(settings, name, **({"text": "Density (kg/m³)"} if name == "density" else {}))
+            column.prop(settings, name, **({"text": "Density kg/m³"} if name == "density" else {}))
