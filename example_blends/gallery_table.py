@@ -80,7 +80,9 @@ def _seconds(found: dict[str, Any], suffix: str = "") -> str:
 
 
 def _ours(found: dict[str, Any]) -> str:
-    if "simulate" not in found:
+    if found and "simulate" not in found:
+        return ""  # nothing moves
+    if not found:
         return NOT_MEASURED
     return f"{_counts(found)}, {found['frames']} frames<br>{_seconds(found)}<br>{found['memory'] / 1e6:.0f} MB"
 
@@ -90,7 +92,7 @@ def _timed(plan: plans.Plan, found: dict[str, Any]) -> str:
         return ""
     if "simulate_wall" not in found:
         return NOT_MEASURED
-    return f"{_counts(found)}<br>**{_seconds(found, '_wall')}**<br>{found['memory'] / 1e6:.0f} MB"
+    return f"{_counts(found)}, {found['frames'] - 1} frames<br>**{_seconds(found, '_wall')}**<br>{found['memory'] / 1e6:.0f} MB"
 
 
 def _paper(plan: plans.Plan) -> str:

@@ -14,7 +14,7 @@ import threading
 import time
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Optional
 
 import bpy
 
@@ -32,17 +32,29 @@ def load(name: str) -> ModuleType:
     return module
 
 
-def bake_and_measure(module: ModuleType, size: plans.Size, file: Path) -> tuple[dict[str, Any], measure.Bake]:
-    """The scene at this size: saved, baked beside the file, and what of it was measured."""
+def build(module: ModuleType, size: plans.Size) -> None:
     studio.begin(module.PLAN.title)
     module.build(size)
+    studio.fit_particles(size)
+
+
+def bake_and_measure(module: ModuleType, size: plans.Size, file: Path) -> tuple[dict[str, Any], Optional[measure.Bake]]:
+    """The scene at this size: saved, baked beside the file, and what of it was measured."""
+    build(module, size)
     bpy.ops.wm.save_as_mainfile(filepath=str(file), compress=True)
+    if size.frames == 0:
+        return measured(module, None), None
     numbers = bake(size)
     found = cached()
     numbers["particles"] = found.particles()
     numbers["bodies"] = len(found.bodies)
-    numbers["facts"] = [[fact.text, bool(fact.holds)] for fact in module.measure(found)]
+    if size is not module.PLAN.timed:  # which ends before there is something to measure
+        numbers.update(measured(module, found))
     return numbers, found
+
+
+def measured(module: ModuleType, found: Optional[measure.Bake]) -> dict[str, Any]:
+    return {"facts": [[fact.text, bool(fact.holds)] for fact in module.measure(found)]}
 
 
 def cached() -> measure.Bake:
@@ -128,20 +140,20 @@ def main() -> None:
     file = out / f"{options['scene']}.blend"
     result: dict[str, Any] = {}
     if options["blend"]:  # the one in the repository: without a bake
-        studio.begin(plan.title)
-        module.build(plan.picture)
+        build(module, plan.picture)
         bpy.ops.wm.save_as_mainfile(filepath=options["blend"], compress=True)
     if options["bake"]:
         result, _ = bake_and_measure(module, size, file)
         bpy.ops.wm.save_mainfile(compress=True)
     else:
         # A changed light, camera or material shows without a new bake.
-        studio.begin(plan.title)
-        module.build(size)
+        build(module, size)
         bpy.ops.wm.save_as_mainfile(filepath=str(file), compress=True)
-        from grain.scene import apply
-        apply.ensure_sand_object(studio.simulation())
-        result["facts"] = [[fact.text, bool(fact.holds)] for fact in module.measure(cached())]
+        if size.frames > 0:
+            from grain.scene import apply, shapes
+            shapes.update(studio.simulation(), bpy.context.evaluated_depsgraph_get())
+            apply.ensure_sand_object(studio.simulation())
+        result = measured(module, cached() if size.frames > 0 else None)
     finish = getattr(module, "finish", None)  # what a scene changes once its sand is there
     if finish is not None:
         finish()

@@ -53,8 +53,17 @@ class Bake:
     def particles(self, frame: Optional[int] = None) -> int:
         return self.manifest.particles[self.last if frame is None else frame]
 
+    def body(self, column: str, frame: int, name: str) -> np.ndarray:
+        """Of one body: "position", "velocity", "spin" or "orientation"."""
+        return self.column(f"body.{column}", frame)[self.bodies.index(name)]
+
     def body_positions(self, frame: Optional[int] = None) -> np.ndarray:
         return self.column("body.position", self.last if frame is None else frame)
+
+
+def bulk_mass(bake: Bake, density: float = 2600.0) -> float:
+    """Of one particle of a bulk: six tenths of its room are grains, and the room is that of close packed balls."""
+    return 0.6 * density * float(2.0 * bake.column("radius", bake.last)[0]) ** 3 / 2.0 ** 0.5
 
 
 def flank_angle(places: np.ndarray, middle: tuple[float, float] = (0.0, 0.0), rings: int = 12) -> float:

@@ -13,8 +13,9 @@ HERE = Path(__file__).resolve().parent
 class Size:
     """One resolution of a scene."""
     particles: int  # simulated, about; bodies where the scene has no sand
-    frames: int  # baked
+    frames: int  # baked; 0: nothing moves
     grains: float = 0.0  # millions of render grains; 0: the particles are what is seen
+    as_paper: bool = False  # to be timed: with the paper's grains, from where the action begins
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Plan:
     paper_seconds: str = ""  # for a frame
     preview: Optional[range] = None  # frames of a small animation
     more_pictures: dict[str, int] = field(default_factory=dict)  # suffix of the file, frame
-    samples: int = 64  # of the picture
+    samples: int = 40  # of the picture
+    is_heavy: bool = False  # its small version runs only with the long tests
 
     @property
     def pictures(self) -> dict[str, int]:

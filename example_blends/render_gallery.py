@@ -22,7 +22,7 @@ import plan as plans
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-PREVIEW_SHARE, PREVIEW_SAMPLES, PREVIEW_DELAY = 42, 28, 62  # %, and milliseconds between frames
+PREVIEW_SHARE, PREVIEW_SAMPLES, PREVIEW_DELAY = 40, 9, 120  # %, and milliseconds between frames
 
 
 def scene_names(wanted: list[str]) -> list[str]:
@@ -100,12 +100,12 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="the version of the tests: seconds, a small picture, no row")
     parser.add_argument("--time", action="store_true", help="seconds for a frame at the paper's counts; no picture")
     parser.add_argument("--preview", action="store_true", help="the small animation, of scenes that have one")
-    parser.add_argument("--draft", action="store_true", help="a small picture in the out folder; no row")
+    parser.add_argument("--draft", action="store_true", help="a small picture, in the out folder")
     parser.add_argument("--no-bake", action="store_true", help="render what is baked already")
     parser.add_argument("--table", action="store_true", help="only write README.md again")
     parser.add_argument("--out", type=Path, default=ROOT / "build/gallery")
     options = parser.parse_args()
-    out, is_trial = options.out.resolve(), options.small or options.draft
+    out, is_trial = options.out.resolve(), options.small
     kept = HERE / "gallery.json"
     for name in [] if options.table else scene_names(options.names):
         plan = plans.read(name)

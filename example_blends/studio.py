@@ -37,29 +37,35 @@ def begin(name: str) -> bpy.types.Scene:
     return scene
 
 
-def sand(size: Size, volume: float, solver: str, fps: int = 50, friction: float = 33.0, spread: Optional[float] = None,
-         **others: Any) -> float:
-    """Settings of the sand: a radius that gives about so many particles in this volume, and whatever else is named.
-    Returns the radius."""
+def sand(size: Size, solver: str, fps: int = 50, friction: float = 33.0, spread: Optional[float] = None, **others: Any) -> None:
+    """Settings of the sand, and whatever else is named. The size of its particles follows when all sources are there
+    (`fit_particles`)."""
     scene = bpy.context.scene
     settings = simulation(scene)
     settings.solver = solver
     settings.size_spread = (0.2 if solver == 'DEM' else 0.0) if spread is None else spread
-    radius = radius_for(size.particles, volume, settings.size_spread)
-    settings.particle_radius = radius
     settings.friction_angle = math.radians(friction)
     for key, value in others.items():
         setattr(settings, key, value)
     if size.grains > 0.0:
         settings.use_upsample, settings.upsample_mode, settings.grain_millions = True, 'TOTAL', size.grains
     scene.frame_start, scene.frame_end, scene.render.fps = 1, size.frames, fps
-    return radius
 
 
-def radius_for(particles: int, volume: float, spread: float) -> float:
-    """Sources are filled as oranges lie in a crate: sqrt(2) to the cube of a spacing."""
-    spacing = (volume * math.sqrt(2.0) / particles) ** (1.0 / 3.0)
-    return spacing / (2.002 * (1.0 + spread))
+def fit_particles(size: Size) -> None:
+    """A radius that fills the sources with as many particles as are wanted, by the add-on's own estimate."""
+    from grain.scene import estimate, simulations
+    settings = simulation()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    rooms = [estimate.source_body(item, depsgraph) for item in simulations.objects(settings, 'SOURCE')]
+    if not rooms:
+        return
+    low, high = 0.0, 0.5 * sum(room.volume for room in rooms) ** (1.0 / 3.0)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        count = sum(estimate.particles_in(room, middle, settings.size_spread) for room in rooms)
+        low, high = (middle, high) if count > size.particles else (low, middle)
+    settings.particle_radius = high
 
 
 def source(item: bpy.types.Object, velocity: Triple = (0.0, 0.0, 0.0), **others: Any) -> bpy.types.Object:
@@ -240,7 +246,7 @@ def glass() -> bpy.types.Material:
     output = tree.nodes.new('ShaderNodeOutputMaterial')
     clear, shine, mix = (tree.nodes.new(kind) for kind in
                          ('ShaderNodeBsdfTransparent', 'ShaderNodeBsdfGlossy', 'ShaderNodeMixShader'))
-    clear.inputs["Color"].default_value = (0.94, 0.975, 0.965, 1.0)
+    clear.inputs["Color"].default_value = (0.975, 0.99, 0.985, 1.0)
     shine.inputs["Roughness"].default_value = 0.04
     # Reflection grows towards the edge, but never takes all: there is not enough of a room to be reflected.
     edge = tree.nodes.new('ShaderNodeLayerWeight')
@@ -335,7 +341,7 @@ def light(name: str, place: Sequence[float], target: Sequence[float], size: floa
 
 
 def camera(place: Triple, target: Triple, lens: float = 60.0, stop: float = 0.0,
-           width: int = 960, height: int = 540) -> bpy.types.Object:
+           width: int = 768, height: int = 432, exposure: float = 0.0) -> bpy.types.Object:
     """And how the picture is made. `stop` above 0: depth of field, sharp at the target."""
     scene = bpy.context.scene
     data = bpy.data.cameras.new("Camera")
@@ -353,12 +359,12 @@ def camera(place: Triple, target: Triple, lens: float = 60.0, stop: float = 0.0,
     scene.render.use_motion_blur, scene.render.motion_blur_shutter = True, 0.2
     scene.cycles.samples = 64
     scene.cycles.use_adaptive_sampling, scene.cycles.adaptive_threshold = True, 0.04
-    scene.cycles.max_bounces, scene.cycles.diffuse_bounces, scene.cycles.transmission_bounces = 5, 2, 4
+    scene.cycles.max_bounces, scene.cycles.diffuse_bounces, scene.cycles.transmission_bounces = 4, 1, 3
     scene.cycles.transparent_max_bounces = 12
     scene.cycles.caustics_reflective = scene.cycles.caustics_refractive = False
     scene.cycles.sample_clamp_indirect = 4.0
     scene.cycles.use_denoising = False  # Debian's Blender has no denoiser
-    scene.view_settings.view_transform = 'Filmic'
+    scene.view_settings.view_transform, scene.view_settings.exposure = 'Filmic', exposure
     scene.view_settings.look = 'Medium High Contrast'
     return item
 

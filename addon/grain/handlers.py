@@ -7,13 +7,32 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
 from . import compat, runtime, writing
-from .scene import apply, estimate, migrate, paths, playback, relocate, simulations, volumes
+from .scene import apply, baking, estimate, migrate, paths, playback, relocate, simulations, volumes
 
 
 @persistent
 @writing.always_writes
 def on_frame_change(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
-    playback.show_scene(scene, is_render=depsgraph is not None and depsgraph.mode == 'RENDER')
+    playback.show_scene(scene, depsgraph is not None and depsgraph.mode == 'RENDER', depsgraph)
+
+
+@persistent
+def on_render_end(*_: Any) -> None:
+    """A render has left its own amount of grains in the sand object; the viewport's comes back once nothing is rendered."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(_show_viewport):
+        bpy.app.timers.register(_show_viewport, first_interval=0.1)
+
+
+def _show_viewport() -> Optional[float]:
+    if baking.is_rendering():
+        return 0.1
+    _show_all()
+    return None
+
+
+@writing.always_writes
+def _show_all() -> None:
+    playback.show_all()
 
 
 @persistent
@@ -34,7 +53,16 @@ def _take_over_open_file() -> None:
         migrate.from_single(scene)
     for simulation in simulations.of_file():
         volumes.follow_cache(simulation)
+    _know_places()
     playback.show_all(is_render=bpy.app.background)
+
+
+def _know_places() -> None:
+    """From 4.2 on objects have no place in the world before they are evaluated, and bodies are posed from there."""
+    if any(item.grain.type == 'BODY' for item in bpy.data.objects):
+        for scene in bpy.data.scenes:
+            for layer in scene.view_layers:
+                layer.update()
 
 
 @persistent
@@ -43,6 +71,7 @@ def on_undo(*_: Any) -> None:
     """The sand's mesh went back in time with everything else."""
     runtime.state.shown.clear()
     estimate.forget_all()
+    _know_places()
     playback.show_all()
 
 
@@ -82,6 +111,7 @@ def on_depsgraph_update(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> 
 
 _HANDLERS: tuple[tuple[tuple[str, ...], Callable[..., None]], ...] = (
     (("frame_change_post",), on_frame_change),
+    (("render_complete", "render_cancel"), on_render_end),
     (("load_pre", "exit_pre"), on_load_pre),
     (("load_post",), on_load_post),
     (("undo_post", "redo_post"), on_undo),
@@ -103,8 +133,9 @@ def register() -> None:
 
 
 def unregister() -> None:
-    if bpy.app.timers.is_registered(_take_over_open_file):
-        bpy.app.timers.unregister(_take_over_open_file)
+    for timer in (_take_over_open_file, _show_viewport):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
     atexit.unregister(runtime.end_process)
     runtime.forget()
     for names, function in reversed(_HANDLERS):

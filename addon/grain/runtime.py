@@ -34,8 +34,7 @@ class Bake:
 class Shown:
     """What the sand object holds at present."""
     frame: Optional[int] = None  # of the cache
-    # Time the file was written, unit scale, seconds moved on, share of the grains, file name.
-    stamp: tuple[int, float, float, float, str] = (0, 0.0, 0.0, 1.0, "")
+    stamp: tuple = ()  # time the file was written, unit scale, which part of it, file name
     object_name: str = ""
     message: Optional[Message] = None
 

@@ -5,13 +5,15 @@
 #include <stdio.h>
 
 static const char help[] =
-    "usage: grain bake JOB [--cache DIR] [--threads N] [--restart] [--until FRAME]\n"
+    "usage: grain bake JOB [--cache DIR] [--threads N] [--restart] [--from FRAME] [--until FRAME]\n"
     "\n"
     "Simulates the job folder JOB (job.json, geometry.bin) into a cache folder, going on where the cache ends.\n"
     "\n"
     "  --cache DIR     where frames go; default JOB/cache\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
     "  --restart       throw away what the cache holds and begin anew\n"
+    "  --from FRAME    throw away what comes after this frame and go on from the newest checkpoint up to it, with the job\n"
+    "                  as it is now: for changing something in the middle of a shot\n"
     "  --until FRAME   stop after this frame; the same command without it goes on\n"
     "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C write a checkpoint and stop.\n"
@@ -25,12 +27,18 @@ static int parse(int argument_count, char **arguments, GrainBakeDef *def)
     static const struct option options[] = {
         {"cache", required_argument, NULL, 'c'}, {"threads", required_argument, NULL, 't'},
         {"restart", no_argument, NULL, 'r'},     {"until", required_argument, NULL, 'u'},
-        {"help", no_argument, NULL, 'h'},        {0}};
+        {"from", required_argument, NULL, 'f'},  {"help", no_argument, NULL, 'h'},
+        {0}};
     int option, exit_code;
     while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
         switch (option) {
         case 'r':
             def->restart = 1;
+            break;
+        case 'f':
+            if (!cli_parse_number(optarg, INT32_MIN, INT32_MAX, &def->keep_frame))
+                return cli_usage("bake", "--from is '%s'; it must be a frame number", optarg);
+            def->restart = 2;
             break;
         case 'u':
             if (!cli_parse_number(optarg, INT32_MIN, INT32_MAX, &def->last_frame))

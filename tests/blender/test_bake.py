@@ -221,11 +221,11 @@ def test_stopped_within_two_seconds_and_resumed_to_the_same_bits(folder: Path) -
 
 def test_child_that_does_not_listen_is_ended(folder: Path) -> None:
     """A program that ignores SIGTERM, in the place of grain."""
-    from grain.engine.process import BakeProcess, bake_stages
+    from grain.engine.process import BakeProcess, simulate_stage
     program = folder / "deaf"
     program.write_text("#!/bin/sh\ntrap '' TERM\nwhile true; do sleep 0.1; done\n")
     program.chmod(0o755)
-    process = BakeProcess(bake_stages(program, folder, folder, False, 0, False))
+    process = BakeProcess([simulate_stage(program, folder, folder, 0)])
     time.sleep(0.2)
     began = time.monotonic()
     process.stop()

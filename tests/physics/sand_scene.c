@@ -116,7 +116,7 @@ GrainResult sand_create(SandScene *scene, int threads)
 GrainResult sand_run(SandScene *scene, double seconds)
 {
     scene->sim.frame_seconds = seconds;
-    TRY(sim_advance_frame(&scene->sim, NULL, NULL));
+    TRY(sim_advance_frame(&scene->sim, NULL));
     return scene->sim.solver->read(scene->sim.state, &scene->now);
 }
 

@@ -22,7 +22,8 @@ VOLUME_FOLDER = "volume"
 FORMAT = 2
 FRAME_HEADER_BYTES = 64 + 3 * 64
 
-_OWN = re.compile(r"(cache\.json|(coarse|birth)_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
+_OWN = re.compile(r"log\.jsonl|(cache\.json|(coarse|birth)_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
+_CHECKPOINT = re.compile(r"checkpoint_(-?\d+)\.grain")
 _OWN_GRAINS = re.compile(r"(cache\.json|(grains|birth)_-?\d+\.grain|checkpoint\.grain)(\.part)?|lock")
 _OWN_VOLUME = re.compile(r"(cache\.json|volume_\d+\.vdb)(\.part)?|lock")
 _OWN_JOB = re.compile(r"(job\.json|geometry\.bin)(\.part)?")
@@ -44,6 +45,7 @@ class Manifest:
     grids: tuple[str, ...] = ()  # of volumes
     voxel_size: float = 0.0  # of volumes: m
     number_shift: int = 0  # of volumes: what a file's number is above its frame
+    births: tuple[int, ...] = ()  # frames in which particles were born
 
     @property
     def first(self) -> int:
@@ -98,7 +100,8 @@ def _parse(path: Path) -> Optional[Manifest]:
             bodies=tuple(str(name) for name in document.get("bodies", ())),
             grids=tuple(str(name) for name in stream.get("grids", ())),
             voxel_size=float(stream.get("voxel_size", 0.0)),
-            number_shift=int(stream.get("number_shift", 0)))
+            number_shift=int(stream.get("number_shift", 0)),
+            births=tuple(int(entry["frame"]) for entry in document.get("births", ())))
     except OSError as error:
         raise CacheError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -109,6 +112,10 @@ def frame_path(folder: Path, frame: int) -> Path:
     """Of the bake, or, in a folder of grains, of them."""
     stream = "grains" if folder.name == GRAINS_FOLDER else "coarse"
     return folder / f"{stream}_{frame:06d}.grain"
+
+
+def birth_path(folder: Path, frame: int) -> Path:
+    return folder / f"birth_{frame:06d}.grain"
 
 
 def grains_folder(folder: Path) -> Path:
@@ -169,16 +176,17 @@ def _is_grain_cache(folder: Path) -> bool:
     return isinstance(manifest, dict) and "fingerprint" in manifest and "frames" in manifest
 
 
-def free(folder: Path) -> int:
-    """Deletes the frames, checkpoints, manifest and job; returns how many bytes. Other files stay where they are."""
+def free(folder: Path, part: str = "") -> int:
+    """Deletes the frames, checkpoints, manifest and job, or only one part (GRAINS_FOLDER, VOLUME_FOLDER); returns how many
+    bytes. Other files stay where they are."""
     if not folder.is_dir():
         return 0
     if not _is_grain_cache(folder):
         raise CacheError(f"{folder} holds no Grain bake, so nothing was deleted. Check the cache folder")
-    if any(is_busy(part) for part in (folder, folder / GRAINS_FOLDER, folder / VOLUME_FOLDER)):
+    if any(is_busy(place) for place in (folder, folder / GRAINS_FOLDER, folder / VOLUME_FOLDER)):
         raise CacheError(f"A bake is writing to {folder}. Stop it first")
     byte_count = 0
-    files = own_files(folder)
+    files = [path for path in own_files(folder) if not part or path.parent.name == part]
     # The manifest goes first: what is left after an interruption is no cache any more, not a cache with holes.
     files.sort(key=lambda path: path.name != MANIFEST)
     for path in files:
@@ -188,7 +196,8 @@ def free(folder: Path) -> int:
         except OSError as error:
             raise CacheError(f"{path} cannot be deleted: {error.strerror}") from error
         byte_count += size
-    for parent in (folder / GRAINS_FOLDER, folder / VOLUME_FOLDER, folder / JOB_FOLDER, folder):
+    for parent in ((folder / part,) if part else
+                   (folder / GRAINS_FOLDER, folder / VOLUME_FOLDER, folder / JOB_FOLDER, folder)):
         try:
             parent.rmdir()
         except FileNotFoundError:
@@ -217,6 +226,15 @@ def move(source: Path, target: Path) -> None:
         destination.parent.mkdir(exist_ok=True)
         shutil.move(path, destination)
     _forget(source)
+
+
+def checkpoint_frames(folder: Path) -> list[int]:
+    """Frames which a bake can go on from, ascending."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return []
+    kept = [int(match.group(1)) for match in map(_CHECKPOINT.fullmatch, os.listdir(folder)) if match]
+    return sorted(frame for frame in kept if frame in manifest.particles)
 
 
 def free_space(folder: Path) -> Optional[int]:

@@ -63,7 +63,7 @@ class GrainBakeStatus(ctypes.Structure):
 class GrainBakeDef(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
                 ("cache_folder", c_char_p), ("restart", c_int32), ("last_frame", c_int32), ("limit_frames", c_int32),
-                ("reserved", c_uint32), ("status", c_void_p), ("user", c_void_p)]
+                ("keep_frame", c_int32), ("status", c_void_p), ("user", c_void_p)]
 
 
 class GrainUpsampleDef(ctypes.Structure):

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Optional
 
+from . import bake_log
+
 # Seconds between asking the child to stop and ending it. It needs a substep and a checkpoint for that, a fraction of
 # a second as a rule; past this point at most the frame it works on is lost, and the artist asked to stop.
 STOP_GRACE = 1.6
@@ -41,6 +43,7 @@ class Status:
     seconds_left: float = -1.0
     seconds_per_frame: float = 0.0
     frames_written: int = 0  # by this bake
+    bytes_written: int = 0  # by the stage under way
     warnings: list[str] = field(default_factory=list)
     error: str = ""
 
@@ -53,16 +56,22 @@ class Outcome:
     exit_code: int
 
 
-def bake_stages(program: Path, job: Path, cache: Path, restart: bool, threads: int,
-                upsample: bool) -> list[tuple[str, list[str]]]:
-    """The simulation, and after it the render grains where they are wanted."""
-    where = _where(job, cache, threads)
-    stages = [("Simulating", [str(program), "bake", *where] + (["--restart"] if restart else []))]
-    return stages + ([("Making grains", [str(program), "upsample", *where])] if upsample else [])
+Stage = tuple[str, list[str]]  # what the progress bar says meanwhile, and the command
 
 
-def volume_stages(program: Path, job: Path, cache: Path, threads: int) -> list[tuple[str, list[str]]]:
-    return [("Making the volume", [str(program), "volume", *_where(job, cache, threads)])]
+def simulate_stage(program: Path, job: Path, cache: Path, threads: int, restart: bool = False,
+                   keep_frame: Optional[int] = None) -> Stage:
+    """keep_frame: bakes anew what comes after it, with the job as it is now."""
+    more = ["--restart"] if restart else [] if keep_frame is None else ["--from", str(keep_frame)]
+    return "Simulating", [str(program), "bake", *_where(job, cache, threads), *more]
+
+
+def grains_stage(program: Path, job: Path, cache: Path, threads: int) -> Stage:
+    return "Making grains", [str(program), "upsample", *_where(job, cache, threads)]
+
+
+def volume_stage(program: Path, job: Path, cache: Path, threads: int) -> Stage:
+    return "Making the volume", [str(program), "volume", *_where(job, cache, threads)]
 
 
 def _where(job: Path, cache: Path, threads: int) -> list[str]:
@@ -72,14 +81,14 @@ def _where(job: Path, cache: Path, threads: int) -> list[str]:
 class BakeProcess:
     """Commands of the `grain` program, one after the other unless one fails or is stopped, each as a child."""
 
-    def __init__(self, stages: list[tuple[str, list[str]]]) -> None:
+    def __init__(self, stages: list[Stage], log: Optional[Path] = None) -> None:
         self._next = list(stages)
+        self._log = log
         self.status = Status()
         self._lines: "queue.SimpleQueue[bytes]" = queue.SimpleQueue()
         self._errors: "deque[str]" = deque(maxlen=20)
         self._stop_time: Optional[float] = None
         self._was_killed = False
-        self._last_event = ""
         self._start(*self._next.pop(0))
 
     def _start(self, working: str, command: list[str]) -> None:
@@ -126,7 +135,7 @@ class BakeProcess:
         if ended:
             self._close()
             if self._next and self._child.returncode == EXIT_DONE and self._stop_time is None:
-                self.status.fraction, self.status.seconds_per_frame = 0.0, 0.0
+                self.status.fraction, self.status.seconds_per_frame, self.status.bytes_written = 0.0, 0.0, 0
                 self._start(*self._next.pop(0))
                 return None
             return self._outcome()
@@ -165,8 +174,9 @@ class BakeProcess:
         except ValueError:
             return
         kind = event.get("event", "")
-        self._last_event = kind
         status = self.status
+        if self._log is not None and kind not in ("preparing", "progress"):
+            bake_log.append(self._log, {"stage": self._working, **event})
         if kind == "preparing":
             status.stage = f"Preparing {event.get('stage', '')}".strip()
         elif kind == "started":
@@ -181,6 +191,7 @@ class BakeProcess:
             if kind == "frame":
                 status.frames_written += 1
                 status.seconds_per_frame = event.get("seconds_per_frame", 0.0)
+                status.bytes_written = event.get("bytes_written", 0)
         elif kind == "warning":
             status.warnings.append(event.get("message", ""))
         elif kind in ("error", "stopped"):

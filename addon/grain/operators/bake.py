@@ -30,7 +30,7 @@ def is_free(cls: type[Operator]) -> bool:
 def can_bake(cls: type[Operator], context: Context) -> bool:
     if not is_free(cls) or not has_simulation(cls, context):
         return False
-    if not any(item.grain.type in ('SOURCE', 'BODY') for item in bpy.data.objects):
+    if not any(item.grain.type in ('SOURCE', 'EMITTER', 'BODY') for item in bpy.data.objects):
         cls.poll_message_set("There is no sand: make a closed mesh a Source first")
         return False
     return True
@@ -139,7 +139,7 @@ class BakeRunner:
         if context.workspace.name != self._workspace:
             self._clear_status()
             self._workspace = context.workspace.name
-        context.workspace.status_text_set(f"Grain: {baking.summary(self._bake)}      ESC  Stop")
+        context.workspace.status_text_set(f"Grain: {baking.summary(self._bake)}      ESC  Pause")
         redraw_panels(context)
 
     def _clear_status(self) -> None:
@@ -203,8 +203,8 @@ class GRAIN_OT_bake_anew(Operator):
 
 class GRAIN_OT_stop(Operator):
     bl_idname = "grain.stop"
-    bl_label = "Stop"
-    bl_description = "Stop the bake. What is baked stays, and Resume goes on from there"
+    bl_label = "Pause"
+    bl_description = "Pause the bake. What is baked stays, and Resume goes on from there"
     bl_options = {'REGISTER'}
 
     @classmethod

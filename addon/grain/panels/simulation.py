@@ -5,10 +5,11 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime
 from ..engine import ffi, text
-from ..scene import apply, baking, condition, estimate, frames, paths, simulations
+from ..scene import apply, baking, condition, consistency, estimate, frames, paths, presets, shapes, simulations
 from ..scene.simulations import Simulation
 from .object import PhysicsPanel
 from .simulations import draw_list
+from .stages import draw_stages, draw_statistics
 from .text import draw_wrapped
 from .volume import draw_volume
 
@@ -36,6 +37,7 @@ def draw_bake(layout: UILayout, context: Context) -> None:
     _draw_messages(layout, context, folder)
     if state.kind != 'COMPLETE':
         _draw_estimate(layout, context, simulation)
+        _draw_floor_hint(layout, context, simulation)
 
 
 def _draw_progress(layout: UILayout, context: Context) -> None:
@@ -43,11 +45,11 @@ def _draw_progress(layout: UILayout, context: Context) -> None:
     status = bake.process.status
     column = layout.column(align=True)
     compat.draw_progress(column, context.window_manager.grain, "progress", status.fraction,
-                         "Stopping" if bake.process.is_stopping else status.stage)
+                         "Pausing" if bake.process.is_stopping else status.stage)
     row = column.row()
     row.scale_y = 1.4
     row.enabled = not bake.process.is_stopping
-    row.operator("grain.stop", text="Stop (ESC)", icon='PAUSE')
+    row.operator("grain.stop", text="Pause (ESC)", icon='PAUSE')
     if status.particles:
         draw_wrapped(layout, context, f"Frame {status.frame} of {status.frame_end}, "
                                       f"{text.plural(status.particles, 'particle')}")
@@ -91,14 +93,27 @@ def _draw_estimate(layout: UILayout, context: Context, simulation: Simulation) -
         return
     free = f", {text.size(expected.free_bytes)} free" if expected.free_bytes is not None else ""
     draw_wrapped(layout, context, f"About {text.about(expected.particles)} particles, "
-                                  f"{text.size(expected.byte_count)} on disk{free}")
+                                  f"{text.size(expected.memory)} of memory, {text.size(expected.byte_count)} on disk{free}")
     if expected.free_bytes is not None and expected.byte_count > expected.free_bytes:
         draw_wrapped(layout, context, "More than the disk has left: use larger particles or fewer frames",
                      icon='ERROR', is_alert=True)
 
 
+def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation) -> None:
+    if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'EMITTER', 'BODY'):
+        return
+    draw_wrapped(layout, context, "Nothing stops the sand: make what it falls on a Collider", icon='INFO')
+    layout.operator("grain.floor_add", icon='MESH_PLANE')
+
+
 def draw_grains(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = 'RIGHT'
+    label.label(text="Preset")
+    chosen = presets.matching(settings)
+    split.menu("GRAIN_MT_presets", text=presets.PRESETS[chosen].label if chosen is not None else "Own Settings")
     row = layout.row(align=True)
     row.prop(settings, "particle_radius")
     row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
@@ -109,18 +124,20 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "law")
     elif settings.solver == 'SPH':
         column.prop(settings, "model")
-        column.prop(settings, "moisture_diffusion")
+        column.prop(settings, "moisture_diffusion", text="Spread m²/s")
+    elif settings.solver == 'MESO':
+        _draw_consistency(column, context, settings)
     else:
         column.prop(settings, "grain_shape")
         if settings.grain_shape == 'MESH':
             column.prop(settings, "grain_object")
             column.prop(settings, "grain_balls")
     column.prop(settings, "size_spread")
-    if not (settings.solver == 'MPM' and settings.law.startswith('SNOW')):
+    if not (settings.solver == 'MESO' or settings.solver == 'MPM' and settings.law.startswith('SNOW')):
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
-    column.prop(settings, "density")
+    column.prop(settings, "density", text="Density kg/m³")
     if not is_bulk:
         column.prop(settings, "restitution")
         column.prop(settings, "softness")
@@ -128,9 +145,25 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column.prop(settings, "motion_samples")
 
 
+def _draw_consistency(column: UILayout, context: Context, settings: Simulation) -> None:
+    """Two sliders over the map of materials, what lies there, and the numbers behind it."""
+    column.prop(settings, "firmness", slider=True)
+    column.prop(settings, "reach_ratio", slider=True)
+    firm = consistency.from_slider(settings.firmness) if settings.elasticity > 0.0 else 0.0
+    draw_wrapped(column, context, consistency.zone(firm, settings.reach_ratio, settings.viscosity), icon='OUTLINER_OB_POINTCLOUD')
+    column.prop(settings, "viscosity")
+    column.prop(settings, "elasticity")
+    column.prop(settings, "elastic_reach")
+    column.prop(settings, "ambient_viscosity")
+
+
 def draw_contact(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
+    if settings.solver == 'MESO':
+        draw_wrapped(layout, context, "Firmness and creaminess, under Grains, say how parcels meet. Colliders have their own friction")
+        return
     layout.prop(settings, "cohesion")
+    layout.prop(settings, "sleep")
     if settings.solver != 'DEM':
         return
     layout.prop(settings, "normal_law")
@@ -141,7 +174,6 @@ def draw_contact(layout: UILayout, context: Context) -> None:
     layout.prop(settings, "integrator")
     if settings.integrator == 'RKF45':
         layout.prop(settings, "tolerance")
-    layout.prop(settings, "sleep")
 
 
 def draw_upsample(layout: UILayout, context: Context) -> None:
@@ -150,9 +182,12 @@ def draw_upsample(layout: UILayout, context: Context) -> None:
     column = layout.column()
     column.active = settings.use_upsample
     column.prop(settings, "upsample_mode")
-    column.prop(settings, "grain_millions" if settings.upsample_mode == 'TOTAL' else "grains_per_particle")
-    column.prop(settings, "grain_size_spread")
-    column.prop(settings, "grain_seed")
+    if settings.upsample_mode == 'TOTAL':
+        column.prop(settings, "grain_millions", text="Millions")
+    else:
+        column.prop(settings, "grains_per_particle", text="Per Particle")
+    column.prop(settings, "grain_size_spread", text="Size Spread")
+    column.prop(settings, "grain_seed", text="Seed")
     if settings.use_upsample:
         expected = estimate.of_simulation(settings, context.view_layer.depsgraph)
         if expected.particles >= 1.0 and settings.upsample_mode == 'PER_PARTICLE':
@@ -179,15 +214,44 @@ def draw_cache(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, f"The scene's frames, {first} to {last}")
     layout.prop(settings, "thread_count")
     layout.operator("grain.export", icon='EXPORT')
+    layout.operator("grain.job_export", icon='NETWORK_DRIVE')
 
 
 def draw_display(layout: UILayout, context: Context) -> None:
     simulation = simulations.active(context.scene)
-    layout.prop(simulation.display, "viewport_amount", slider=True)
-    layout.prop(simulation.display, "radius_scale")
+    display = simulation.display
+    layout.prop(display, "viewport_display")
+    layout.prop(display, "render_display")
+    by = "amount" if display.amount_mode == 'PERCENT' else "count"
+    layout.row().prop(display, "amount_mode", expand=True)
+    for where in ("viewport", "render"):
+        row = layout.row()
+        row.active = getattr(display, f"{where}_display") != 'HIDDEN'
+        row.prop(display, f"{where}_{by}", text=f"In {where.title()}", slider=by == "amount")
+    layout.prop(display, "radius_scale")
+    column = layout.column()
+    column.active = shapes.is_wanted(simulation)
+    column.prop(display, "shape")
+    if display.shape == 'OBJECT':
+        column.prop(display, "shape_source")
+    layout.prop(display, "use_rest")
+    layout.prop(display, "look")
     item = apply.sand_object(simulation)
     if item is not None and item.material_slots:
         layout.prop(item.material_slots[0], "material", text="Material")
+    layout.operator("grain.asset_library_add", icon='ASSET_MANAGER')
+
+
+def draw_retime(layout: UILayout, context: Context) -> None:
+    simulation = simulations.active(context.scene)
+    settings = simulation.retime
+    layout.use_property_decorate = True  # its keys are the point of it
+    layout.row().prop(settings, "mode", expand=True)
+    if settings.mode == 'SPEED':
+        layout.prop(settings, "speed")
+        layout.prop(settings, "offset")
+    elif settings.mode == 'FRAME':
+        layout.prop(settings, "frame")
 
 
 # --- where it is drawn ----------------------------------------------------------------------------
@@ -227,14 +291,17 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
         "bl_options": {'DEFAULT_CLOSED'} if suffix == "scene" else set()})]
     for name, label, content, options in (
             ("grains", "Grains", draw_grains, set()),
+            ("stages", "Stages", draw_stages, {'DEFAULT_CLOSED'}),
             ("contact", "Contacts", draw_contact, {'DEFAULT_CLOSED'}),
             ("upsample", "Render Grains", draw_upsample, {'DEFAULT_CLOSED'}),
             ("volume", "Volume", draw_volume, {'DEFAULT_CLOSED'}),
             ("cache", "Cache", draw_cache, {'DEFAULT_CLOSED'}),
-            ("display", "Display", draw_display, {'DEFAULT_CLOSED'})):
+            ("display", "Display", draw_display, {'DEFAULT_CLOSED'}),
+            ("retime", "Retime", draw_retime, {'DEFAULT_CLOSED'}),
+            ("statistics", "Statistics", draw_statistics, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {
             "bl_label": label, "bl_parent_id": root, "content": staticmethod(content), "bl_options": options,
-            "is_settings": name != "display", "poll": _has_simulation(where)}))
+            "is_settings": name not in ("display", "retime", "statistics"), "poll": _has_simulation(where)}))
     return tuple(made)
 
 

@@ -2,15 +2,17 @@
 keys where the thing is the same."""
 import bpy
 
-from . import collider, cover, display, object, rigid, scene, simulation, source, volume
+from . import collider, cover, display, emitter, object, rigid, scene, simulation, source, volume
 
 CLASSES = (
     source.GRAIN_PG_source,
+    emitter.GRAIN_PG_emitter,
     collider.GRAIN_PG_collider,
     rigid.GRAIN_PG_rigid,
     cover.GRAIN_PG_cover,
     object.GRAIN_PG_object,
     display.GRAIN_PG_display,
+    display.GRAIN_PG_retime,
     volume.GRAIN_PG_volume,
     simulation.GRAIN_PG_simulation,
     scene.GRAIN_PG_scene,

@@ -10,17 +10,20 @@ import numpy as np
 from bpy.types import Mesh, Object
 
 from .. import compat
+from ..engine.between import Between
 from ..engine.objects import CacheFrame
 from ..engine.read_ahead import Grains
 from . import look
 from .simulations import Simulation
 
+Shown = Union[CacheFrame, Grains, Between]
 MODIFIER_NAME = "Grain Points"
 # Frames of more grains than this give them a rotation only where something is turned by it: Euler angles of a million
 # take 0.1 s, three times as long as all the rest.
 MOST_TURNED = 250_000
 
 _ATTRIBUTES = (("radius", 'FLOAT'), ("velocity", 'FLOAT_VECTOR'), ("id", 'INT'))
+_GONE = "grain_some_are_gone"
 _MOISTURE = ("moisture", 'FLOAT')  # of sand that is wet somewhere
 _ROTATION = ("rotation", 'FLOAT_VECTOR')  # XYZ Euler angles, as Instance on Points takes them; of grains that have one
 
@@ -40,7 +43,7 @@ def ensure_sand_object(simulation: Simulation) -> Object:
         return item
     name = f"Grain {simulation.name}"
     mesh = bpy.data.meshes.new(name)
-    material = look.sand_material()
+    material = look.material(simulation.display.look)
     mesh.materials.append(material)
     item = bpy.data.objects.new(name, mesh)
     modifier = item.modifiers.new(MODIFIER_NAME, 'NODES')
@@ -55,6 +58,7 @@ def ensure_sand_object(simulation: Simulation) -> Object:
 
 
 def update_display(simulation: Simulation) -> None:
+    """What the modifier says beyond the frame: points or instances, and their size."""
     item = sand_object(simulation)
     modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
     if modifier is None:
@@ -66,8 +70,27 @@ def update_display(simulation: Simulation) -> None:
         compat.set_modifier_input(modifier, look.INPUT_MATERIAL, item.data.materials[0] if item.data.materials else None)
     compat.set_modifier_input(modifier, look.INPUT_SHAPE, shape)
     compat.set_modifier_input(modifier, look.INPUT_SCALE, simulation.display.radius_scale)
-    show_share(simulation, simulation.display.viewport_amount / 100.0)
+    for name, mode in ((look.INPUT_VIEWPORT_POINTS, simulation.display.viewport_display),
+                       (look.INPUT_RENDER_POINTS, simulation.display.render_display)):
+        compat.set_modifier_input(modifier, name, mode == 'POINTS')
     item.update_tag()
+
+
+def set_look(simulation: Simulation) -> None:
+    """Gives the sand and its instances the material of the look chosen."""
+    item = sand_object(simulation)
+    material = look.material(simulation.display.look)
+    for owner in (item, simulation.shape_object):
+        if owner is None or owner.library is not None:
+            continue
+        if owner.data.materials:
+            owner.data.materials[0] = material
+        else:
+            owner.data.materials.append(material)
+    modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
+    if modifier is not None:
+        compat.set_modifier_input(modifier, look.INPUT_MATERIAL, material)
+        item.update_tag()
 
 
 def _own_groups() -> list[bpy.types.NodeTree]:
@@ -76,28 +99,36 @@ def _own_groups() -> list[bpy.types.NodeTree]:
     return [group for group in groups if group is not None]
 
 
-def show_share(simulation: Simulation, amount: float) -> None:
-    """Of the points in the object, how many the viewport shows; render grains are all shown that are loaded."""
+def show_share(simulation: Simulation, viewport: float, render: float) -> None:
+    """Of the points in the object, how many are shown here and there."""
     item = sand_object(simulation)
     modifier = item.modifiers.get(MODIFIER_NAME) if item is not None else None
     if modifier is None:
         return
-    now = compat.modifier_input(modifier, look.INPUT_AMOUNT)
-    if now is None or abs(now - amount) > 1e-6:  # kept as float32
-        compat.set_modifier_input(modifier, look.INPUT_AMOUNT, amount)
+    for name, amount in ((look.INPUT_AMOUNT, viewport), (look.INPUT_RENDER_AMOUNT, render)):
+        now = compat.modifier_input(modifier, name)
+        if now is None or abs(now - amount) > 1e-6:  # kept as float32
+            compat.set_modifier_input(modifier, name, amount)
 
 
-def set_frame(item: Object, frame: Union[CacheFrame, Grains], scale: float, seconds: float = 0.0) -> None:
+def set_frame(item: Object, frame: Shown, scale: float, seconds: float = 0.0, rate: float = 1.0) -> None:
     """Fills the object with a frame, or the first part of it, moved on by its velocities for some seconds. scale is metres
-    to a Blender unit. At scale 1 each array goes into Blender's memory without a copy between."""
+    to a Blender unit, rate how fast the sand's time goes against the scene's. At scale and rate 1 each array goes into
+    Blender's memory without a copy between."""
     mesh: Mesh = item.data
     position, velocity, radius = (frame.column(name) for name in ("position", "velocity", "radius"))
+    gone = np.flatnonzero(radius == 0.0)  # in kill zones, or far below the scene: no point of the frame, but its number stays
+    alive = np.flatnonzero(radius) if len(gone) else None
+    if alive is not None:
+        position, velocity, radius = position[alive], velocity[alive], radius[alive]
     count = len(position)
     if seconds != 0.0:
         position = position + velocity * np.float32(seconds)
     if scale != 1.0:
         inverse = np.float32(1.0 / scale)
-        position, velocity, radius = position * inverse, velocity * inverse, radius * inverse
+        position, radius = position * inverse, radius * inverse
+    if rate != scale:
+        velocity = velocity * np.float32(rate / scale)
     turned = (frame.particles <= MOST_TURNED or _has_instances(item)) and frame.has_column("orientation")
     attributes = (*_ATTRIBUTES, _ROTATION) if turned else _ATTRIBUTES
     if frame.has_column("moisture"):
@@ -109,10 +140,27 @@ def set_frame(item: Object, frame: Union[CacheFrame, Grains], scale: float, seco
         mesh.attributes["radius"].data.foreach_set("value", radius)
         mesh.attributes["velocity"].data.foreach_set("vector", velocity.reshape(-1))
         if _MOISTURE in attributes:
-            mesh.attributes["moisture"].data.foreach_set("value", frame.column("moisture")[:count])
+            moisture = frame.column("moisture")
+            mesh.attributes["moisture"].data.foreach_set("value", moisture[:count] if alive is None else moisture[alive])
         if _ROTATION in attributes:
-            mesh.attributes["rotation"].data.foreach_set("vector", euler_angles(frame.column("orientation")).reshape(-1))
+            orientation = frame.column("orientation")
+            angles = euler_angles(orientation if alive is None else orientation[alive])
+            mesh.attributes["rotation"].data.foreach_set("vector", angles.reshape(-1))
+    _set_ids(mesh, count, alive)
     mesh.update()
+
+
+def _set_ids(mesh: Mesh, count: int, alive: Optional[np.ndarray]) -> None:
+    """The numbers of the points; only looked at where some are gone, or were in the frame before."""
+    if alive is None and not mesh.get(_GONE):
+        return
+    ids = np.arange(count) if alive is None else alive
+    if count:
+        mesh.attributes["id"].data.foreach_set("value", ids.astype(np.int32))
+    if alive is not None:
+        mesh[_GONE] = True
+    else:
+        del mesh[_GONE]
 
 
 def _has_instances(item: Object) -> bool:

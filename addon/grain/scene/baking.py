@@ -1,13 +1,14 @@
 """A bake from the scene's side: start it, take in what it made, end it. Operators and tests drive it."""
 import time
-from typing import Optional
+from collections.abc import Callable
+from typing import Any, Optional
 
 import bpy
 from bpy.types import ViewLayer
 
 from .. import runtime
-from ..engine import cache, ffi, job as job_files, text
-from ..engine.process import BakeProcess, Outcome, Status, bake_stages, volume_stages
+from ..engine import bake_log, cache, ffi, job as job_files, text
+from ..engine.process import BakeProcess, Outcome, Stage, Status, grains_stage, simulate_stage, volume_stage
 from . import apply, estimate, job, paths, playback, shapes, simulations, snapshot, volumes
 from .simulations import Simulation
 
@@ -19,31 +20,33 @@ class BakeRefused(Exception):
     """The bake cannot start; the text says why and what to do."""
 
 
-def start(simulation: Simulation, view_layer: ViewLayer, restart: bool) -> runtime.Bake:
-    """Writes the job and starts the child. Raises BakeRefused."""
-    problem = ffi.problem()
-    if problem is not None:
-        raise BakeRefused(problem)
+def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: tuple[str, ...] = ('SIMULATE', 'GRAINS'),
+          keep_frame: Optional[int] = None) -> runtime.Bake:
+    """Writes the job and starts the child: the simulation, and after it the render grains where they are wanted.
+    keep_frame: frames up to there stay, the others are baked anew with the settings of now. Raises BakeRefused."""
+    folder = _usable_folder(simulation)
     other = paths.shares_folder(simulation)
     if other:
         raise BakeRefused(f"{other} bakes into the same folder. Give this simulation another name or folder")
-    folder = paths.cache_folder(simulation)
-    runtime.state.messages.pop(folder, None)
     try:
         made, warnings = job.make(simulation, view_layer)
     except snapshot.SnapshotError as error:
         raise BakeRefused(str(error)) from error
-    if not restart:
+    if not restart and keep_frame is None:
         _check_same(made, folder)
     try:
         shapes.update(simulation, view_layer.depsgraph)
     except ffi.GrainError as error:
         raise BakeRefused(f"'{simulation.grain_object.name}' cannot be a grain: {error}") from error
     apply.update_display(simulation)
+    made.upsample = job.upsample_settings(simulation)  # the shape decides whether grains are turned
+    where = (ffi.program(), cache.job_folder(folder), folder, simulation.thread_count)
+    commands = [simulate_stage(*where, restart, keep_frame)]
+    if simulation.use_upsample and 'GRAINS' in stages:
+        commands.append(grains_stage(*where))
     try:
         job_files.write(made, cache.job_folder(folder))
-        process = BakeProcess(bake_stages(ffi.program(), cache.job_folder(folder), folder, restart,
-                                          simulation.thread_count, simulation.use_upsample))
+        bake = _begin(simulation, folder, commands)
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be written: {error.strerror}. Choose another cache "
                           "folder, or free some space") from error
@@ -52,26 +55,52 @@ def start(simulation: Simulation, view_layer: ViewLayer, restart: bool) -> runti
         runtime.say(folder, 'WARNING', warning)
     # Frames are swapped while rendering: without this Blender may draw a mesh that is being changed.
     simulation.id_data.render.use_lock_interface = True
-    runtime.state.bake = runtime.Bake(folder, simulation.name, process)
-    return runtime.state.bake
+    return bake
+
+
+def start_grains(simulation: Simulation, view_layer: ViewLayer) -> runtime.Bake:
+    """Makes render grains of what is baked, whatever became of the scene since. Raises BakeRefused."""
+    if not simulation.use_upsample:
+        raise BakeRefused("Render Grains is switched off. Switch it on in the Render Grains panel")
+    shapes.refresh(simulation, view_layer.depsgraph)
+    apply.update_display(simulation)
+    settings = job_files.describe_upsample(job.upsample_settings(simulation))
+    return _start_from_cache(simulation, "upsample", settings, grains_stage)
 
 
 def start_volume(simulation: Simulation) -> runtime.Bake:
     """Makes volumes of what is baked, whatever became of the scene since. Raises BakeRefused."""
-    problem = ffi.problem()
-    if problem is not None:
-        raise BakeRefused(problem)
-    folder = paths.cache_folder(simulation)
+    bake = _start_from_cache(simulation, "volume", volumes.settings_of(simulation), volume_stage)
+    bake.is_volume = True
+    return bake
+
+
+def _start_from_cache(simulation: Simulation, key: str, settings: dict[str, Any], stage: Callable[..., Stage]) -> runtime.Bake:
+    folder = _usable_folder(simulation)
     if not paths.holds_cache(folder):
-        raise BakeRefused("Nothing is baked yet. Bake the simulation first, then the volume")
-    runtime.state.messages.pop(folder, None)
+        raise BakeRefused("Nothing is baked yet. Bake the simulation first")
     try:
-        job_files.set_volume(cache.job_folder(folder), volumes.settings_of(simulation))
-        process = BakeProcess(volume_stages(ffi.program(), cache.job_folder(folder), folder, simulation.thread_count))
+        job_files.set_part(cache.job_folder(folder), key, settings)
+        return _begin(simulation, folder, [stage(ffi.program(), cache.job_folder(folder), folder, simulation.thread_count)])
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be used: {error.strerror}. Bake the simulation again, or "
                           "choose another cache folder") from error
-    runtime.state.bake = runtime.Bake(folder, simulation.name, process, is_volume=True)
+
+
+def _usable_folder(simulation: Simulation) -> cache.Path:
+    problem = ffi.problem()
+    if problem is not None:
+        raise BakeRefused(problem)
+    problem = paths.problem(simulation)
+    if problem:
+        raise BakeRefused(problem)
+    folder = paths.cache_folder(simulation)
+    runtime.state.messages.pop(folder, None)
+    return folder
+
+
+def _begin(simulation: Simulation, folder: cache.Path, commands: list[Stage]) -> runtime.Bake:
+    runtime.state.bake = runtime.Bake(folder, simulation.name, BakeProcess(commands, folder / bake_log.FILE))
     return runtime.state.bake
 
 
@@ -170,4 +199,6 @@ def speed(status: Status) -> str:
         parts.append(text.per_frame(status.seconds_per_frame))
     if status.seconds_left >= 0.0:
         parts.append(f"{text.duration(status.seconds_left)} left")
+    if status.bytes_written > 0:
+        parts.append(f"{text.size(status.bytes_written)} written")
     return ", ".join(parts)

@@ -19,6 +19,30 @@ class Condition:
 
 
 def of_simulation(simulation: Simulation) -> Condition:
+    """Of the bake and, where they are wanted, its render grains: what the Bake button does."""
+    state = of_bake(simulation)
+    if state.kind == 'COMPLETE' and simulation.use_upsample:
+        grains = of_grains(simulation)
+        if grains.kind != 'COMPLETE':
+            return Condition('PARTIAL', f"The simulation is baked; {grains.text[0].lower()}{grains.text[1:]}")
+    return state
+
+
+def of_grains(simulation: Simulation) -> Condition:
+    """Of the render grains. Raises CacheError."""
+    folder = paths.cache_folder(simulation)
+    grains = cache.read_manifest(cache.grains_folder(folder))
+    if not simulation.use_upsample:
+        return Condition('OFF' if grains is not None else 'EMPTY', "Render Grains is switched off")
+    missing = _missing_grains(simulation, folder, *frames.bake_range(simulation))
+    if missing:
+        kind = 'EMPTY' if grains is None else 'PARTIAL'
+        return Condition(kind, missing[0].upper() + missing[1:])
+    return Condition('COMPLETE', f"{text.plural(len(grains.particles), 'frame')} of render grains, {text.size(grains.byte_count)}")
+
+
+def of_bake(simulation: Simulation) -> Condition:
+    """Of the simulation alone."""
     folder = paths.cache_folder(simulation)
     try:
         manifest = cache.read_manifest(folder)
@@ -35,10 +59,6 @@ def of_simulation(simulation: Simulation) -> Condition:
     if missing:
         return Condition('PARTIAL', f"{text.count(last - first + 1 - missing)} of {text.count(last - first + 1)} "
                                     "frames are baked")
-    if simulation.use_upsample:
-        missing = _missing_grains(simulation, folder, first, last)
-        if missing:
-            return Condition('PARTIAL', f"The simulation is baked; {missing}")
     return Condition('COMPLETE', f"All {text.plural(last - first + 1, 'frame')} are baked, "
                                  f"{text.size(manifest.byte_count)}" if baked > 1 else "The frame is baked")
 

@@ -23,18 +23,25 @@ def settings_only(settings: Simulation) -> Job:
         particle_radius=tidy(settings.particle_radius * scale), size_spread=tidy(settings.size_spread),
         density=tidy(settings.density), friction=tidy(tan(settings.friction_angle)),
         rolling_friction=tidy(settings.rolling_friction), restitution=tidy(settings.restitution),
-        softness=tidy(settings.softness), cohesion=tidy(settings.cohesion), type=settings.solver.lower())
+        softness=tidy(settings.softness), cohesion=tidy(settings.cohesion), type=settings.solver.lower(),
+        sleep=settings.sleep)
     # What has no part in it must not make a bake look outdated.
     if settings.solver == 'MPM':
         solver.law = settings.law.lower()
     elif settings.solver == 'SPH':
         solver.model, solver.moisture_diffusion = settings.model.lower(), tidy(settings.moisture_diffusion)
+    elif settings.solver == 'MESO':
+        for name in ("elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity"):
+            setattr(solver, name, tidy(getattr(settings, name)))
+        # No number beyond what the job allows together: viscosity reaches 8 diameters at most.
+        solver.reach_ratio = min(solver.reach_ratio, 7.99 / solver.elastic_reach)
+        solver.cohesion = 0.0
     else:
         _add_contact(solver, settings)
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
         fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),
-        seed=settings.seed, solver=solver, upsample=_upsample(settings))
+        seed=settings.seed, solver=solver, upsample=upsample_settings(settings))
 
 
 def _add_contact(solver: Solver, settings: PropertyGroup) -> None:
@@ -43,7 +50,6 @@ def _add_contact(solver: Solver, settings: PropertyGroup) -> None:
     solver.normal_law = settings.normal_law.lower()
     solver.shear_law = settings.shear_law.lower()
     solver.integrator = settings.integrator.lower()
-    solver.sleep = settings.sleep
     if settings.grain_shape == 'MESH':
         solver.grain_balls = settings.grain_balls
     if settings.normal_law != 'LINEAR':
@@ -52,7 +58,7 @@ def _add_contact(solver: Solver, settings: PropertyGroup) -> None:
         solver.tolerance = tidy(settings.tolerance)
 
 
-def _upsample(settings: Simulation) -> Optional[Upsample]:
+def upsample_settings(settings: Simulation) -> Optional[Upsample]:
     if not settings.use_upsample:
         return None
     is_total = settings.upsample_mode == 'TOTAL'

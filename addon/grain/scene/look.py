@@ -7,29 +7,19 @@ import bpy
 from bpy.types import GeometryNodeTree, Material, Node, NodeSocket, NodeTree
 
 from .. import compat
+from .looks import LOOKS, Look
 
 GROUP_NAME = "Grain Points"
 INSTANCES_GROUP_NAME = "Grain Instances"
-MATERIAL_NAME = "Grain Sand"
-GRAIN_MATERIAL_NAME = "Grain Shape"
 
 INPUT_AMOUNT = "Viewport Amount"
 INPUT_SCALE = "Grain Size"
 INPUT_MATERIAL = "Material"
 INPUT_SHAPE = "Grain Shape"
 
-# Share of the grains (position on the ramp up to which it holds) and linear colour. Quartz stained by iron makes the
-# bulk of a beach or a dune; felspar, clear quartz and dark heavy minerals give it its sparkle.
-COLOURS = (
-    (0.00, (0.400, 0.235, 0.105)),  # ochre
-    (0.30, (0.510, 0.340, 0.175)),  # warm quartz
-    (0.62, (0.610, 0.455, 0.275)),  # pale quartz
-    (0.80, (0.265, 0.125, 0.050)),  # rust brown
-    (0.88, (0.560, 0.360, 0.255)),  # pink felspar
-    (0.93, (0.740, 0.665, 0.545)),  # clear, whitish quartz: TRANSLUCENT_FROM begins here
-    (0.97, (0.055, 0.042, 0.034)),  # magnetite, hornblende
-)
-TRANSLUCENT_FROM, TRANSLUCENT_TO = 0.93, 0.97
+INPUT_RENDER_AMOUNT = "Render Amount"
+INPUT_VIEWPORT_POINTS = "Points in Viewport"
+INPUT_RENDER_POINTS = "Points in Render"
 
 
 def points_group() -> GeometryNodeTree:
@@ -44,13 +34,15 @@ def instances_group() -> GeometryNodeTree:
     return group if group is not None and group.bl_idname == 'GeometryNodeTree' else _make_instances_group()
 
 
-def sand_material() -> Material:
-    return bpy.data.materials.get(MATERIAL_NAME) or _make_material()
+def material(kind: str) -> Material:
+    """The material of a look, made once to a file; an artist's own changes to it stay."""
+    look = LOOKS[kind]
+    return bpy.data.materials.get(look.material) or _make_material(look)
 
 
-def grain_material() -> Material:
-    """Of instances, which carry their id as an attribute of the instance."""
-    return bpy.data.materials.get(GRAIN_MATERIAL_NAME) or _make_grain_material()
+# Of colours of dry grains: value and saturation where moisture is 1. Grains that light meets again and again, and the film's own
+# shine, make the heap as dark as wet sand is, about half as bright as dry.
+_WET_VALUE, _WET_SATURATION = 0.3, 1.25
 
 
 def _add(tree: NodeTree, kind: str, x: float, y: float, **settings: object) -> Node:
@@ -66,37 +58,43 @@ def _enabled(sockets: object, name: str) -> object:
     return next(socket for socket in sockets if socket.name == name and socket.enabled)
 
 
+def _here(tree: NodeTree, x: float, y: float, kind: str, render: NodeSocket, viewport: NodeSocket) -> NodeSocket:
+    """One value for renders, another for the viewport."""
+    where = _add(tree, 'GeometryNodeIsViewport', x, y)
+    choice = _add(tree, 'GeometryNodeSwitch', x + 180, y, input_type=kind)
+    tree.links.new(where.outputs[0], _enabled(choice.inputs, "Switch"))
+    tree.links.new(render, _enabled(choice.inputs, "False"))
+    tree.links.new(viewport, _enabled(choice.inputs, "True"))
+    return _enabled(choice.outputs, "Output")
+
+
 def _begin_group(name: str) -> tuple[GeometryNodeTree, Node, Node, Node]:
     """What both groups begin with: the grains that are to be seen as points, and their size. Returns the group, its
     input, the points and the size."""
     tree = bpy.data.node_groups.new(name, 'GeometryNodeTree')
     compat.new_socket(tree, "Geometry", False, 'NodeSocketGeometry')
     compat.new_socket(tree, "Geometry", True, 'NodeSocketGeometry')
-    amount = compat.new_socket(tree, INPUT_AMOUNT, False, 'NodeSocketFloat')
-    amount.default_value, amount.min_value, amount.max_value = 1.0, 0.0, 1.0
+    for label in (INPUT_AMOUNT, INPUT_RENDER_AMOUNT):
+        amount = compat.new_socket(tree, label, False, 'NodeSocketFloat')
+        amount.default_value, amount.min_value, amount.max_value = 1.0, 0.0, 1.0
     scale = compat.new_socket(tree, INPUT_SCALE, False, 'NodeSocketFloat')
     scale.default_value, scale.min_value, scale.max_value = 1.0, 0.0, 10.0
-    if name == GROUP_NAME:
-        compat.new_socket(tree, INPUT_MATERIAL, False, 'NodeSocketMaterial')
-    else:
+    compat.new_socket(tree, INPUT_MATERIAL, False, 'NodeSocketMaterial')
+    if name == INSTANCES_GROUP_NAME:
         compat.new_socket(tree, INPUT_SHAPE, False, 'NodeSocketObject')
+        for label in (INPUT_VIEWPORT_POINTS, INPUT_RENDER_POINTS):
+            compat.new_socket(tree, label, False, 'NodeSocketBool')
 
     link = tree.links.new
     start = _add(tree, 'NodeGroupInput', -800, 0)
-    # In the viewport a grain is shown when its own random number is below the amount: the same grains in each frame.
-    viewport = _add(tree, 'GeometryNodeIsViewport', -600, 320)
+    # A grain is shown when its own random number is below the amount: the same grains in each frame.
     dice = _add(tree, 'FunctionNodeRandomValue', -600, 200, data_type='FLOAT')
     grain_id = _add(tree, 'GeometryNodeInputNamedAttribute', -800, 160, data_type='INT')
     grain_id.inputs["Name"].default_value = "id"
     link(_enabled(grain_id.outputs, "Attribute"), dice.inputs["ID"])
-    hidden = _add(tree, 'ShaderNodeMath', -350, 200, operation='GREATER_THAN')
-    link(_enabled(dice.outputs, "Value"), hidden.inputs[0])
-    link(start.outputs[INPUT_AMOUNT], hidden.inputs[1])
-    hidden_here = _add(tree, 'FunctionNodeBooleanMath', -170, 300, operation='AND')
-    link(viewport.outputs[0], hidden_here.inputs[0])
-    link(hidden.outputs[0], hidden_here.inputs[1])
-    shown = _add(tree, 'FunctionNodeBooleanMath', 0, 300, operation='NOT')
-    link(hidden_here.outputs[0], shown.inputs[0])
+    shown = _add(tree, 'ShaderNodeMath', -350, 200, operation='LESS_THAN')
+    link(_enabled(dice.outputs, "Value"), shown.inputs[0])
+    link(_here(tree, -600, 420, 'FLOAT', start.outputs[INPUT_RENDER_AMOUNT], start.outputs[INPUT_AMOUNT]), shown.inputs[1])
 
     points = _add(tree, 'GeometryNodeMeshToPoints', 60, 60, mode='VERTICES')
     link(start.outputs["Geometry"], points.inputs["Mesh"])
@@ -104,16 +102,17 @@ def _begin_group(name: str) -> tuple[GeometryNodeTree, Node, Node, Node]:
 
     radius = _add(tree, 'GeometryNodeInputNamedAttribute', -170, -250, data_type='FLOAT')
     radius.inputs["Name"].default_value = "radius"
+    # 3.4 lets an attribute called "radius" through; later versions write the node's own Radius over it.
+    link(_enabled(radius.outputs, "Attribute"), points.inputs["Radius"])
     size = _add(tree, 'ShaderNodeMath', 60, -200, operation='MULTIPLY')
     link(_enabled(radius.outputs, "Attribute"), size.inputs[0])
     link(start.outputs[INPUT_SCALE], size.inputs[1])
     return tree, start, points, size
 
 
-def _make_group() -> GeometryNodeTree:
-    tree, start, points, size = _begin_group(GROUP_NAME)
+def _finish_points(tree: GeometryNodeTree, start: Node, points: Node, size: Node) -> NodeSocket:
+    """The points with their size and material."""
     link = tree.links.new
-    end = _add(tree, 'NodeGroupOutput', 620, 0)
     # After the points, not with them: an attribute called "radius" goes through that node and overrules its Radius.
     sized = _add(tree, 'GeometryNodeSetPointRadius', 250, 0)
     link(points.outputs[0], sized.inputs[0])
@@ -121,114 +120,128 @@ def _make_group() -> GeometryNodeTree:
     material = _add(tree, 'GeometryNodeSetMaterial', 430, 0)
     link(sized.outputs[0], material.inputs["Geometry"])
     link(start.outputs[INPUT_MATERIAL], material.inputs["Material"])
-    link(material.outputs[0], end.inputs[0])
+    return material.outputs[0]
+
+
+def _make_group() -> GeometryNodeTree:
+    tree, start, points, size = _begin_group(GROUP_NAME)
+    end = _add(tree, 'NodeGroupOutput', 620, 0)
+    tree.links.new(_finish_points(tree, start, points, size), end.inputs[0])
     return tree
 
 
 def _make_instances_group() -> GeometryNodeTree:
     tree, start, points, size = _begin_group(INSTANCES_GROUP_NAME)
     link = tree.links.new
-    end = _add(tree, 'NodeGroupOutput', 620, 0)
+    end = _add(tree, 'NodeGroupOutput', 900, 0)
     shape = _add(tree, 'GeometryNodeObjectInfo', 60, -400)
     link(start.outputs[INPUT_SHAPE], shape.inputs["Object"])
     turned = _add(tree, 'GeometryNodeInputNamedAttribute', 60, -600, data_type='FLOAT_VECTOR')
     turned.inputs["Name"].default_value = "rotation"
-    instances = _add(tree, 'GeometryNodeInstanceOnPoints', 400, 0)
+    instances = _add(tree, 'GeometryNodeInstanceOnPoints', 400, -300)
     link(points.outputs[0], instances.inputs["Points"])
     link(shape.outputs["Geometry"], instances.inputs["Instance"])
     link(_enabled(turned.outputs, "Attribute"), instances.inputs["Rotation"])
     link(size.outputs[0], instances.inputs["Scale"])
-    link(instances.outputs[0], end.inputs[0])
+    choice = _add(tree, 'GeometryNodeSwitch', 700, 0, input_type='GEOMETRY')
+    link(_here(tree, 400, 300, 'BOOLEAN', start.outputs[INPUT_RENDER_POINTS], start.outputs[INPUT_VIEWPORT_POINTS]),
+         _enabled(choice.inputs, "Switch"))
+    link(instances.outputs[0], _enabled(choice.inputs, "False"))
+    link(_finish_points(tree, start, points, size), _enabled(choice.inputs, "True"))
+    link(_enabled(choice.outputs, "Output"), end.inputs[0])
     return tree
 
 
-def _new_material(name: str) -> tuple[Material, Node]:
-    """The colour of sand in the solid viewport, and a surface that nothing is linked to yet."""
-    material = bpy.data.materials.new(name)
+def _of_grain(tree: NodeTree, name: str, x: float, y: float) -> NodeSocket:
+    """An attribute of the grain, whether it is drawn as a point or as an instance: missing ones count as 0."""
+    point = _add(tree, 'ShaderNodeAttribute', x, y, attribute_name=name)
+    instance = _add(tree, 'ShaderNodeAttribute', x, y - 180, attribute_name=name, attribute_type='INSTANCER')
+    total = _add(tree, 'ShaderNodeMath', x + 180, y, operation='ADD')
+    tree.links.new(point.outputs["Fac"], total.inputs[0])
+    tree.links.new(instance.outputs["Fac"], total.inputs[1])
+    return total.outputs[0]
+
+
+def _make_material(look: Look) -> Material:
+    material = bpy.data.materials.new(look.material)
     compat.use_nodes(material)
-    material.diffuse_color = (0.62, 0.46, 0.29, 1.0)
+    material.diffuse_color = (*look.viewport, 1.0)
     tree = material.node_tree
     tree.nodes.clear()
     surface = _add(tree, 'ShaderNodeBsdfPrincipled', 200, 200)
     output = _add(tree, 'ShaderNodeOutputMaterial', 520, 200)
-    tree.links.new(surface.outputs[0], output.inputs["Surface"])
-    return material, surface
-
-
-def _make_grain_material() -> Material:
-    material, surface = _new_material(GRAIN_MATERIAL_NAME)
-    tree = material.node_tree
     link = tree.links.new
-    grain_id = _add(tree, 'ShaderNodeAttribute', -700, 200, attribute_name="id", attribute_type='INSTANCER')
-    dice = _add(tree, 'ShaderNodeTexWhiteNoise', -500, 200, noise_dimensions='1D')
-    link(grain_id.outputs["Fac"], dice.inputs["W"])
-    ramp = _add(tree, 'ShaderNodeValToRGB', -250, 200)
-    _fill_ramp(ramp)
-    link(dice.outputs["Value"], ramp.inputs["Fac"])
-    link(ramp.outputs["Color"], surface.inputs["Base Color"])
-    surface.inputs["Roughness"].default_value = 0.65
-    return material
-
-
-def _make_material() -> Material:
-    material, surface = _new_material(MATERIAL_NAME)
-    tree = material.node_tree
-    link = tree.links.new
+    link(surface.outputs[0], output.inputs["Surface"])
 
     # Four independent random numbers to a grain, from its id.
-    grain_id = _add(tree, 'ShaderNodeAttribute', -1100, 200, attribute_name="id")
     dice = _add(tree, 'ShaderNodeTexWhiteNoise', -900, 200, noise_dimensions='1D')
-    link(grain_id.outputs["Fac"], dice.inputs["W"])
+    link(_of_grain(tree, "id", -1300, 200), dice.inputs["W"])
     parts = _add(tree, 'ShaderNodeSeparateColor', -700, 60)
     link(dice.outputs["Color"], parts.inputs[0])
 
     ramp = _add(tree, 'ShaderNodeValToRGB', -500, 420)
-    _fill_ramp(ramp)
+    _fill_ramp(ramp, look)
     link(dice.outputs["Value"], ramp.inputs["Fac"])
     tone = _add(tree, 'ShaderNodeHueSaturation', -180, 360)
     link(ramp.outputs["Color"], tone.inputs["Color"])
-    brightness = _add(tree, 'ShaderNodeMapRange', -500, 180)
-    brightness.inputs["To Min"].default_value, brightness.inputs["To Max"].default_value = 0.72, 1.25
-    link(parts.outputs[0], brightness.inputs["Value"])
-    link(_darkened(tree, brightness.outputs[0]), tone.inputs["Value"])
+    brightness = _spread(tree, parts.outputs[0], -500, 180, look.brightness)
+    share = _wet_share(tree)
+    link(_times(tree, brightness, share.outputs[0], -330, 60), tone.inputs["Value"])
+    richer = _add(tree, 'ShaderNodeMapRange', -500, -300)  # and of deeper colour
+    richer.inputs["From Min"].default_value, richer.inputs["From Max"].default_value = 1.0, _WET_VALUE
+    richer.inputs["To Min"].default_value, richer.inputs["To Max"].default_value = 1.0, _WET_SATURATION
+    link(share.outputs[0], richer.inputs["Value"])
+    link(richer.outputs[0], tone.inputs["Saturation"])
     link(tone.outputs["Color"], surface.inputs["Base Color"])
-
-    roughness = _add(tree, 'ShaderNodeMapRange', -180, 150)
-    roughness.inputs["To Min"].default_value, roughness.inputs["To Max"].default_value = 0.45, 0.85
-    link(parts.outputs[1], roughness.inputs["Value"])
-    link(roughness.outputs[0], surface.inputs["Roughness"])
+    # Wet grains shine: the film of water on them is smooth.
+    link(_times(tree, _spread(tree, parts.outputs[1], -350, -60, look.roughness), share.outputs[0], -180, 150),
+         surface.inputs["Roughness"])
     specular = compat.find_input(surface, "Specular IOR Level", "Specular")
     if specular is not None:
-        specular.default_value = 0.35
-    _let_light_through(tree, dice, surface)
-    _dent(tree, parts, surface)
+        specular.default_value = look.specular
+    if look.clear[0] < 1.0:
+        _let_light_through(tree, dice, surface, look)
+    if look.subsurface > 0.0:
+        _let_light_inside(tree, surface, tone, look)
+    _dent(tree, parts, surface, look)
     return material
 
 
-def _darkened(tree: NodeTree, brightness: NodeSocket) -> NodeSocket:
-    """Wet sand is darker: water fills the gaps that scatter light. Sand without moisture has none of the attribute."""
-    moisture = _add(tree, 'ShaderNodeAttribute', -700, -140, attribute_name="moisture")
-    share = _add(tree, 'ShaderNodeMapRange', -500, -140)
-    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, 0.45
-    tree.links.new(moisture.outputs["Fac"], share.inputs["Value"])
-    product = _add(tree, 'ShaderNodeMath', -330, 60, operation='MULTIPLY')
-    tree.links.new(brightness, product.inputs[0])
-    tree.links.new(share.outputs[0], product.inputs[1])
+def _spread(tree: NodeTree, value: NodeSocket, x: float, y: float, limits: tuple[float, float]) -> NodeSocket:
+    node = _add(tree, 'ShaderNodeMapRange', x, y)
+    node.inputs["To Min"].default_value, node.inputs["To Max"].default_value = limits
+    tree.links.new(value, node.inputs["Value"])
+    return node.outputs[0]
+
+
+def _times(tree: NodeTree, a: NodeSocket, b: NodeSocket, x: float, y: float) -> NodeSocket:
+    product = _add(tree, 'ShaderNodeMath', x, y, operation='MULTIPLY')
+    tree.links.new(a, product.inputs[0])
+    tree.links.new(b, product.inputs[1])
     return product.outputs[0]
 
 
-def _fill_ramp(ramp: Node) -> None:
+def _wet_share(tree: NodeTree) -> Node:
+    """Wet sand is darker: water fills the gaps that scatter light. Sand without moisture has none of the attribute."""
+    share = _add(tree, 'ShaderNodeMapRange', -700, -240)
+    share.name = share.label = "Wet"
+    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, _WET_VALUE
+    tree.links.new(_of_grain(tree, "moisture", -1100, -140), share.inputs["Value"])
+    return share
+
+
+def _fill_ramp(ramp: Node, look: Look) -> None:
     elements = ramp.color_ramp.elements
     ramp.color_ramp.interpolation = 'CONSTANT'
-    while len(elements) < len(COLOURS):
+    while len(elements) < len(look.colours):
         elements.new(0.5)
-    for element, (position, colour) in zip(elements, COLOURS):
+    for element, (position, colour) in zip(elements, look.colours):
         element.position = position
         element.color = (*colour, 1.0)
 
 
-def _let_light_through(tree: NodeTree, dice: Node, surface: Node) -> None:
-    """The whitish grains are clear quartz."""
+def _let_light_through(tree: NodeTree, dice: Node, surface: Node, look: Look) -> None:
+    """Some grains are clear: the whitish ones of sand are quartz."""
     transmission = compat.find_input(surface, "Transmission Weight", "Transmission")
     if transmission is None:
         return
@@ -236,8 +249,8 @@ def _let_light_through(tree: NodeTree, dice: Node, surface: Node) -> None:
     below = _add(tree, 'ShaderNodeMath', -500, -240, operation='LESS_THAN')
     both = _add(tree, 'ShaderNodeMath', -320, -120, operation='MULTIPLY')
     share = _add(tree, 'ShaderNodeMath', -150, -120, operation='MULTIPLY')
-    above.inputs[1].default_value, below.inputs[1].default_value = TRANSLUCENT_FROM, TRANSLUCENT_TO
-    share.inputs[1].default_value = 0.6
+    above.inputs[1].default_value, below.inputs[1].default_value = look.clear
+    share.inputs[1].default_value = look.clearness
     for side, node in enumerate((above, below)):
         tree.links.new(dice.outputs["Value"], node.inputs[0])
         tree.links.new(node.outputs[0], both.inputs[side])
@@ -246,7 +259,22 @@ def _let_light_through(tree: NodeTree, dice: Node, surface: Node) -> None:
     surface.inputs["IOR"].default_value = 1.46  # quartz
 
 
-def _dent(tree: NodeTree, parts: Node, surface: Node) -> None:
+def _let_light_inside(tree: NodeTree, surface: Node, tone: Node, look: Look) -> None:
+    weight = compat.find_input(surface, "Subsurface Weight", "Subsurface")
+    if weight is None:
+        return
+    weight.default_value = 0.4
+    colour = compat.find_input(surface, "Subsurface Color")
+    if colour is not None:  # until 4.0
+        tree.links.new(tone.outputs["Color"], colour)
+    point = _add(tree, 'ShaderNodePointInfo', -180, -40)
+    radius = _add(tree, 'ShaderNodeVectorMath', 0, -40, operation='SCALE')
+    radius.inputs[0].default_value = (look.subsurface,) * 3
+    tree.links.new(point.outputs["Radius"], radius.inputs["Scale"])
+    tree.links.new(radius.outputs[0], surface.inputs["Subsurface Radius"])
+
+
+def _dent(tree: NodeTree, parts: Node, surface: Node, look: Look) -> None:
     """Noise over the grain, in units of its radius from its own middle, so that it travels with the grain."""
     link = tree.links.new
     place = _add(tree, 'ShaderNodeNewGeometry', -1100, -420)
@@ -268,7 +296,7 @@ def _dent(tree: NodeTree, parts: Node, surface: Node) -> None:
     link(unit.outputs[0], noise.inputs["Vector"])
     link(own.outputs[0], noise.inputs["W"])
     depth = _add(tree, 'ShaderNodeMath', -520, -700, operation='MULTIPLY')
-    depth.inputs[1].default_value = 0.9
+    depth.inputs[1].default_value = look.dents
     link(point.outputs["Radius"], depth.inputs[0])
     bump = _add(tree, 'ShaderNodeBump', -180, -420)
     bump.inputs["Strength"].default_value = 0.8

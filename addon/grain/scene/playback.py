@@ -1,30 +1,33 @@
 """Shows the frame of each cache that belongs to the scene's frame."""
 import os
+from contextlib import ExitStack
+from dataclasses import dataclass
 from math import floor
 from pathlib import Path
 from typing import Optional
 
-from bpy.types import Object, Scene
+from bpy.types import Depsgraph, Object, Scene
 
 from .. import runtime
 from ..engine import cache, read_ahead
+from ..engine.between import Between, has_same_grains
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
-from . import apply, bodies, frames, paths, simulations
+from . import apply, births, bodies, frames, paths, retime, simulations, volumes
 from .simulations import Simulation
 from .units import metres_per_unit
 
 
-def show(simulation: Simulation, is_render: bool = False) -> None:
+def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[Depsgraph] = None) -> None:
     """Loads what is missing; doing it again does nothing. Never adds or removes data-blocks.
 
-    Between two frames, as motion blur and slow motion ask for, the nearest one is shown, moved on by its velocities:
-    Cycles then finds the same grains in the right place and makes the blur itself from the velocities.
+    Between two frames, as motion blur asks for, the nearest one is shown, moved on by its velocities: Cycles then finds the
+    same grains in the right place and makes the blur itself from the velocities. Sand whose time was changed is shown on the
+    curve between the two.
     """
     if runtime.state.playback_paused:
         return
-    scene = simulation.id_data
     item = apply.sand_object(simulation)
     if item is None:
         bodies.restore_all(simulation)
@@ -33,72 +36,123 @@ def show(simulation: Simulation, is_render: bool = False) -> None:
     folder = paths.cache_folder(simulation)
     shown = runtime.state.shown.setdefault(folder, Shown())
     try:
-        manifest, source = _source(simulation, folder)
-        nearest = floor(scene.frame_current_final + 0.5)
+        now = retime.moment(simulation, depsgraph)
+        volumes.follow_time(simulation, now)
+        nearest = floor(now.frame + 0.5)
+        manifest, source = _source(simulation, folder, nearest)
         wanted = manifest.frame_to_show(nearest) if manifest is not None else None
         shown.message = _explain(nearest, folder, manifest, wanted)
-        if wanted is None:
+        if manifest is None and paths.problem(simulation):
+            shown.message = Message('WARNING', paths.problem(simulation))
+        amount = _amount(simulation, is_render, manifest.particles[wanted] if wanted is not None else 0, source)
+        if wanted is None or amount <= 0.0:
             _show_nothing(simulation, item, shown)
             return
         # A frame that is held stands still.
-        ahead = scene.frame_current_final - nearest if wanted == nearest else 0.0
-        # The first tenth of the grains is an even sample of them: no more is loaded than the viewport shows.
-        amount = 1.0
-        if source != folder:
-            amount = 1.0 if is_render else simulation.display.viewport_amount / 100.0
-        apply.show_share(simulation, simulation.display.viewport_amount / 100.0 if source == folder else 1.0)
-        _load(simulation, item, shown, manifest, source, wanted, ahead / frames.frames_per_second(scene), amount)
+        ahead = now.frame - nearest if wanted == nearest else 0.0
+        part = Part(wanted, ahead, now.rate if wanted == nearest else 0.0, amount, now.is_retimed)
+        _load(simulation, item, shown, manifest, source, part)
     except (GrainError, cache.CacheError, OSError) as error:
         _show_nothing(simulation, item, shown)
-        shown.message = Message('ERROR', _describe(error, scene.frame_current))
+        shown.message = Message('ERROR', _describe(error, simulation.id_data.frame_current))
         print(f"Grain: {shown.message.text}")  # renders without a window have no panel
 
 
-def _source(simulation: Simulation, folder: Path) -> tuple[Optional[cache.Manifest], Path]:
+@dataclass(frozen=True)
+class Part:
+    """What of a cache is to be seen."""
+    frame: int
+    ahead: float  # frames from it, -0.5 to 0.5
+    rate: float
+    amount: float  # share of the grains that is loaded
+    is_retimed: bool
+
+
+def share(simulation: Simulation, is_render: bool, particles: int) -> float:
+    """Of the grains, 0 to 1, how many are to be seen."""
+    display = simulation.display
+    mode, percent, count = ((display.render_display, display.render_amount, display.render_count) if is_render else
+                            (display.viewport_display, display.viewport_amount, display.viewport_count))
+    if mode == 'HIDDEN' or particles == 0:
+        return 0.0 if mode == 'HIDDEN' else 1.0
+    return percent / 100.0 if display.amount_mode == 'PERCENT' else min(1.0, count / particles)
+
+
+def _amount(simulation: Simulation, is_render: bool, particles: int, source: Path) -> float:
+    """The share that is loaded. The first tenth of render grains is an even sample of them, so no more is loaded than is to
+    be seen; simulated particles are in the order of their sources, so all are loaded and the modifier leaves some out."""
+    viewport, render = share(simulation, False, particles), share(simulation, True, particles)
+    if source.name == cache.GRAINS_FOLDER:
+        apply.show_share(simulation, 1.0 if viewport > 0.0 else 0.0, 1.0 if render > 0.0 else 0.0)
+        return render if is_render else viewport
+    apply.show_share(simulation, viewport, render)
+    return 1.0 if (render if is_render else viewport) > 0.0 else 0.0
+
+
+def _source(simulation: Simulation, folder: Path, nearest: int) -> tuple[Optional[cache.Manifest], Path]:
     """The render grains where they are wanted and made up to this frame, otherwise the simulated particles."""
     manifest = cache.read_manifest(folder)
     if simulation.use_upsample and manifest is not None:
         grains = cache.read_manifest(cache.grains_folder(folder))
-        nearest = floor(simulation.id_data.frame_current_final + 0.5)
         if grains is not None and grains.frame_to_show(nearest) == manifest.frame_to_show(nearest):
-            return manifest, cache.grains_folder(folder)
+            return grains, cache.grains_folder(folder)
     return manifest, folder
 
 
-def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Manifest, source: Path, frame: int,
-          seconds: float, amount: float) -> None:
-    path, scale, folder = cache.frame_path(source, frame), metres_per_unit(simulation.id_data), paths.cache_folder(simulation)
-    stamp = (os.stat(path).st_mtime_ns, scale, seconds, amount, path.name)
-    is_loaded = (shown.frame == frame and shown.stamp == stamp and shown.object_name == item.name
-                 and (len(item.data.vertices) > 0 or manifest.particles[frame] == 0))
+def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Manifest, source: Path, part: Part) -> None:
+    path, scale, folder = cache.frame_path(source, part.frame), metres_per_unit(simulation.id_data), paths.cache_folder(simulation)
+    stamp = (os.stat(path).st_mtime_ns, scale, part, path.name)
+    is_loaded = (shown.stamp == stamp and shown.object_name == item.name
+                 and (len(item.data.vertices) > 0 or manifest.particles[part.frame] == 0))
     if is_loaded:
         return
+    seconds = part.ahead / frames.frames_per_second(simulation.id_data)
     if source == folder:
         with CacheFrame(path) as cached:
-            apply.set_frame(item, cached, scale, seconds)
+            _fill(simulation, item, cached, manifest, source, part, seconds, scale)
             bodies.show(simulation, manifest.bodies, cached, scale, seconds)
     else:
-        _load_grains(item, shown, manifest, source, frame, scale, seconds, amount)
-        if manifest.bodies:
-            with CacheFrame(cache.frame_path(folder, frame)) as coarse:
-                bodies.show(simulation, manifest.bodies, coarse, scale, seconds)
-    shown.frame, shown.stamp, shown.object_name = frame, stamp, item.name
+        grains = read_ahead.grains(path, part.amount)
+        _fill(simulation, item, grains, manifest, source, part, seconds, scale)
+        _expect_next(shown, manifest, source, part.frame, grains)
+        coarse = cache.read_manifest(folder)
+        if coarse is not None and coarse.bodies:
+            with CacheFrame(cache.frame_path(folder, part.frame)) as cached:
+                bodies.show(simulation, coarse.bodies, cached, scale, seconds)
+    births.show(item, folder, source, manifest, simulation.display.use_rest, scale)
+    shown.frame, shown.stamp, shown.object_name = part.frame, stamp, item.name
 
 
-def _load_grains(item: Object, shown: Shown, manifest: cache.Manifest, source: Path, frame: int, scale: float,
-                 seconds: float, amount: float) -> None:
-    """And has the next frame read meanwhile, the one after this or before it, whichever way the artist goes."""
-    grains = read_ahead.grains(cache.frame_path(source, frame), amount)
-    apply.set_frame(item, grains, scale, seconds)
+def _fill(simulation: Simulation, item: Object, frame: apply.Shown, manifest: cache.Manifest, source: Path, part: Part,
+          seconds: float, scale: float) -> None:
+    neighbour = part.frame + (1 if part.ahead > 0.0 else -1)
+    if not part.is_retimed or part.ahead == 0.0 or neighbour not in manifest.particles:
+        apply.set_frame(item, frame, scale, seconds, part.rate)
+        return
+    with ExitStack() as stack:
+        path = cache.frame_path(source, neighbour)
+        other: apply.Shown = (read_ahead.grains(path, part.amount) if source.name == cache.GRAINS_FOLDER
+                              else stack.enter_context(CacheFrame(path)))
+        if not has_same_grains(frame, other):
+            apply.set_frame(item, frame, scale, seconds, part.rate)
+            return
+        length = 1.0 / frames.frames_per_second(simulation.id_data)
+        between = (Between(frame, other, part.ahead, length) if part.ahead > 0.0
+                   else Between(other, frame, 1.0 + part.ahead, length))
+        apply.set_frame(item, between, scale, 0.0, part.rate)
+
+
+def _expect_next(shown: Shown, manifest: cache.Manifest, source: Path, frame: int, like: read_ahead.Grains) -> None:
+    """Has the next frame read meanwhile, the one after this or before it, whichever way the artist goes."""
     following = frame - 1 if shown.frame is not None and shown.frame > frame else frame + 1
     if following in manifest.particles:
-        read_ahead.expect(cache.frame_path(source, following), grains)
+        read_ahead.expect(cache.frame_path(source, following), like)
 
 
 def _show_nothing(simulation: Simulation, item: Object, shown: Shown) -> None:
     apply.clear(item)
     bodies.restore_all(simulation)
-    shown.frame = None
+    shown.frame, shown.stamp = None, ()
 
 
 def _explain(frame: int, folder: Path, manifest: Optional[cache.Manifest], shown: Optional[int]) -> Optional[Message]:
@@ -124,9 +178,9 @@ def _describe(error: Exception, frame: int) -> str:
     return str(error)
 
 
-def show_scene(scene: Scene, is_render: bool = False) -> None:
+def show_scene(scene: Scene, is_render: bool = False, depsgraph: Optional[Depsgraph] = None) -> None:
     for simulation in scene.grain.simulations:
-        show(simulation, is_render)
+        show(simulation, is_render, depsgraph)
 
 
 def show_all(is_render: bool = False) -> None:

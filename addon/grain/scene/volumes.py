@@ -1,4 +1,5 @@
 """The Volume object that plays the baked sequence. Blender reads the files itself: no handler has a part in it."""
+from math import floor
 from pathlib import Path
 from typing import Any, Optional
 
@@ -7,6 +8,7 @@ from bpy.types import Object
 
 from ..engine import cache, job as job_files, text
 from . import paths, volume_look
+from .retime import Moment
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
@@ -115,6 +117,21 @@ def set_path(simulation: Simulation) -> None:
     path = cache.volume_path(paths.cache_folder(simulation), made.first + made.number_shift)
     item.data.filepath = _relative(path)
     item.data.grids.unload()
+
+
+def follow_time(simulation: Simulation, now: Moment) -> None:
+    """Retimed sand takes its volume along: the file of the nearest frame. Without retiming Blender does it by itself."""
+    item, made = volume_object(simulation), manifest_of(simulation)
+    if item is None or made is None:
+        return
+    data = item.data
+    own = made.first - 1 + made.number_shift
+    # Blender shows the file of the scene's frame, held at both ends of the sequence, and then adds the offset.
+    at = min(max(simulation.id_data.frame_current - data.frame_start, 0), data.frame_duration - 1) + made.first
+    shown = min(max(floor(now.frame + 0.5), made.first), made.last)
+    wanted = own + shown - at if now.is_retimed else own
+    if data.frame_offset != wanted:
+        data.frame_offset = wanted
 
 
 def _relative(path: Path) -> str:

@@ -46,10 +46,11 @@ typedef struct GrainBakeDef {
     int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
     const char *job_folder;   ///< holds job.json
     const char *cache_folder; ///< NULL: "cache" inside the job folder. Made if missing.
-    int32_t restart;          ///< 0: go on where the cache ends. 1: throw this cache's frames away first.
+    int32_t restart;          ///< 0: go on where the cache ends. 1: throw this cache's frames away first. 2: those after
+                              ///< keep_frame; frames up to there stay, whatever settings they were baked with.
     int32_t last_frame;       ///< used when limit_frames is 1: stop (whole, resumable) after this frame
     int32_t limit_frames;
-    uint32_t reserved;         ///< 0
+    int32_t keep_frame;        ///< used when restart is 2: the bake goes on from the newest checkpoint up to here
     GrainBakeStatusFn *status; ///< may be NULL
     void *user;
 } GrainBakeDef;

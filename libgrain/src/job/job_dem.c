@@ -3,6 +3,7 @@
 #include "job/job.h"
 #include "sim/dem/dem.h"
 #include "sim/dem/dem_shape.h"
+#include "sim/meso/meso.h"
 #include "sim/mpm/mpm.h"
 #include "sim/sph/sph.h"
 
@@ -68,8 +69,9 @@ GrainResult job_read_material(const JobNode *source, Job *job, int *material)
 
 GrainResult job_grain_shape(const Job *job, DemShape *out)
 {
-    int is_continuum = strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0;
-    if (is_continuum) return dem_shape_by_name("sphere", out); // a continuum knows no shapes
+    int is_shapeless = strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0 ||
+                       strcmp(job->solver, meso_solver.name) == 0;
+    if (is_shapeless) return dem_shape_by_name("sphere", out); // pieces of matter have no shapes
     if (strcmp(job->dem.grain_shape, "mesh") != 0) return dem_shape_by_name(job->dem.grain_shape, out);
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];

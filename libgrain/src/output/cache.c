@@ -130,8 +130,11 @@ static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, Cac
     }
     cache_manifest_keep_run(&cache->manifest);
     int is_same = exists && strcmp(cache->manifest.fingerprint, wanted->fingerprint) == 0;
-    if (exists && !is_same && opening == CACHE_KEEP) return fail_other_job(cache, wanted);
-    int keeps = opening == CACHE_KEEP || (is_same && cache->manifest.frame_start <= wanted->frame_start);
+    int is_alike = is_same || (opening == CACHE_ADOPT && cache->manifest.frame_start == wanted->frame_start &&
+                               cache->manifest.fps == wanted->fps);
+    int stays = opening == CACHE_KEEP || opening == CACHE_ADOPT;
+    if (exists && !is_alike && stays) return fail_other_job(cache, wanted);
+    int keeps = stays || (is_same && cache->manifest.frame_start <= wanted->frame_start);
     TRY(remove_matching(cache->folder, keeps ? is_unfinished : is_own_data));
     int32_t frame_start = keeps && exists ? cache->manifest.frame_start : wanted->frame_start;
     if (!keeps) cache_manifest_free(&cache->manifest);
@@ -226,6 +229,13 @@ GrainResult cache_read_birth(const char *folder, const CacheFrame *birth, struct
 void cache_forget_births(CacheManifest *manifest, int32_t last)
 {
     while (manifest->birth_count > 0 && manifest->births[manifest->birth_count - 1].frame > last) manifest->birth_count--;
+}
+
+void cache_forget_frames(Cache *cache, int32_t last)
+{
+    CacheManifest *manifest = &cache->manifest;
+    while (manifest->frame_count > 0 && manifest->frames[manifest->frame_count - 1].frame > last) manifest->frame_count--;
+    cache_forget_births(manifest, last);
 }
 
 static GrainResult write_checkpoint_as(Cache *cache, const char *name, const GrainFileHeader *header,

@@ -53,6 +53,7 @@ typedef struct Cache {
 typedef enum CacheOpening {
     CACHE_KEEP = 0,    ///< go on with what is there
     CACHE_RESTART = 1, ///< remove the frames and checkpoints first
+    CACHE_ADOPT = 3,   ///< keep what is there, whatever settings it is of; only its first frame and frame rate must be the same
     CACHE_REPLACE = 2, ///< remove them when they are of another fingerprint, or begin later than wanted
 } CacheOpening;
 GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, CacheOpening opening);
@@ -82,6 +83,9 @@ void cache_forget_births(CacheManifest *manifest, int32_t last);
 /// checkpoint_every. Of those kept, the last ten stay, and of the older ones every tenth.
 GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns,
                                    int column_count);
+
+/// Frames after this one are no longer listed; their files are written over as the bake comes to them.
+void cache_forget_frames(Cache *cache, int32_t last);
 
 typedef void CacheWarnFn(void *user, const char *text);
 /// The checkpoint to go on from, if *found: the newest before which every frame is whole, checked by checksum. Frames

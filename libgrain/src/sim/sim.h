@@ -1,7 +1,7 @@
 #pragma once
 /// A running simulation: one solver, stepped through frames, that can be saved and loaded between any two substeps.
 #include "base/run.h"
-#include "sim/solver.h"
+#include "sim/population.h"
 
 typedef struct Sim {
     const Solver *solver;
@@ -10,6 +10,9 @@ typedef struct Sim {
     double frame_seconds; ///< length of a frame
     double frame_done;    ///< s of the present frame that are done, [0, frame_seconds)
     uint32_t substep;     ///< substeps done in the present frame
+    int32_t slot_count;   ///< parts of a frame, each of which ends with a look at who comes and goes; 1 unless it is asked for
+    int32_t slot;         ///< the present one
+    Population population;
 } Sim;
 
 GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, double frame_seconds, int threads);
@@ -17,9 +20,24 @@ void sim_destroy(Sim *sim);
 
 /// Asked after every substep with the part of the frame that is done; anything but GRAIN_OK stops there.
 typedef GrainResult SimWatchFn(void *user, double fraction);
+/// Asked at the end of every slot, with its beginning and end (s since the first frame), to call sim_change where particles
+/// come or go.
+typedef GrainResult SimFlowFn(void *user, double from, double to);
+typedef struct SimWatch {
+    SimWatchFn *watch; ///< NULL: never stopped
+    SimFlowFn *flow;   ///< NULL: nobody comes or goes
+    void *user;
+} SimWatch;
+
 /// Advances to the end of the present frame. When the watcher stops it, the sim stands after a whole substep and the
 /// next call goes on from there with the same result as if it had not been stopped.
-GrainResult sim_advance_frame(Sim *sim, SimWatchFn *watch, void *user);
+GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch);
+
+/// The particles in the order of birth. Those that are gone have the radius 0 and the velocity 0, and are where they were last.
+GrainResult sim_read(const Sim *sim, Particles *out);
+/// Who comes and goes: births belong to born (birth_time: s since the first frame, of each, ascending). GRAIN_ERROR_ARGUMENT
+/// where the solver does not know how.
+GrainResult sim_change(Sim *sim, const SimChange *change, const float *birth_time);
 
 /// The sim's own numbers and the solver's columns.
 int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS]);

@@ -46,6 +46,22 @@ typedef struct SimMaterial {
     float poisson_ratio;    ///< for the Hertz laws
 } SimMaterial;
 
+#define SIM_MESO_SEGMENTS 4
+/// A piece of the force between two mesoscopic particles, along the line of their centres. Lengths are over the sum of
+/// their radii.
+typedef struct SimMesoSegment {
+    float strength; ///< elastic: Pa, pushes apart below the rest length and pulls beyond it; viscous: Pa s
+    float rest;     ///< elastic: where it is 0; viscous: no meaning
+    float from, to; ///< where it acts
+} SimMesoSegment;
+
+/// The material of meso: a sum of pieces of either kind (docs/meso.md). None at all: particles that do not meet.
+typedef struct SimMeso {
+    SimMesoSegment elastic[SIM_MESO_SEGMENTS], viscous[SIM_MESO_SEGMENTS];
+    int elastic_count, viscous_count;
+    float ambient; ///< 1/s: what surrounds the particles slows them at this rate
+} SimMeso;
+
 /// Pa: what capillary bridges bear in sand of moisture 1.
 #define SIM_WET_TENSION 2000.0f
 
@@ -54,6 +70,8 @@ typedef struct SimDef {
     const char *solver;     ///< name in the table
     Vec3 gravity;           ///< m/s2
     float largest_radius;   ///< m, over all particles
+    float smallest_born;    ///< m, of particles that may be born later; 0: none will be
+    Vec3 birthplace;        ///< m: about where those will be, for a scene that starts without any
     float density;          ///< kg/m3, of a grain
     float friction;         ///< tangent of the friction angle between grains
     float rolling_friction; ///< largest rolling moment over normal force and effective radius; 0: balls roll freely
@@ -62,8 +80,9 @@ typedef struct SimDef {
     const char *normal_law, *shear_law;           ///< of dem; NULL: its own choice
     const char *law;                              ///< of mpm: a name of mpm_law_names; NULL: sand
     const char *model;                            ///< of sph: a name of sph_model_names; NULL: its own choice
-    const float *particle_moisture;               ///< of sph and mpm, of each particle, [0, 1]; NULL: all are dry
+    const float *particle_moisture; ///< of sph and mpm, of each particle, [0, 1]; NULL: all are dry, for ever
     float moisture_diffusion;                     ///< m2/s, of sph
+    SimMeso meso;                                 ///< of meso
     const SimMaterial *more_materials;            ///< kinds of grain 1, 2, ...; kind 0 is the one above
     int more_material_count;
     const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0
@@ -71,7 +90,7 @@ typedef struct SimDef {
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
-    int may_sleep;                 ///< of dem and mpm: what is at rest is left alone until something moves near them
+    int may_sleep;                 ///< of dem, mpm and sph: what is at rest is left alone until something moves near them
     const char *integrator;        ///< of dem, a name of dem_integrator_names; NULL: its own choice
     float tolerance;               ///< of an adaptive integrator: error of a step, in radii
     float softness;                ///< how deep, in radii, an impact at expected_speed sinks in
@@ -91,7 +110,16 @@ typedef struct SimStats {
     int64_t steps, rejected; ///< since this run began; rejected: adaptive steps that were done again shorter
 } SimStats;
 
-#define SOLVER_MAX_COLUMNS 48
+#define SOLVER_MAX_COLUMNS 60
+
+/// Who comes and who goes between two steps. Particles are numbered in the order of birth, and the number of one that is
+/// gone is not given to another.
+typedef struct SimChange {
+    const Particles *born;      ///< the next in the order of birth; NULL: nobody
+    const uint8_t *material;    ///< kind of each of them; NULL: kind 0
+    const uint8_t *gone;        ///< of every number so far, those born now not counted: 1 for who goes now; NULL: nobody
+    int will_load;              ///< `load` follows at once: only how many there are and of what kind matters
+} SimChange;
 
 typedef struct Solver {
     const char *name;
@@ -102,14 +130,19 @@ typedef struct Solver {
     /// The longest step that is stable now, s.
     double (*largest_step)(const void *state);
     GrainResult (*step)(void *state, double seconds);
-    /// The present state in the order of birth.
+    /// The present state in the order of birth: out->count is how many were ever born; what out has of those that are gone
+    /// stays as it is.
     GrainResult (*read)(const void *state, Particles *out);
-    /// Everything needed to go on bit for bit, as columns that point into the state. Returns how many.
+    /// Everything needed to go on bit for bit, as columns that point into the state. Returns how many. load is only called
+    /// for a state that has the same particles: sim_load sees to that through `change`.
     int (*save)(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
     GrainResult (*load)(void *state, const Column *columns, int column_count);
     void (*measure)(const void *state, SimStats *out);
     /// What is solid in the scene, bodies among it.
     const struct Rigid *(*rigid)(const void *state);
+    /// Particles come and go. The only call after create that may take memory for them. What rests on one that goes wakes up.
+    /// NULL: this solver has the particles it starts with.
+    GrainResult (*change)(void *state, const SimChange *change);
 } Solver;
 
 /// NULL for an unknown name.

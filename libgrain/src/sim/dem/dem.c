@@ -8,8 +8,6 @@
 
 // Substeps in a contact. With 20 the restitution of a bounce comes out within 1 % (tests/physics/test_dem_collision.c).
 #define STEPS_PER_CONTACT 20.0
-// Fewer balls than this are not worth another thread: a step of theirs takes as long as handing it over.
-#define BALLS_PER_THREAD 2000
 
 // Of the smallest radius: how far a collider may move before lists are made again (the distance field has to reach that
 // much farther), and how far its fastest point may go in one substep.
@@ -17,27 +15,6 @@
 #define COLLIDER_WAY 0.25
 
 // --- life ---------------------------------------------------------------------------------------
-
-static GrainResult allocate(Dem *dem)
-{
-    dem->block_count = parallel_block_count(dem->count, PARALLEL_BLOCK);
-    dem->balls = ALLOC_ZEROED(DemBall, dem->count);
-    dem->balls_before = ALLOC_ZEROED(DemBall, dem->count);
-    dem->id = ALLOC(int32_t, dem->count);
-    dem->id_before = ALLOC(int32_t, dem->count);
-    dem->shared_start = ALLOC_ZEROED(int32_t, dem->count + 2);
-    dem->block_walls = ALLOC_ZEROED(int64_t, dem->block_count + 1);
-    dem->colliders = ALLOC_ZEROED(SimCollider, dem->def.collider_count);
-    if (dem->def.more_material_count > 0 && !(dem->material = ALLOC(uint8_t, dem->particle_count)))
-        return GRAIN_ERROR_MEMORY;
-    float **arrays[] = {&dem->x, &dem->y, &dem->z, &dem->reach};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        if (!(*arrays[i] = ALLOC_ZEROED(float, dem->count))) return GRAIN_ERROR_MEMORY;
-    return dem->balls && dem->balls_before && dem->id && dem->id_before && dem->shared_start && dem->block_walls &&
-                   dem->colliders
-               ? GRAIN_OK
-               : GRAIN_ERROR_MEMORY;
-}
 
 static void destroy(void *state)
 {
@@ -50,7 +27,8 @@ static void destroy(void *state)
     rigid_destroy(dem->rigid);
     void *arrays[] = {dem->balls,       dem->balls_before, dem->id,      dem->id_before,
                       dem->block_walls, dem->colliders,    dem->x,       dem->y,
-                      dem->z,           dem->reach,        dem->material};
+                      dem->z,           dem->reach,        dem->material, dem->stood,
+                      dem->ball_before};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(dem);
 }
@@ -74,26 +52,43 @@ static GrainResult create_rigid(Dem *dem, float smallest, int threads)
     return rigid_create(&def, &dem->rigid);
 }
 
+// Of all balls, those to be born included.
+static void find_radii(const Dem *dem, float *smallest, float *largest)
+{
+    const SimDef *def = &dem->def;
+    *smallest = def->largest_radius, *largest = dem->count > 0 ? 0.0f : *smallest; // bodies may be alone
+    for (int64_t i = 0; i < dem->count; i++) {
+        *smallest = fminf(*smallest, dem->balls[i].radius);
+        *largest = fmaxf(*largest, dem->balls[i].radius);
+    }
+    if (!(def->smallest_born > 0.0f)) return;
+    int balls = def->shape_count > 0 ? def->shapes[0].ball_count : 1;
+    for (int k = 0; k < balls; k++) {
+        float part = def->shape_count > 0 ? def->shapes[0].balls[k].radius : 1.0f;
+        *smallest = fminf(*smallest, part * def->smallest_born);
+        *largest = fmaxf(dem->count > 0 || k > 0 ? *largest : 0.0f, part * def->largest_radius);
+    }
+}
+
 static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *start, int threads)
 {
     dem->def = *def;
-    TRY(dem_plan_grains(dem, def, start));
-    int64_t useful_threads = 1 + dem->count / BALLS_PER_THREAD;
-    dem->threads = useful_threads < threads ? (int)useful_threads : threads;
+    dem->most_threads = threads;
     dem->found_per_ball = 8;
     dem->wall_room = PARALLEL_BLOCK;
-    TRY(allocate(dem));
-    if (dem->material) memcpy(dem->material, def->particle_material, (size_t)dem->particle_count);
-    memcpy(dem->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
-    dem->def.colliders = dem->colliders;
-    dem_start_grains(dem, def, start);
+    dem->colliders = ALLOC_ZEROED(SimCollider, def->collider_count);
+    dem->shapes = ALLOC(DemShape, def->shape_count);
+    if (!dem->colliders || !dem->shapes) return GRAIN_ERROR_MEMORY;
+    if (def->shape_count > 0) memcpy(dem->shapes, def->shapes, (size_t)def->shape_count * sizeof *dem->shapes);
+    if (def->collider_count > 0) memcpy(dem->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
     dem->def.shapes = dem->shapes;
-    float smallest = def->largest_radius, largest = dem->count > 0 ? 0.0f : smallest; // bodies may be alone
-    for (int64_t i = 0; i < dem->count; i++) {
-        dem->id[i] = (int32_t)i;
-        smallest = fminf(smallest, dem->balls[i].radius);
-        largest = fmaxf(largest, dem->balls[i].radius);
-    }
+    dem->def.colliders = dem->colliders;
+    TRY(dem_reserve(dem, start));
+    dem_start_grains(dem, start, def->particle_material);
+    dem_set_threads(dem);
+    dem->def.particle_shape = NULL; // who is born later is of the first
+    float smallest, largest;
+    find_radii(dem, &smallest, &largest);
     TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
     TRY(create_rigid(dem, smallest, threads));
     dem->must_list = 1;
@@ -116,14 +111,15 @@ static GrainResult create(const SimDef *def, const Particles *start, int threads
 
 // --- step ---------------------------------------------------------------------------------------
 
-static double largest_step(const void *state)
+double dem_longest_step(const Dem *dem)
 {
-    const Dem *dem = state;
     // The adaptive integrator cuts its steps itself; this is how often it can be stopped.
     if (dem->adaptive) return (double)dem->law.contact_seconds;
     double longest = (double)dem->law.contact_seconds / STEPS_PER_CONTACT, speed = rigid_speed(dem->rigid);
     return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)dem->smallest_radius / speed) : longest;
 }
+
+static double largest_step(const void *state) { return dem_longest_step(state); }
 
 DemWork dem_work(const Dem *dem)
 {
@@ -249,11 +245,12 @@ static int save_sleep(const Dem *dem, Column *columns)
     if (!dem->sleep.is_allowed) return 0;
     columns[0] = (Column){"dem.quiet", GRAIN_I32, 1, dem->count, dem->sleep.quiet};
     columns[1] = (Column){"dem.quiet_steps", GRAIN_I32, 1, 1, &dem->sleep.steps};
-    columns[2] = (Column){"dem.force", GRAIN_F32, 4, dem->record_count, dem->force};
-    columns[3] = (Column){"dem.moment", GRAIN_F32, 4, dem->record_count, dem->moment};
-    if (!dem->torque) return 4;
-    columns[4] = (Column){"dem.torque", GRAIN_F32, 4, dem->record_count, dem->torque};
-    return 5;
+    columns[2] = (Column){"dem.evaluate_all", GRAIN_I32, 1, 1, &dem->sleep.evaluate_all};
+    columns[3] = (Column){"dem.force", GRAIN_F32, 4, dem->record_count, dem->force};
+    columns[4] = (Column){"dem.moment", GRAIN_F32, 4, dem->record_count, dem->moment};
+    if (!dem->torque) return 5;
+    columns[5] = (Column){"dem.torque", GRAIN_F32, 4, dem->record_count, dem->torque};
+    return 6;
 }
 
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
@@ -280,6 +277,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
     for (int64_t i = 0; dem->place && i < dem->count; i++) dem->place[dem->id[i]] = (int32_t)i;
     if (dem->has_moving) TRY(rigid_load(dem->rigid, columns, column_count));
+    dem->has_changed = 0;
     const Column *shear = column_find(columns, column_count, "dem.shear_x");
     if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
     TRY(dem_restore_lists(dem, columns, column_count));
@@ -290,4 +288,4 @@ static GrainResult load(void *state, const Column *columns, int column_count)
 
 static const Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
-const Solver dem_solver = {"dem", 6, create, destroy, largest_step, step, read, save, load, dem_measure, rigid};
+const Solver dem_solver = {"dem", 7, create, destroy, largest_step, step, read, save, load, dem_measure, rigid, dem_change};

@@ -145,8 +145,8 @@ typedef struct Dem {
     int32_t *loaded;        ///< walls of bodies
     int32_t *pressed;       ///< body -> how many walls it has
     int64_t loaded_count, loaded_capacity, pressed_capacity;
-    int threads;
-    int64_t count;
+    int threads, most_threads;
+    int64_t count; ///< balls; those of grains that are gone are not stored
     DemLaw law;
     DemMixes mixes;
 
@@ -171,7 +171,14 @@ typedef struct Dem {
     int32_t *ball_particle;  ///< ball -> the particle it is, or belongs to
     int32_t *particle_grain; ///< particle -> its grain; -1 for a ball alone
     DemShape *shapes;
+    // Of everything that ever was, for numbers are not given twice.
     int64_t particle_count; ///< grains and balls alone
+    int64_t ball_born, grain_born;
+    int64_t particle_capacity, ball_capacity, grain_capacity; ///< that there is room for
+    int32_t *stood;       ///< place -> its place in the lists before particles came or went, -1 for who came
+    int32_t *ball_before; ///< the same by the places in the new lists
+    int64_t stood_capacity, before_capacity;
+    int has_changed; ///< the two mean something
 
     DemLevels levels;
     DemPairs pairs, pairs_before; ///< of pairs_before only own, b, shear and roll mean anything
@@ -186,6 +193,7 @@ typedef struct Dem {
     DemWallFound *wall_found; ///< wall_room for each block
     int64_t wall_room, wall_found_capacity;
     int64_t *block_walls; ///< how many were found, block by block; block_count + 1 entries
+    int64_t block_walls_capacity;
     int64_t shared_capacity, force_capacity, moment_capacity, torque_capacity, found_capacity;
 
     DemSleep sleep;
@@ -196,19 +204,31 @@ typedef struct Dem {
     int64_t block_count;
 } Dem;
 
+// dem_change.c
+/// Room for particles that are born now, on top of those there are.
+GrainResult dem_reserve(Dem *dem, const Particles *born);
+/// As many threads as the balls are worth.
+void dem_set_threads(Dem *dem);
+GrainResult dem_change(void *state, const SimChange *change);
+
 // dem_grains.c
-/// Counts and allocates; called first.
-GrainResult dem_plan_grains(Dem *dem, const SimDef *def, const Particles *start);
-/// Balls and grains as they start.
-void dem_start_grains(Dem *dem, const SimDef *def, const Particles *start);
+/// How many balls and grains of several balls these particles are, numbered from particle_count on.
+void dem_count_grains(const Dem *dem, const Particles *born, int64_t *balls, int64_t *grains);
+/// Balls and grains as they start, behind those there are; kinds: of each, or NULL.
+void dem_start_grains(Dem *dem, const Particles *born, const uint8_t *kinds);
 /// The present state becomes the one that turns and offsets are counted from; anchors of their balls follow.
 void dem_anchor_grains(Dem *dem);
+/// Grains of particles that are gone leave; their balls are gone already.
+void dem_remove_grains(Dem *dem, const uint8_t *gone);
 /// After the balls have been sorted: grains in the order of their first ball, and where each ball is on its grain.
 void dem_sort_grains(Dem *dem);
 void dem_place_arms(Dem *dem);
 /// How the shape as it was given has to be turned to face as grain g does now.
 Quat dem_grain_orientation(const Dem *dem, int64_t g);
 void dem_free_grains(Dem *dem);
+
+// dem.c
+double dem_longest_step(const Dem *dem);
 
 // dem_lists.c
 /// Makes the lists if somebody has left the skin. Springs of pairs that stay are kept.
@@ -251,6 +271,10 @@ double *dem_adaptive_step(struct DemAdaptive *adaptive);
 // dem_sleep.c
 GrainResult dem_sleep_create(Dem *dem);
 void dem_sleep_free(Dem *dem);
+/// Room for as many balls as there is room for.
+GrainResult dem_sleep_reserve(Dem *dem);
+/// Wakes what touches or nearly touches particles that go.
+void dem_sleep_wake(Dem *dem, const uint8_t *gone);
 /// After the balls have been sorted.
 void dem_sleep_sort(Dem *dem);
 /// Who sleeps, by how long everybody has been quiet; after the lists have been made, and at the end of a window.

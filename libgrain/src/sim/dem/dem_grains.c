@@ -18,32 +18,6 @@ static int balls_of(const SimDef *def, int64_t particle)
     return def->shape_count > 0 ? def->shapes[shape_of(def, particle)].ball_count : 1;
 }
 
-static GrainResult allocate(Dem *dem)
-{
-    dem->ball_particle = ALLOC(int32_t, dem->count);
-    if (!dem->ball_particle) return GRAIN_ERROR_MEMORY;
-    if (dem->grain_count == 0) return GRAIN_OK;
-    dem->grains = ALLOC_ZEROED(DemGrain, dem->grain_count);
-    dem->grains_before = ALLOC_ZEROED(DemGrain, dem->grain_count);
-    dem->grain_id = ALLOC(int32_t, dem->grain_count);
-    dem->grain_id_before = ALLOC(int32_t, dem->grain_count);
-    dem->grain_first = ALLOC(int32_t, dem->grain_count + 1);
-    dem->grain_shape = ALLOC(uint8_t, dem->grain_count);
-    dem->grain_particle = ALLOC(int32_t, dem->grain_count);
-    dem->arms = ALLOC_ZEROED(DemArm, dem->count);
-    dem->push = ALLOC_ZEROED(float, 4 * dem->count);
-    dem->turn = ALLOC_ZEROED(float, 4 * dem->count);
-    dem->body = ALLOC(int32_t, dem->count);
-    dem->place = ALLOC(int32_t, dem->count);
-    dem->shapes = ALLOC(DemShape, dem->def.shape_count);
-    dem->particle_grain = ALLOC(int32_t, dem->particle_count);
-    return dem->grains && dem->grains_before && dem->grain_id && dem->grain_id_before && dem->grain_first &&
-                   dem->grain_shape && dem->grain_particle && dem->arms && dem->push && dem->turn && dem->body &&
-                   dem->place && dem->shapes && dem->particle_grain
-               ? GRAIN_OK
-               : GRAIN_ERROR_MEMORY;
-}
-
 void dem_free_grains(Dem *dem)
 {
     void *arrays[] = {dem->ball_particle, dem->grains,      dem->grains_before,  dem->grain_id, dem->grain_id_before,
@@ -52,19 +26,14 @@ void dem_free_grains(Dem *dem)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 
-GrainResult dem_plan_grains(Dem *dem, const SimDef *def, const Particles *start)
+void dem_count_grains(const Dem *dem, const Particles *born, int64_t *balls, int64_t *grains)
 {
-    dem->particle_count = start->count;
-    for (int64_t i = 0; i < start->count; i++) {
-        int balls = balls_of(def, i);
-        dem->count += balls;
-        dem->grain_count += balls > 1;
+    *balls = *grains = 0;
+    for (int64_t i = 0; i < born->count; i++) {
+        int here = balls_of(&dem->def, dem->particle_count + i);
+        *balls += here;
+        *grains += here > 1;
     }
-    if (dem->count > INT32_MAX / 4)
-        return fail(GRAIN_ERROR_MEMORY,
-                    "%lld grains are %lld balls, more than one simulation can hold; use larger grains",
-                    (long long)start->count, (long long)dem->count);
-    return allocate(dem);
 }
 
 // --- start --------------------------------------------------------------------------------------
@@ -101,11 +70,11 @@ static DemBall lone_ball(const Particles *start, int64_t i, float density)
                      .anchor = {start->position[i].x, start->position[i].y, start->position[i].z}};
 }
 
-static DemGrain grain_at_start(const DemShape *shape, const SimDef *def, const Particles *start, int64_t i,
+static DemGrain grain_at_start(const DemShape *shape, uint64_t seed, const Particles *start, int64_t i, int64_t particle,
                                float density)
 {
     double size = (double)start->radius[i], mass = (double)density * shape->volume * pow(size, 3.0);
-    Quat facing = random_facing(def->seed, i);
+    Quat facing = random_facing(seed, particle);
     DemGrain grain = {.radius = start->radius[i],
                       .inverse_mass = (float)(1.0 / mass),
                       .velocity = {start->velocity[i].x, start->velocity[i].y, start->velocity[i].z},
@@ -116,36 +85,61 @@ static DemGrain grain_at_start(const DemShape *shape, const SimDef *def, const P
     return grain;
 }
 
-void dem_start_grains(Dem *dem, const SimDef *def, const Particles *start)
+// Behind the balls that are there. Numbers of balls and grains go on where they ended.
+static void start_grain(Dem *dem, const Particles *born, int64_t i, float density, int balls)
 {
-    int32_t ball = 0, grain = 0;
-    if (dem->shapes) memcpy(dem->shapes, def->shapes, (size_t)def->shape_count * sizeof *dem->shapes);
-    for (int64_t i = 0; i < start->count; i++) {
-        int balls = balls_of(def, i);
-        float density = dem_material(def, dem->material ? dem->material[i] : 0).density;
-        if (dem->particle_grain) dem->particle_grain[i] = balls > 1 ? grain : -1;
-        if (balls == 1) {
-            dem->balls[ball] = lone_ball(start, i, density);
-            dem->ball_particle[ball++] = (int32_t)i;
+    const SimDef *def = &dem->def;
+    int64_t particle = dem->particle_count, id = dem->grain_born++, at = dem->grain_count++;
+    const DemShape *shape = &dem->shapes[shape_of(def, particle)];
+    dem->grain_id[at] = (int32_t)id;
+    dem->grain_first[id] = (int32_t)dem->ball_born;
+    dem->grain_first[id + 1] = (int32_t)(dem->ball_born + balls);
+    dem->grain_shape[id] = (uint8_t)shape_of(def, particle);
+    dem->grain_particle[id] = (int32_t)particle;
+    dem->grains[at] = grain_at_start(shape, def->seed, born, i, particle, density);
+    for (int k = 0; k < balls; k++) {
+        int64_t place = dem->count++, ball = dem->ball_born++;
+        dem->balls[place] = (DemBall){.radius = shape->balls[k].radius * born->radius[i],
+                                      .inverse_mass = dem->grains[at].inverse_mass};
+        memcpy(dem->balls[place].velocity, dem->grains[at].velocity, 3 * sizeof(float));
+        dem->id[place] = (int32_t)ball;
+        dem->ball_particle[ball] = (int32_t)particle;
+        dem->place[ball] = (int32_t)place;
+    }
+}
+
+void dem_start_grains(Dem *dem, const Particles *born, const uint8_t *kinds)
+{
+    const SimDef *def = &dem->def;
+    for (int64_t i = 0; i < born->count; i++, dem->particle_count++) {
+        int64_t particle = dem->particle_count;
+        int balls = balls_of(def, particle), kind = kinds ? kinds[i] : 0;
+        float density = dem_material(def, kind).density;
+        if (dem->material) dem->material[particle] = (uint8_t)kind;
+        if (dem->particle_grain) dem->particle_grain[particle] = balls > 1 ? (int32_t)dem->grain_born : -1;
+        if (balls > 1) {
+            start_grain(dem, born, i, density, balls);
             continue;
         }
-        const DemShape *shape = &def->shapes[shape_of(def, i)];
-        dem->grain_id[grain] = grain;
-        dem->grain_first[grain] = ball;
-        dem->grain_shape[grain] = (uint8_t)shape_of(def, i);
-        dem->grain_particle[grain] = (int32_t)i;
-        dem->grains[grain] = grain_at_start(shape, def, start, i, density);
-        for (int k = 0; k < balls; k++, ball++) {
-            dem->balls[ball] = (DemBall){.radius = shape->balls[k].radius * start->radius[i],
-                                         .inverse_mass = dem->grains[grain].inverse_mass};
-            memcpy(dem->balls[ball].velocity, dem->grains[grain].velocity, 3 * sizeof(float));
-            dem->ball_particle[ball] = (int32_t)i;
-            dem->place[ball] = ball;
-        }
-        grain++;
+        int64_t place = dem->count++, ball = dem->ball_born++;
+        dem->balls[place] = lone_ball(born, i, density);
+        dem->id[place] = (int32_t)ball;
+        dem->ball_particle[ball] = (int32_t)particle;
+        if (dem->place) dem->place[ball] = (int32_t)place;
     }
-    if (grain > 0) dem->grain_first[grain] = ball;
     dem_anchor_grains(dem);
+}
+
+void dem_remove_grains(Dem *dem, const uint8_t *gone)
+{
+    int64_t kept = 0;
+    for (int64_t g = 0; g < dem->grain_count; g++) {
+        if (gone[dem->grain_particle[dem->grain_id[g]]]) continue;
+        dem->grains[kept] = dem->grains[g];
+        dem->grain_id[kept++] = dem->grain_id[g];
+    }
+    dem->grain_count = kept;
+    for (int64_t place = 0; dem->place && place < dem->count; place++) dem->place[dem->id[place]] = (int32_t)place;
 }
 
 // --- when lists are made ------------------------------------------------------------------------
@@ -214,7 +208,7 @@ void dem_sort_grains(Dem *dem)
 
 void dem_place_arms(Dem *dem)
 {
-    if (dem->grain_count == 0) return;
+    if (!dem->body) return;
     PARALLEL_FOR(dem->threads, place, dem->count) { dem->body[place] = (int32_t)(-1 - place); }
     PARALLEL_FOR(dem->threads, g, dem->grain_count)
     {

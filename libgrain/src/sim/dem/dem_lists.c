@@ -160,12 +160,26 @@ static GrainResult list_records(Dem *dem)
     return list_shared(dem);
 }
 
+// Where the balls of the new lists stood in those before; NULL: there were none.
+static GrainResult find_before(Dem *dem, const int32_t **before)
+{
+    *before = dem->pairs.own ? dem->levels.order : NULL;
+    if (!*before || !dem->has_changed) return GRAIN_OK;
+    TRY(alloc_grow((void **)&dem->ball_before, &dem->before_capacity, dem->count, sizeof(int32_t)));
+    PARALLEL_FOR(dem->threads, place, dem->count) { dem->ball_before[place] = dem->stood[dem->levels.order[place]]; }
+    *before = dem->ball_before;
+    return GRAIN_OK;
+}
+
 GrainResult dem_make_lists(Dem *dem, double seconds)
 {
     if (!dem->must_list) return GRAIN_OK;
     rigid_mark(dem->rigid, seconds, (double)dem->largest_margin);
     dem->must_list = dem->count > 0;
-    if (!dem->must_list) return GRAIN_OK; // bodies alone
+    if (!dem->must_list) { // bodies alone, or all are gone
+        dem->pairs.count = dem->walls.count = dem->record_count = dem->loaded_count = 0;
+        return GRAIN_OK;
+    }
     dem_anchor_grains(dem);
     place_balls(dem, seconds);
     spread_balls(dem);
@@ -175,17 +189,17 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
     dem_sort_grains(dem);
     dem_sleep_sort(dem);
     spread_balls(dem);
-    int is_first = dem->pairs.own == NULL;
+    const int32_t *ball_before;
+    TRY(find_before(dem, &ball_before));
     DemPairs pairs = dem->pairs;
     dem->pairs = dem->pairs_before, dem->pairs_before = pairs;
     DemWalls walls = dem->walls;
     dem->walls = dem->walls_before, dem->walls_before = walls;
-    const int32_t *ball_before = is_first ? NULL : dem->levels.order;
     dem_place_arms(dem);
     TRY(dem_list_pairs(dem, ball_before));
     TRY(dem_find_walls(dem, ball_before));
     TRY(list_records(dem));
-    dem->must_list = 0;
+    dem->must_list = dem->has_changed = 0;
     dem->sleep.evaluate_all = 1;
     return dem_sleep_choose(dem);
 }

@@ -116,7 +116,7 @@ static void take_springs(Dem *dem, const int32_t *ball_before, int64_t pair, int
     const DemPairs *before = &dem->pairs_before;
     DemVectors *shear = &dem->pairs.shear, *roll = &dem->pairs.roll;
     int resists_rolling = dem->law.resists_rolling;
-    if (ball_before) {
+    if (ball_before && ball_before[a] >= 0 && ball_before[b] >= 0) {
         int32_t first = ball_before[a], second = ball_before[b];
         float sign = first < second ? 1.0f : -1.0f;
         if (first > second) first = ball_before[b], second = ball_before[a];

@@ -200,7 +200,7 @@ static int sides_before(const Dem *dem, const int32_t *ball_before, int64_t ball
     const DemWalls *before = &dem->walls_before;
     int64_t first_record = dem_round_up(dem->pairs_before.count);
     int count = 0;
-    if (!ball_before) return 0;
+    if (!ball_before || ball_before[ball] < 0) return 0;
     int32_t place = ball_before[ball];
     for (int64_t entry = dem->shared_start[place]; entry < dem->shared_start[place + 1]; entry++) {
         int64_t old = dem->shared[entry] - first_record;
@@ -321,6 +321,7 @@ static int64_t wall_before(const Dem *dem, int32_t ball, const DemWallFound *fou
     const DemWalls *before = &dem->walls_before;
     int64_t first_record = dem_round_up(dem->pairs_before.count), best = -1;
     float best_cosine = SAME_WALL;
+    if (ball < 0) return -1; // it was born since
     for (int64_t entry = dem->shared_start[ball]; entry < dem->shared_start[ball + 1]; entry++) {
         int64_t old = dem->shared[entry] - first_record;
         if (old < 0 || old >= before->count || ((before->collider[old] ^ found->collider) & ~DEM_WALL_FIXED)) continue;

@@ -14,8 +14,6 @@
 #define STEP_CELLS_STEEP 0.25f
 #define FLAT_FRICTION 0.75f // tan 37 degrees
 #define STEEP_FRICTION 1.0f
-// Fewer particles than this are not worth another thread.
-#define PARTICLES_PER_THREAD 1000
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
@@ -31,8 +29,6 @@ static double room_of(float largest_radius)
     double spacing = 2.0 * (double)largest_radius;
     return spacing * spacing * spacing / 1.41421356;
 }
-
-static float particle_volume(const SimDef *def) { return (float)room_of(def->largest_radius); }
 
 double mpm_grain_volume(float largest_radius) { return (double)MPM_PACKING * room_of(largest_radius); }
 
@@ -66,32 +62,16 @@ static GrainResult choose_materials(Mpm *mpm, const SimDef *def)
     return GRAIN_OK;
 }
 
-static void start_particles(Mpm *mpm, const SimDef *def, const Particles *start)
+// Between the particles, or where they will be born.
+static void choose_origin(Mpm *mpm, const SimDef *def, const Particles *start)
 {
     Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    if (start->count == 0) low = high = def->birthplace;
     for (int64_t i = 0; i < start->count; i++)
         low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
     mpm->origin[0] = 0.5 * ((double)low.x + (double)high.x);
     mpm->origin[1] = 0.5 * ((double)low.y + (double)high.y);
     mpm->origin[2] = 0.5 * ((double)low.z + (double)high.z);
-    float volume = particle_volume(def);
-    for (int64_t i = 0; i < start->count; i++) {
-        int material = def->particle_material ? def->particle_material[i] : 0;
-        MpmParticle *p = &mpm->particles[i];
-        *p = (MpmParticle){.volume = volume,
-                           .mass = volume * mpm->materials.of[material].density,
-                           .radius = start->radius[i],
-                           .material = material,
-                           .moisture = def->particle_moisture ? def->particle_moisture[i] : 0.0f,
-                           .id = (int32_t)i};
-        p->position[0] = (float)((double)start->position[i].x - mpm->origin[0]);
-        p->position[1] = (float)((double)start->position[i].y - mpm->origin[1]);
-        p->position[2] = (float)((double)start->position[i].z - mpm->origin[2]);
-        p->velocity[0] = start->velocity[i].x;
-        p->velocity[1] = start->velocity[i].y;
-        p->velocity[2] = start->velocity[i].z;
-        p->stretch[0] = p->stretch[1] = p->stretch[2] = 1.0f;
-    }
 }
 
 static void destroy(void *state)
@@ -124,25 +104,23 @@ static GrainResult create_rigid(Mpm *mpm, const SimDef *def)
 static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *start, int threads)
 {
     mpm->def = *def;
-    mpm->count = start->count;
-    int64_t useful_threads = 1 + mpm->count / PARTICLES_PER_THREAD;
-    mpm->threads = useful_threads < threads ? (int)useful_threads : threads;
-    mpm->cell = (float)cbrt(PER_CELL * (double)particle_volume(def));
+    mpm->most_threads = threads;
+    mpm->particle_volume = (float)room_of(def->largest_radius);
+    mpm->cell = (float)cbrt(PER_CELL * (double)mpm->particle_volume);
     mpm->inverse_cell = 1.0f / mpm->cell;
     mpm->touch = def->largest_radius;
     TRY(choose_materials(mpm, def));
     float densest = 0.0f;
     for (int i = 0; i < mpm->materials.count; i++) densest = fmaxf(densest, mpm->materials.of[i].density);
     mpm->full_mass = densest * mpm->cell * mpm->cell * mpm->cell;
-    mpm->particles = ALLOC(MpmParticle, mpm->count);
-    mpm->particles_before = ALLOC(MpmParticle, mpm->count);
-    mpm->items = ALLOC(SortItem, mpm->count);
     mpm->colliders = ALLOC(SimCollider, def->collider_count);
-    if (!mpm->particles || !mpm->particles_before || !mpm->items || !mpm->colliders) return GRAIN_ERROR_MEMORY;
+    if (!mpm->colliders) return GRAIN_ERROR_MEMORY;
+    TRY(mpm_reserve(mpm, start->count));
+    choose_origin(mpm, def, start);
+    mpm_start_particles(mpm, start, def->particle_material, def->particle_moisture);
     for (int i = 0; i < def->collider_count; i++) mpm->colliders[i] = def->colliders[i];
     mpm->def.colliders = mpm->colliders;
     TRY(create_rigid(mpm, def));
-    start_particles(mpm, def, start);
     mpm->must_sort = 1;
     return GRAIN_OK;
 }
@@ -267,7 +245,7 @@ static GrainResult step(void *state, double seconds_exact)
 {
     Mpm *mpm = state;
     float seconds = (float)seconds_exact;
-    if (mpm->must_sort) TRY(mpm_sort(mpm));
+    if (mpm->must_sort && mpm->count > 0) TRY(mpm_sort(mpm));
     Vec3 g = mpm->def.gravity;
     MpmStep now = {&mpm->materials,
                    seconds,
@@ -280,9 +258,9 @@ static GrainResult step(void *state, double seconds_exact)
         rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
         TRY(rigid_find_loads(mpm->rigid, seconds_exact));
     }
-    advance(mpm, &now);
+    if (mpm->count > 0) advance(mpm, &now);
     mpm->steps++;
-    load_bodies(mpm, seconds_exact);
+    if (mpm->count > 0) load_bodies(mpm, seconds_exact);
     return mpm->has_moving ? rigid_move(mpm->rigid, seconds_exact) : GRAIN_OK;
 }
 
@@ -291,9 +269,9 @@ static GrainResult step(void *state, double seconds_exact)
 static GrainResult read(const void *state, Particles *out)
 {
     const Mpm *mpm = state;
-    TRY(particles_reserve(out, mpm->count));
+    TRY(particles_reserve(out, mpm->born));
     if (mpm->def.particle_moisture) TRY(particles_moisten(out));
-    out->count = mpm->count;
+    out->count = mpm->born;
     for (int64_t i = 0; i < mpm->count; i++) {
         const MpmParticle *p = &mpm->particles[i];
         out->position[p->id] = vec3((float)((double)p->position[0] + mpm->origin[0]),
@@ -324,7 +302,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     TRY(column_copy(columns, column_count, "mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count,
                     mpm->particles));
     for (int64_t i = 0; i < mpm->count; i++)
-        if (mpm->particles[i].id < 0 || mpm->particles[i].id >= mpm->count || mpm->particles[i].material < 0 ||
+        if (mpm->particles[i].id < 0 || mpm->particles[i].id >= mpm->born || mpm->particles[i].material < 0 ||
             mpm->particles[i].material >= mpm->materials.count)
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
     if (mpm->has_moving) TRY(rigid_load(mpm->rigid, columns, column_count));
@@ -352,4 +330,4 @@ static void measure(const void *state, SimStats *out)
 
 static const Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
-const Solver mpm_solver = {"mpm", 3, create, destroy, largest_step, step, read, save, load, measure, rigid_of};
+const Solver mpm_solver = {"mpm", 3, create, destroy, largest_step, step, read, save, load, measure, rigid_of, mpm_change};

@@ -92,13 +92,16 @@ typedef struct Mpm {
     int has_moving;
     SimCollider *colliders; ///< own copy
     MpmMaterials materials;
-    int threads;
+    int threads, most_threads;
     double origin[3]; ///< m
+    float particle_volume; ///< m3
     float cell, inverse_cell;
     float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are
     float step_limit;   ///< s
     float full_mass;    ///< kg, on a node deep inside
     int64_t count, steps;
+    int64_t born;       ///< particles that there ever were; those that are gone are not stored
+    int64_t capacity;   ///< particles that there is room for
     MpmParticle *particles, *particles_before;
     SortItem *items;
     SortScratch sort;
@@ -144,6 +147,13 @@ GrainResult mpm_sort(Mpm *mpm);
 GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved_blocks, int64_t filled_count);
 void mpm_free_blocks(Mpm *mpm);
 
+// mpm_change.c
+/// Room for this many particles.
+GrainResult mpm_reserve(Mpm *mpm, int64_t count);
+/// How particles of these kinds start: `count` of them, born from now on.
+void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *material, const float *moisture);
+GrainResult mpm_change(void *state, const SimChange *change);
+
 // mpm_grid.c
 /// Sums the boards of all around a block into its nodes and moves them: gravity, then colliders.
 void mpm_update_nodes(Mpm *mpm, int64_t block, float seconds);
@@ -160,6 +170,8 @@ void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, MpmImpulse *im
 int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block);
 
 // mpm_sleep.c
+/// Particles in a block and those around it.
+void mpm_wake_around(Mpm *mpm, const MpmBlock *block);
 float mpm_slow_speed(const Mpm *mpm);
 GrainResult mpm_grow_sleep(Mpm *mpm);
 /// After the particles were sorted or loaded.

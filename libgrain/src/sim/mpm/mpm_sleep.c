@@ -33,6 +33,15 @@ static void wake_particles(MpmParticle *particles, int32_t begin, int32_t end)
     for (int32_t i = begin; i < end; i++) particles[i].still = 0.0f;
 }
 
+void mpm_wake_around(Mpm *mpm, const MpmBlock *block)
+{
+    for (int k = 0; k < MPM_AROUND; k++) {
+        if (block->around[k] < 0) continue;
+        const MpmBlock *beside = &mpm->blocks[block->around[k]];
+        wake_particles(mpm->particles, beside->begin, beside->end);
+    }
+}
+
 void mpm_find_sleepers(Mpm *mpm)
 {
     PARALLEL_FOR(mpm->threads, i, mpm->filled_count)

@@ -8,8 +8,6 @@
 
 const char *const sph_model_names[] = {"elastoplastic", "ihmsen2013", NULL};
 
-// Of a grain's density: how densely grains pack.
-#define PACKING 0.6f
 // Sound travels this many times as fast as anything is expected to hit: sand then gives way by 1 / (2 * 8^2), some 1 %.
 #define SOUND_OVER_SPEED 8.0f
 // Part of the support that sound crosses in a step.
@@ -35,14 +33,10 @@ const char *const sph_model_names[] = {"elastoplastic", "ihmsen2013", NULL};
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
-// Fewer particles than this are not worth another thread.
-#define PARTICLES_PER_THREAD 500
 // Blocks handed to a thread at once.
 #define STEP_BLOCKS 32
 // Squares of a spacing that moisture may spread over in a step: more would not be stable.
 #define DIFFUSION_LIMIT 0.05f
-// Lanes of no particle stand here (m), beyond everybody's reach.
-#define NOWHERE 1e6f
 
 // --- life -----------------------------------------------------------------------------------------
 
@@ -55,9 +49,9 @@ static double room_of(float largest_radius)
 
 static float particle_volume(const SimDef *def) { return (float)room_of(def->largest_radius); }
 
-double sph_grain_volume(float largest_radius) { return (double)PACKING * room_of(largest_radius); }
+double sph_grain_volume(float largest_radius) { return (double)SPH_PACKING * room_of(largest_radius); }
 
-static SimMaterial material_of(const SimDef *def, int kind)
+SimMaterial sph_material(const SimDef *def, int kind)
 {
     if (kind > 0) return def->more_materials[kind - 1];
     return (SimMaterial){.density = def->density, .friction = def->friction, .cohesion = def->cohesion};
@@ -67,7 +61,7 @@ static SimMaterial material_of(const SimDef *def, int kind)
 static float tension_of(const SimMaterial *m, float radius, float gravity)
 {
     float weight = m->density * 4.18879f * radius * radius * radius * gravity;
-    return PACKING / (1.0f - PACKING) * m->cohesion * weight / (4.0f * radius * radius);
+    return SPH_PACKING / (1.0f - SPH_PACKING) * m->cohesion * weight / (4.0f * radius * radius);
 }
 
 // Sum of the squared gradients over a full neighbourhood, 1/m8.
@@ -128,8 +122,9 @@ static GrainResult choose_rules(Sph *sph, const SimDef *def)
     rules->support = 2.0f * rules->spacing;
     rules->sound = SOUND_OVER_SPEED * def->expected_speed;
     for (int i = 0; i <= def->more_material_count; i++)
-        rules->density = fmaxf(rules->density, PACKING * material_of(def, i).density);
+        rules->density = fmaxf(rules->density, SPH_PACKING * sph_material(def, i).density);
     choose_model_rules(sph, def);
+    sph_set_sleep(sph);
     sph->gradient_square = gradient_square(rules->spacing, rules->support);
     rules->gravity[0] = def->gravity.x, rules->gravity[1] = def->gravity.y, rules->gravity[2] = def->gravity.z;
     sph->skin = SKIN * rules->support;
@@ -139,37 +134,23 @@ static GrainResult choose_rules(Sph *sph, const SimDef *def)
 }
 
 // Ten weights of a grain hold it as well as the paper's wet sand.
-static float cohesion_of(const Sph *sph, const SimMaterial *m)
+float sph_cohesion(const Sph *sph, const SimMaterial *m)
 {
     float gravity = vec3_length(sph->def.gravity);
     if (sph->model == SPH_ELASTOPLASTIC) return tension_of(m, sph->def.largest_radius, gravity);
     return 0.1f * m->cohesion * WET_COHESION * COHESION_SCALE * gravity / sph->rules.support;
 }
 
-static void start_particles(Sph *sph, const SimDef *def, const Particles *start)
+// Between the particles, or where they will be born.
+static void choose_origin(Sph *sph, const SimDef *def, const Particles *start)
 {
     Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    if (start->count == 0) low = high = def->birthplace;
     for (int64_t i = 0; i < start->count; i++)
         low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
     sph->origin[0] = 0.5 * ((double)low.x + (double)high.x);
     sph->origin[1] = 0.5 * ((double)low.y + (double)high.y);
     sph->origin[2] = 0.5 * ((double)low.z + (double)high.z);
-    for (int64_t i = 0; i < sph->room; i++) {
-        int is_real = i < start->count;
-        Vec3 place = is_real ? start->position[i] : vec3(0, 0, 0), speed = is_real ? start->velocity[i] : vec3(0, 0, 0);
-        SimMaterial m = material_of(def, is_real && def->particle_material ? def->particle_material[i] : 0);
-        sph->field[SPH_X][i] = is_real ? (float)((double)place.x - sph->origin[0]) : NOWHERE;
-        sph->field[SPH_Y][i] = (float)((double)place.y - sph->origin[1]);
-        sph->field[SPH_Z][i] = (float)((double)place.z - sph->origin[2]);
-        sph->field[SPH_U][i] = speed.x, sph->field[SPH_V][i] = speed.y, sph->field[SPH_W][i] = speed.z;
-        sph->field[SPH_FILLED][i] = 1.0f;
-        sph->field[SPH_MASS][i] = sph->rules.volume * PACKING * m.density;
-        sph->field[SPH_FRICTION][i] = m.friction;
-        sph->field[SPH_COHESION][i] = cohesion_of(sph, &m);
-        sph->field[SPH_MOISTURE][i] = is_real && def->particle_moisture ? def->particle_moisture[i] : 0.0f;
-        sph->field[SPH_RADIUS][i] = is_real ? start->radius[i] : def->largest_radius;
-        if (is_real) sph->id[i] = (int32_t)i;
-    }
 }
 
 static void destroy(void *state)
@@ -182,23 +163,6 @@ static void destroy(void *state)
                       sph->listed[2], sph->id,     sph->id_before, sph->colliders};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(sph);
-}
-
-static GrainResult allocate(Sph *sph)
-{
-    sph->fields = ALLOC_ZEROED(float, SPH_FIELDS * sph->room);
-    sph->works = ALLOC_ZEROED(float, SPH_WORKS * sph->room);
-    sph->before = ALLOC(float, sph->room);
-    for (int axis = 0; axis < 3; axis++) sph->listed[axis] = ALLOC_ZEROED(float, sph->room);
-    sph->id = ALLOC(int32_t, sph->room);
-    sph->id_before = ALLOC(int32_t, sph->room);
-    sph->blocks = ALLOC_ZEROED(SphBlock, sph->block_count + 1);
-    if (!sph->fields || !sph->works || !sph->before || !sph->listed[0] || !sph->listed[1] || !sph->listed[2] ||
-        !sph->id || !sph->id_before || !sph->blocks)
-        return GRAIN_ERROR_MEMORY;
-    for (int f = 0; f < SPH_FIELDS; f++) sph->field[f] = sph->fields + f * sph->room;
-    for (int w = 0; w < SPH_WORKS; w++) sph->work[w] = sph->works + w * sph->room;
-    return GRAIN_OK;
 }
 
 static GrainResult create_rigid(Sph *sph, const SimDef *def)
@@ -224,15 +188,12 @@ static GrainResult create_rigid(Sph *sph, const SimDef *def)
 static GrainResult create_inside(Sph *sph, const SimDef *def, const Particles *start, int threads)
 {
     sph->def = *def;
-    sph->count = start->count;
-    sph->block_count = parallel_block_count(start->count, SPH_LANES);
-    sph->room = sph->block_count * SPH_LANES;
-    int64_t useful_threads = 1 + sph->count / PARTICLES_PER_THREAD;
-    sph->threads = useful_threads < threads ? (int)useful_threads : threads;
+    sph->most_threads = threads;
     TRY(choose_rules(sph, def));
-    TRY(allocate(sph));
+    TRY(sph_resize(sph, start->count));
     TRY(create_rigid(sph, def));
-    start_particles(sph, def, start);
+    choose_origin(sph, def, start);
+    sph_start_particles(sph, 0, start, def->particle_material, def->particle_moisture);
     sph->must_list = 1;
     return GRAIN_OK;
 }
@@ -266,27 +227,27 @@ typedef void SphPass(Sph *sph, int64_t first, int64_t last);
 
 static void run_pass(Sph *sph, SphPass *pass)
 {
-    PARALLEL_STRIPS(sph->threads, piece, parallel_block_count(sph->block_count, STEP_BLOCKS))
+    PARALLEL_STRIPS(sph->threads, piece, parallel_block_count(sph->active_count, STEP_BLOCKS))
     {
-        pass(sph, piece * STEP_BLOCKS, parallel_block_end(piece, STEP_BLOCKS, sph->block_count));
+        pass(sph, piece * STEP_BLOCKS, parallel_block_end(piece, STEP_BLOCKS, sph->active_count));
     }
 }
 
 static void pass_stress(Sph *sph, int64_t first, int64_t last)
 {
-    for (int64_t b = first; b < last; b++) sph_look_at_walls(sph, b);
+    for (int64_t n = first; n < last; n++) sph_look_at_walls(sph, sph->active[n]);
     SIMD_CALL(sph_elastoplastic_stress)(sph, first, last);
 }
 
 static void pass_force(Sph *sph, int64_t first, int64_t last)
 {
     SIMD_CALL(sph_elastoplastic_force)(sph, first, last);
-    for (int64_t b = first; b < last; b++) sph_press_walls(sph, b);
+    for (int64_t n = first; n < last; n++) sph_press_walls(sph, sph->active[n]);
 }
 
 static void pass_begin(Sph *sph, int64_t first, int64_t last)
 {
-    for (int64_t b = first; b < last; b++) sph_look_at_walls(sph, b);
+    for (int64_t n = first; n < last; n++) sph_look_at_walls(sph, sph->active[n]);
     SIMD_CALL(sph_ihmsen2013_begin)(sph, first, last);
 }
 
@@ -295,9 +256,9 @@ static void pass_correct(Sph *sph, int64_t first, int64_t last) { SIMD_CALL(sph_
 static void pass_react(Sph *sph, int64_t first, int64_t last)
 {
     SIMD_CALL(sph_ihmsen2013_force)(sph, first, last);
-    for (int64_t b = first; b < last; b++) sph_press_walls(sph, b);
+    for (int64_t n = first; n < last; n++) sph_press_walls(sph, sph->active[n]);
     for (int axis = 0; axis < 3; axis++)
-        for (int64_t i = first * SPH_LANES; i < last * SPH_LANES; i++)
+        for (int64_t i = first * SPH_LANES; i < last * SPH_LANES; i++) // ihmsen2013 works on all
             sph->work[SPH_NEXT_U + axis][i] = sph->field[SPH_U + axis][i] + sph->rules.dt * sph->work[SPH_AX + axis][i];
 }
 
@@ -306,7 +267,7 @@ static void pass_soak(Sph *sph, int64_t first, int64_t last) { SIMD_CALL(sph_soa
 static void pass_move(Sph *sph, int64_t first, int64_t last)
 {
     SIMD_CALL(sph_move)(sph, first, last);
-    for (int64_t b = first; b < last; b++) sph_push_out(sph, b);
+    for (int64_t n = first; n < last; n++) sph_push_out(sph, sph->active[n]);
 }
 
 // Lanes of no particle stay where they are.
@@ -319,10 +280,11 @@ static void hold_padding(Sph *sph)
 static void note_motion(Sph *sph)
 {
     float moved = 0.0f, fastest = 0.0f, limit = 0.25f * sph->skin * sph->skin;
-    for (int64_t b = 0; b < sph->block_count; b++) {
+    for (int64_t n = 0; n < sph->active_count; n++) {
+        const SphBlock *block = &sph->blocks[sph->active[n]];
         // One that is nowhere has moved too.
-        if (!(sph->blocks[b].moved <= moved)) moved = sph->blocks[b].moved;
-        fastest = fmaxf(fastest, sph->blocks[b].fastest);
+        if (!(block->moved <= moved)) moved = block->moved;
+        fastest = fmaxf(fastest, block->fastest);
     }
     sph->must_list = !(moved <= limit);
     sph->fastest = sqrtf(fastest);
@@ -332,11 +294,12 @@ static GrainResult step(void *state, double seconds)
 {
     Sph *sph = state;
     set_step(sph, seconds);
-    if (sph->must_list) TRY(sph_sort(sph));
+    if (sph->must_list && sph->count > 0) TRY(sph_sort(sph));
     if (sph->has_moving) {
         rigid_mark(sph->rigid, seconds, (double)sph->skin);
         TRY(rigid_find_loads(sph->rigid, seconds));
     }
+    sph_find_active(sph);
     if (sph->model == SPH_ELASTOPLASTIC) {
         run_pass(sph, pass_stress);
         run_pass(sph, pass_force);
@@ -353,6 +316,7 @@ static GrainResult step(void *state, double seconds)
     run_pass(sph, pass_move);
     sph->steps++;
     note_motion(sph);
+    sph_note_sleep(sph);
     sph_load_bodies(sph);
     return sph->has_moving ? rigid_move(sph->rigid, seconds) : GRAIN_OK;
 }
@@ -368,8 +332,8 @@ static Vec3d place_of(const Sph *sph, int64_t i)
 static GrainResult read(const void *state, Particles *out)
 {
     const Sph *sph = state;
-    TRY(particles_reserve(out, sph->count));
-    out->count = sph->count;
+    TRY(particles_reserve(out, sph->born));
+    out->count = sph->born;
     if (sph->def.particle_moisture) TRY(particles_moisten(out));
     for (int64_t i = 0; i < sph->count; i++) {
         int32_t id = sph->id[i];
@@ -407,10 +371,10 @@ static GrainResult load(void *state, const Column *columns, int column_count)
         TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
                         (void *)own[i].data));
     for (int64_t i = 0; i < sph->count; i++)
-        if (sph->id[i] < 0 || sph->id[i] >= sph->count)
+        if (sph->id[i] < 0 || sph->id[i] >= sph->born)
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
     if (sph->has_moving) TRY(rigid_load(sph->rigid, columns, column_count));
-    return sph->must_list ? GRAIN_OK : sph_make_lists(sph);
+    return sph->must_list || sph->count == 0 ? GRAIN_OK : sph_make_lists(sph);
 }
 
 static void measure(const void *state, SimStats *out)
@@ -420,6 +384,7 @@ static void measure(const void *state, SimStats *out)
     for (int64_t i = 0; i < sph->count; i++) {
         double mass = (double)sph->field[SPH_MASS][i];
         Vec3d v = vec3d((double)sph->field[SPH_U][i], (double)sph->field[SPH_V][i], (double)sph->field[SPH_W][i]);
+        out->asleep += isinf(sph->field[SPH_STILL][i]) != 0;
         out->kinetic += 0.5 * mass * vec3d_dot(v, v);
         out->potential -= mass * vec3d_dot(vec3d_from(sph->def.gravity), place_of(sph, i));
     }
@@ -427,4 +392,4 @@ static void measure(const void *state, SimStats *out)
 
 static const Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
 
-const Solver sph_solver = {"sph", 1, create, destroy, largest_step, step, read, save, load, measure, rigid_of};
+const Solver sph_solver = {"sph", 2, create, destroy, largest_step, step, read, save, load, measure, rigid_of, sph_change};

@@ -47,6 +47,10 @@ typedef enum SphField {
     SPH_FRICTION, ///< tangent of the friction angle
     SPH_COHESION, ///< of dry sand; elastoplastic: tension it bears, Pa; ihmsen2013: of (22), 1/s2
     SPH_RADIUS,
+    SPH_STILL,  ///< s: so long it has hardly moved; INFINITY: it sleeps
+    SPH_HELD_X, ///< m/s2: what pulled it when it fell asleep; what lies on a wall is not in balance
+    SPH_HELD_Y,
+    SPH_HELD_Z,
     SPH_FIELDS
 } SphField;
 
@@ -59,6 +63,7 @@ typedef enum SphWork {
     SPH_B8 = SPH_B0 + 8,
     SPH_WET,   ///< moisture gained, 1/s
     SPH_DENSE, ///< part filled a step ago
+    SPH_STIR,  ///< m/s, how fast the neighbours go against each other
     // of ihmsen2013
     SPH_PRESSURE, ///< Pa
     SPH_OTHER_X,  ///< acceleration by everything but pressure and friction
@@ -87,10 +92,13 @@ typedef struct SphContact {
 } SphContact;
 
 typedef struct SphBlock {
-    int64_t list;           ///< first entry of its list; the next block's is its end
+    int64_t list, list_end; ///< its list; the next block's begins at an even place
+    int64_t reached_end;    ///< of the entries that one of its particles reaches in this step; they begin at `list` too
     int32_t near, near_end; ///< objects that stand near it
     int32_t contact_count;
     int32_t meets_body;
+    int32_t is_awake;  ///< one of its particles is
+    int32_t must_wake; ///< something that moves has come near
     float middle[3], reach; ///< a ball around its particles when the lists were made
     float moved, fastest;   ///< m2 since then, m2/s2: largest of its particles
     SphContact contact[SPH_LANES * SPH_WALLS];
@@ -116,6 +124,9 @@ typedef struct SphRules {
     float pressure_scale; ///< (7) times the density at rest, Pa
     float friction_scale; ///< half the inverse of (12), Pa s
     float sleep_speed, wake_acceleration;
+    // elastoplastic
+    float slow;      ///< m/s: what is slower for a while sleeps; 0: nothing does
+    float wake_pull; ///< m/s2 more than when it fell asleep that wake a sleeper
 } SphRules;
 
 typedef struct Sph {
@@ -125,13 +136,14 @@ typedef struct Sph {
     SimCollider *colliders; ///< own copy
     SphModel model;
     SphRules rules;
-    int threads;
+    int threads, most_threads;
     double origin[3];                        ///< m
     double step_limit;                       ///< s
     double gradient_square;                  ///< 1/m8: squared gradients over a full neighbourhood, for (7) and (12)
     float skin;                              ///< m: how much farther than the kernel lists look
     float fastest;                           ///< m/s
     int64_t count, room, block_count, steps; ///< room: count in whole blocks
+    int64_t born;                            ///< particles there ever were; those that are gone are not stored
     float *fields;                           ///< SPH_FIELDS * room
     float *field[SPH_FIELDS];
     float *before; ///< room, for sorting
@@ -144,17 +156,46 @@ typedef struct Sph {
 
     CellGrid grid;
     SphBlock *blocks; ///< block_count + 1
+    int32_t *active;  ///< blocks that are worked on in this step, ascending
+    int64_t active_count;
+    uint8_t *awake;       ///< of each block: 2: one of its particles is; 1: was a step ago; 0: none is
+    uint8_t *is_watching; ///< of each block that sleeps: it can reach one that does not
+    int32_t lists_are_new, sleep_has_changed;
     int32_t *list;
-    int64_t list_capacity;
-    float *slope; ///< of the kernel, for each entry of the list and each lane: found in a step's first sum, used in all
-    int64_t slope_capacity;
+    int32_t *reached; ///< of each block's list what the kernel reaches, an even number: found in a step's first sum
+    float *slope;     ///< of the kernel, for each entry of `reached` and each lane
+    int64_t list_capacity, reached_capacity, slope_capacity;
     int32_t *near;
     int64_t near_capacity;
 } Sph;
 
+/// Ends what a block reaches: with an even number, the last of which may be nothing.
+static inline void sph_end_reached(Sph *sph, int64_t block, int64_t end)
+{
+    if (end & 1) { // lists begin at even places
+        sph->reached[end] = (int32_t)(block * SPH_LANES);
+        for (int lane = 0; lane < SPH_LANES; lane++) sph->slope[end * SPH_LANES + lane] = 0.0f;
+        end++;
+    }
+    sph->blocks[block].reached_end = end;
+}
+
 extern const Solver sph_solver;
 /// m3 of grains that a particle stands for, the room between them not counted.
 double sph_grain_volume(float largest_radius);
+/// Of a grain's density: how densely grains pack.
+#define SPH_PACKING 0.6f
+/// Of kind 0, 1, ...
+SimMaterial sph_material(const SimDef *def, int kind);
+/// What a material brings to SPH_COHESION.
+float sph_cohesion(const Sph *sph, const SimMaterial *material);
+
+// sph_change.c
+/// Room for this many particles; those that are there stay. The count becomes this, and lanes of nobody are out of reach.
+GrainResult sph_resize(Sph *sph, int64_t count);
+/// Fills places from `first` on with particles that are born now.
+void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material, const float *moisture);
+GrainResult sph_change(void *state, const SimChange *change);
 
 // sph_lists.c
 /// Sorts the particles and makes the lists.
@@ -175,8 +216,18 @@ void sph_push_out(Sph *sph, int64_t block);
 /// Hands to bodies what the sand did to them.
 void sph_load_bodies(Sph *sph);
 
-// --- kernels: for blocks [first, last) ------------------------------------------------------------
+// sph_sleep.c
+/// Speeds and pulls that decide who sleeps.
+void sph_set_sleep(Sph *sph);
+/// Which blocks this step works on.
+void sph_find_active(Sph *sph);
+/// After a step: who has fallen asleep or woken.
+void sph_note_sleep(Sph *sph);
+#define SPH_SLEEP_SECONDS 0.25f
 
+// --- kernels: for Sph.active of [first, last) ------------------------------------------------------------
+
+// Lists: for blocks [first, last).
 SIMD_KERNEL(void, sph_list_count, (const Sph *sph, int64_t first, int64_t last))
 SIMD_KERNEL(void, sph_list_fill, (const Sph *sph, int64_t first, int64_t last))
 
@@ -191,6 +242,15 @@ SIMD_KERNEL(void, sph_ihmsen2013_begin, (Sph * sph, int64_t first, int64_t last)
 SIMD_KERNEL(void, sph_ihmsen2013_correct, (Sph * sph, int64_t first, int64_t last))
 /// The acceleration that follows, of particles by each other.
 SIMD_KERNEL(void, sph_ihmsen2013_force, (Sph * sph, int64_t first, int64_t last))
+
+// Sums over what a block reaches, for one block; lane by lane.
+/// Velocities' differences times slopes, row by row.
+SIMD_KERNEL(void, sph_sum_gradient,
+            (const Sph *sph, const float *const velocity[3], int64_t block, float sum[9][SPH_LANES]))
+/// Forces by symmetric stress.
+SIMD_KERNEL(void, sph_sum_symmetric, (const Sph *sph, int64_t block, float sum[3][SPH_LANES]))
+/// Forces by any stress, and by viscosity.
+SIMD_KERNEL(void, sph_sum_stress, (const Sph *sph, int64_t block, float sum[3][SPH_LANES]))
 
 /// How moisture spreads: into SPH_WET.
 SIMD_KERNEL(void, sph_soak, (Sph * sph, int64_t first, int64_t last))

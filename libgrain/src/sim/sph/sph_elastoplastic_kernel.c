@@ -8,6 +8,8 @@
 #define SIMD_FIXED_LANES 8
 #include "sim/sph/sph.h"
 
+#include <math.h>
+
 // Shear modulus over bulk modulus: Poisson's ratio 0.3.
 #define SHEAR 0.4615f
 // Damping of what is at rest, over density * sound * support: of volume, of shear. It stays within the cone.
@@ -32,7 +34,7 @@ typedef struct Sums {
 
 SIMD_INLINE FloatV clamp01(FloatV v) { return simd_min(simd_max(v, simd_set1(0.0f)), simd_set1(1.0f)); }
 
-SIMD_INLINE void sum_gradients(const Sph *sph, int64_t block, Sums *sums)
+SIMD_INLINE void sum_gradients(Sph *sph, int64_t block, Sums *sums)
 {
     const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
     const float *u = sph->field[SPH_U], *v = sph->field[SPH_V], *w = sph->field[SPH_W];
@@ -41,13 +43,16 @@ SIMD_INLINE void sum_gradients(const Sph *sph, int64_t block, Sums *sums)
     FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i);
     float inverse = 1.0f / sph->rules.support;
     FloatV g[9] = {0}, m[6] = {0}, filled = {0};
-    for (int64_t k = sph->blocks[block].list; k < sph->blocks[block + 1].list; k++) {
+    int64_t reached = sph->blocks[block].list;
+    for (int64_t k = reached; k < sph->blocks[block].list_end; k++) {
         int32_t j = sph->list[k];
         FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
         FloatV q = simd_sqrt(dx * dx + dy * dy + dz * dz) * inverse;
         FloatV slope = sph_slope(q), gx = slope * dx, gy = slope * dy, gz = slope * dz;
         FloatV du = u[j] - ui, dv = v[j] - vi, dw = w[j] - wi;
-        simd_store(sph->slope + k * SPH_LANES, slope);
+        sph->reached[reached] = j;
+        simd_store(sph->slope + reached * SPH_LANES, slope);
+        reached += simd_bits(q < 1.0f) != 0;
         filled += sph_weight(q);
         g[0] += du * gx, g[1] += du * gy, g[2] += du * gz;
         g[3] += dv * gx, g[4] += dv * gy, g[5] += dv * gz;
@@ -55,6 +60,7 @@ SIMD_INLINE void sum_gradients(const Sph *sph, int64_t block, Sums *sums)
         m[0] -= dx * gx, m[1] -= dy * gy, m[2] -= dz * gz;
         m[3] -= dx * gy, m[4] -= dx * gz, m[5] -= dy * gz;
     }
+    sph_end_reached(sph, block, reached);
     float peak = sph->rules.volume * sph_spline_peak(sph->rules.support), scale = peak * inverse * inverse;
     for (int c = 0; c < 9; c++) sums->gradient[c] = g[c] * scale;
     for (int c = 0; c < 6; c++) sums->moment[c] = m[c] * scale;
@@ -100,11 +106,13 @@ SIMD_INLINE FloatV update_stress(Sph *sph, int64_t i, const FloatV g[9], FloatV 
         simd_load(sph->field[SPH_COHESION] + i) + rules->wet_cohesion * simd_load(sph->field[SPH_MOISTURE] + i);
     FloatV divergence = g[0] + g[4] + g[8], third = divergence * (1.0f / 3.0f);
 
-    FloatV strain = simd_load(sph->field[SPH_STRAIN] + i);
+    // What sleeps keeps its stress.
+    IntV is_asleep = simd_load(sph->field[SPH_STILL] + i) == INFINITY;
+    FloatV kept = simd_load(sph->field[SPH_STRAIN] + i), strain = kept;
     strain -= dt * divergence * (1.0f + strain);
     strain += (CROWDED_RATE * dt * rules->sound / rules->support) * simd_max(filled - CROWDED, zero);
     FloatV least = -tension / bulk, loose = simd_min(filled - (1.0f - LOOSE), zero) - GAP;
-    strain = simd_max(strain, simd_min(least, loose));
+    strain = simd_select(is_asleep, kept, simd_max(strain, simd_min(least, loose)));
     simd_store(sph->field[SPH_STRAIN] + i, strain);
     FloatV pressure = bulk * strain;
     IntV is_apart = strain <= least;
@@ -122,10 +130,14 @@ SIMD_INLINE FloatV update_stress(Sph *sph, int64_t i, const FloatV g[9], FloatV 
                       oyz * (s[2] - s[1]) - oxy * s[4] - oxz * s[3]};
     for (int c = 0; c < 6; c++) s[c] += dt * (2.0f * SHEAR * bulk * dev[c] + turn[c]);
     shrink_to(s, simd_select(is_apart, zero, friction * simd_max(pressure + tension, zero)));
-    for (int c = 0; c < 6; c++) simd_store(sph->field[SPH_SXX + c] + i, s[c]);
+    for (int c = 0; c < 6; c++) {
+        s[c] = simd_select(is_asleep, simd_load(sph->field[SPH_SXX + c] + i), s[c]);
+        simd_store(sph->field[SPH_SXX + c] + i, s[c]);
+    }
 
     // bulk / sound = density * sound
     FloatV damping = bulk * (rules->support / rules->sound);
+    damping = simd_select(is_asleep, zero, damping);
     FloatV acts = pressure - VOLUME_DAMPING * damping * divergence;
     acts = simd_select(is_apart, zero, simd_max(acts, -tension));
     for (int c = 0; c < 6; c++) acting[c] = s[c] + 2.0f * SHEAR_DAMPING * damping * dev[c];
@@ -135,8 +147,8 @@ SIMD_INLINE FloatV update_stress(Sph *sph, int64_t i, const FloatV g[9], FloatV 
 
 void SIMD_NAME(sph_elastoplastic_stress)(Sph *sph, int64_t first, int64_t last)
 {
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
         Sums sums;
         FloatV l[6], g[9], s[6], acting[6];
         sum_gradients(sph, block, &sums);
@@ -148,6 +160,9 @@ void SIMD_NAME(sph_elastoplastic_stress)(Sph *sph, int64_t first, int64_t last)
             g[3 * a + 1] = row[0] * l[3] + row[1] * l[1] + row[2] * l[5];
             g[3 * a + 2] = row[0] * l[4] + row[1] * l[5] + row[2] * l[2];
         }
+        FloatV stir = {0};
+        for (int c = 0; c < 9; c++) stir += g[c] * g[c];
+        simd_store(sph->work[SPH_STIR] + i, sph->rules.support * simd_sqrt(stir));
         FloatV p = update_stress(sph, i, g, sums.filled, s, acting);
         FloatV full[9] = {acting[0] - p, acting[3], acting[4], acting[3],    acting[1] - p,
                           acting[5],     acting[4], acting[5], acting[2] - p};
@@ -162,34 +177,13 @@ void SIMD_NAME(sph_elastoplastic_stress)(Sph *sph, int64_t first, int64_t last)
 
 void SIMD_NAME(sph_elastoplastic_force)(Sph *sph, int64_t first, int64_t last)
 {
-    const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
-    const float *u = sph->field[SPH_U], *v = sph->field[SPH_V], *w = sph->field[SPH_W];
-    float *const *b = &sph->work[SPH_B0];
-    const SphRules *rules = &sph->rules;
-    const float *wet = sph->field[SPH_MOISTURE];
-    float inverse = 1.0f / rules->support, unit = rules->support * rules->sound * rules->density;
-    float viscous = rules->viscosity * unit, wet_viscous = 0.5f * rules->wet_viscosity * unit;
-    float apart = 0.01f * rules->support * rules->support;
-    float scale = rules->volume * rules->volume * sph_spline_peak(rules->support) * inverse * inverse;
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
-        FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
-        FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i);
-        FloatV own[9], ax = {0}, ay = {0}, az = {0}, damp = viscous + wet_viscous * simd_load(wet + i);
-        for (int c = 0; c < 9; c++) own[c] = simd_load(b[c] + i);
-        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block + 1].list; k++) {
-            int32_t j = sph->list[k];
-            FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
-            FloatV squared = dx * dx + dy * dy + dz * dz, slope = simd_load(sph->slope + k * SPH_LANES);
-            FloatV closing = (ui - u[j]) * dx + (vi - v[j]) * dy + (wi - w[j]) * dz;
-            FloatV press = (damp + wet_viscous * wet[j]) * simd_min(closing, simd_set1(0.0f)) / (squared + apart);
-            ax += slope * ((own[0] + b[0][j] + press) * dx + (own[1] + b[1][j]) * dy + (own[2] + b[2][j]) * dz);
-            ay += slope * ((own[3] + b[3][j]) * dx + (own[4] + b[4][j] + press) * dy + (own[5] + b[5][j]) * dz);
-            az += slope * ((own[6] + b[6][j]) * dx + (own[7] + b[7][j]) * dy + (own[8] + b[8][j] + press) * dz);
-        }
+    float h = sph->rules.support, volume = sph->rules.volume, scale = volume * volume * sph_spline_peak(h) / (h * h);
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
+        float sum[3][SPH_LANES];
+        SIMD_NAME(sph_sum_stress)(sph, block, sum);
         FloatV each = scale / simd_load(sph->field[SPH_MASS] + i);
-        simd_store(sph->work[SPH_AX] + i, ax * each + rules->gravity[0]);
-        simd_store(sph->work[SPH_AY] + i, ay * each + rules->gravity[1]);
-        simd_store(sph->work[SPH_AZ] + i, az * each + rules->gravity[2]);
+        for (int c = 0; c < 3; c++)
+            simd_store(sph->work[SPH_AX + c] + i, simd_load(sum[c]) * each + sph->rules.gravity[c]);
     }
 }

@@ -18,14 +18,15 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
     const SphRules *rules = &sph->rules;
     float h = rules->support, inverse = 1.0f / h, apart = 0.01f * h * h, near = rules->spacing;
     float peak = rules->volume * sph_spline_peak(h), push = SPARSE_PUSH / (rules->dt * rules->dt);
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
         FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
         FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i), damp = simd_load(wet + i);
         FloatV is_sparse = simd_select(simd_load(before + i) < SPARSE, simd_set1(push), none());
         FloatV cohesion = simd_load(sph->field[SPH_COHESION] + i);
         FloatV filled = none(), a[3] = {none(), none(), none()};
-        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block + 1].list; k++) {
+        int64_t reached = sph->blocks[block].list;
+        for (int64_t k = reached; k < sph->blocks[block].list_end; k++) {
             int32_t j = sph->list[k];
             FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
             FloatV squared = dx * dx + dy * dy + dz * dz, r = simd_sqrt(squared), q = r * inverse;
@@ -33,7 +34,9 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
             FloatV closing = (ui - u[j]) * dx + (vi - v[j]) * dy + (wi - w[j]) * dz;
             FloatV viscosity = rules->viscosity + (0.5f * rules->wet_viscosity) * (damp + wet[j]);
             filled += weight;
-            simd_store(sph->slope + k * SPH_LANES, slope);
+            sph->reached[reached] = j;
+            simd_store(sph->slope + reached * SPH_LANES, slope);
+            reached += simd_bits(q < 1.0f) != 0;
             // (20) between particles; (22); discrete forces
             FloatV along =
                 peak * inverse * rules->sound * viscosity * slope * simd_min(closing, none()) / (squared + apart);
@@ -41,6 +44,7 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
             if (before[j] < SPARSE) along += is_sparse * simd_max(near - r, none()) / (r + 0.01f * near);
             a[0] += along * dx, a[1] += along * dy, a[2] += along * dz;
         }
+        sph_end_reached(sph, block, reached);
         filled *= peak;
         if (sph->blocks[block].contact_count > 0) filled += simd_load(sph->blocks[block].walls.filled);
         simd_store(sph->field[SPH_FILLED] + i, filled);
@@ -57,37 +61,23 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
 // grad v (3, 18), of the velocities that are expected.
 SIMD_INLINE void gradient(const Sph *sph, int64_t block, FloatV g[9])
 {
-    const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
-    const float *u = sph->work[SPH_NEXT_U], *v = sph->work[SPH_NEXT_V], *w = sph->work[SPH_NEXT_W];
-    int64_t i = block * SPH_LANES;
-    FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
-    FloatV own[3] = {simd_load(u + i), simd_load(v + i), simd_load(w + i)};
-    float inverse = 1.0f / sph->rules.support;
-    float scale = sph->rules.volume * sph_spline_peak(sph->rules.support) * inverse * inverse;
-    for (int c = 0; c < 9; c++) g[c] = none();
-    for (int64_t k = sph->blocks[block].list; k < sph->blocks[block + 1].list; k++) {
-        int32_t j = sph->list[k];
-        FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
-        FloatV slope = simd_load(sph->slope + k * SPH_LANES);
-        FloatV gx = slope * dx, gy = slope * dy, gz = slope * dz;
-        FloatV du = u[j] - own[0], dv = v[j] - own[1], dw = w[j] - own[2];
-        g[0] += du * gx, g[1] += du * gy, g[2] += du * gz;
-        g[3] += dv * gx, g[4] += dv * gy, g[5] += dv * gz;
-        g[6] += dw * gx, g[7] += dw * gy, g[8] += dw * gz;
-    }
-    for (int c = 0; c < 9; c++) g[c] *= scale;
+    const float *const velocity[3] = {sph->work[SPH_NEXT_U], sph->work[SPH_NEXT_V], sph->work[SPH_NEXT_W]};
+    float h = sph->rules.support, scale = sph->rules.volume * sph_spline_peak(h) / (h * h), sum[9][SPH_LANES];
+    SIMD_NAME(sph_sum_gradient)(sph, velocity, block, sum);
+    for (int c = 0; c < 9; c++) g[c] = simd_load(sum[c]) * scale;
     if (sph->blocks[block].contact_count == 0) return;
     const SphWalls *walls = &sph->blocks[block].walls;
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
-            g[3 * a + b] += simd_load(walls->drive[3 * a + b]) - own[a] * simd_load(walls->gradient[b]);
+            g[3 * a + b] += simd_load(walls->drive[3 * a + b]) -
+                            simd_load(velocity[a] + block * SPH_LANES) * simd_load(walls->gradient[b]);
 }
 
 void SIMD_NAME(sph_ihmsen2013_correct)(Sph *sph, int64_t first, int64_t last)
 {
     const SphRules *rules = &sph->rules;
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
         FloatV g[9], s[6];
         gradient(sph, block, g);
         FloatV filled = simd_load(sph->field[SPH_FILLED] + i), divergence = g[0] + g[4] + g[8];
@@ -116,29 +106,13 @@ void SIMD_NAME(sph_ihmsen2013_correct)(Sph *sph, int64_t first, int64_t last)
 // (5, 10)
 void SIMD_NAME(sph_ihmsen2013_force)(Sph *sph, int64_t first, int64_t last)
 {
-    const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
-    const float *xx = sph->work[SPH_B0], *xy = sph->work[SPH_B0 + 1], *xz = sph->work[SPH_B0 + 2];
-    const float *yy = sph->work[SPH_B0 + 4], *yz = sph->work[SPH_B0 + 5], *zz = sph->work[SPH_B8];
-    const SphRules *rules = &sph->rules;
-    float inverse = 1.0f / rules->support;
-    float scale = rules->volume * rules->volume * sph_spline_peak(rules->support) * inverse * inverse;
-    for (int64_t block = first; block < last; block++) {
-        int64_t i = block * SPH_LANES;
-        FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
-        FloatV s[6] = {simd_load(xx + i), simd_load(yy + i), simd_load(zz + i),
-                       simd_load(xy + i), simd_load(xz + i), simd_load(yz + i)};
-        FloatV a[3] = {none(), none(), none()};
-        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block + 1].list; k++) {
-            int32_t j = sph->list[k];
-            FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
-            FloatV slope = simd_load(sph->slope + k * SPH_LANES);
-            FloatV sxy = s[3] + xy[j], sxz = s[4] + xz[j], syz = s[5] + yz[j];
-            a[0] += slope * ((s[0] + xx[j]) * dx + sxy * dy + sxz * dz);
-            a[1] += slope * (sxy * dx + (s[1] + yy[j]) * dy + syz * dz);
-            a[2] += slope * (sxz * dx + syz * dy + (s[2] + zz[j]) * dz);
-        }
+    float h = sph->rules.support, volume = sph->rules.volume, scale = volume * volume * sph_spline_peak(h) / (h * h);
+    for (int64_t n = first; n < last; n++) {
+        int64_t block = sph->active[n], i = block * SPH_LANES;
+        float sum[3][SPH_LANES];
+        SIMD_NAME(sph_sum_symmetric)(sph, block, sum);
         FloatV each = scale / simd_load(sph->field[SPH_MASS] + i);
         for (int c = 0; c < 3; c++)
-            simd_store(sph->work[SPH_AX + c] + i, a[c] * each + simd_load(sph->work[SPH_OTHER_X + c] + i));
+            simd_store(sph->work[SPH_AX + c] + i, simd_load(sum[c]) * each + simd_load(sph->work[SPH_OTHER_X + c] + i));
     }
 }

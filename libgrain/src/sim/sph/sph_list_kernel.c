@@ -76,7 +76,7 @@ void SIMD_NAME(sph_list_count)(const Sph *sph, int64_t first, int64_t last)
     int64_t cell = cell_of(&sph->grid, first * SPH_LANES);
     for (int64_t b = first; b < last; b++) {
         find_ranges(&sph->grid, b * SPH_LANES, (b + 1) * SPH_LANES, &cell, &ranges);
-        sph->blocks[b].list = search(sph, b, &ranges, NULL);
+        sph->blocks[b].list_end = search(sph, b, &ranges, NULL);
     }
 }
 

@@ -45,17 +45,21 @@ GrainResult sph_make_lists(Sph *sph)
         for (int64_t b = piece * LIST_BLOCKS; b < end; b++) enclose(sph, b);
     }
     int64_t total = 0;
-    for (int64_t b = 0; b <= sph->block_count; b++) {
-        int64_t entries = b < sph->block_count ? sph->blocks[b].list : 0;
-        sph->blocks[b].list = total;
-        total += entries;
+    for (int64_t b = 0; b < sph->block_count; b++) {
+        SphBlock *block = &sph->blocks[b];
+        int64_t entries = block->list_end;
+        block->list = total;
+        block->list_end = total + entries;
+        total += entries + (entries & 1);
     }
     TRY(alloc_grow((void **)&sph->list, &sph->list_capacity, total, sizeof *sph->list));
+    TRY(alloc_grow((void **)&sph->reached, &sph->reached_capacity, total, sizeof *sph->reached));
     TRY(alloc_grow((void **)&sph->slope, &sph->slope_capacity, total * SPH_LANES, sizeof *sph->slope));
     PARALLEL_BLOCKS(sph->threads, piece, pieces)
     {
         SIMD_CALL(sph_list_fill)(sph, piece * LIST_BLOCKS, parallel_block_end(piece, LIST_BLOCKS, sph->block_count));
     }
+    sph->lists_are_new = 1;
     return sph_find_near(sph);
 }
 
@@ -77,7 +81,11 @@ void sph_free_lists(Sph *sph)
 {
     cell_grid_free(&sph->grid);
     alloc_free(sph->blocks);
+    alloc_free(sph->active);
+    alloc_free(sph->awake);
+    alloc_free(sph->is_watching);
     alloc_free(sph->list);
+    alloc_free(sph->reached);
     alloc_free(sph->slope);
     alloc_free(sph->near);
 }

@@ -201,6 +201,7 @@ void sph_push_out(Sph *sph, int64_t number)
     for (int k = 0; k < block->contact_count; k++) {
         SphContact *contact = &block->contact[k];
         int64_t i = number * SPH_LANES + contact->lane;
+        if (isinf(sph->field[SPH_STILL][i])) continue;
         Vec3 v = {sph->field[SPH_U][i], sph->field[SPH_V][i], sph->field[SPH_W][i]};
         Vec3 n = contact->normal, against = vec3_sub(v, contact->speed);
         float into = vec3_dot(against, n), distance = contact->distance + dt * into;

@@ -1,0 +1,123 @@
+"""What bakes did, for tables and bug reports; jobs for farms."""
+import platform
+from pathlib import Path
+
+import bpy
+from bpy.props import StringProperty
+from bpy.types import Context, Event, Operator
+
+from .. import ADDON_VERSION, compat
+from ..engine import bake_log, cache, ffi, job as job_files, text
+from ..scene import job, paths, snapshot, volumes
+from .simulation import has_simulation
+
+LOG_TEXT = "Grain Log"
+
+
+def _log_path(context: Context) -> Path:
+    return paths.cache_folder(context.scene.grain.active) / bake_log.FILE
+
+
+def _has_log(cls: type[Operator], context: Context) -> bool:
+    if not has_simulation(cls, context):
+        return False
+    if not _log_path(context).is_file():
+        cls.poll_message_set("Bake first")
+        return False
+    return True
+
+
+class GRAIN_OT_statistics_export(Operator):
+    bl_idname = "grain.statistics_export"
+    bl_label = "Export Statistics"
+    bl_description = "Write a table (CSV) with a row for each baked frame: time, particles, bytes, substeps, contacts, energies"
+    bl_options = {'REGISTER'}
+
+    filepath: StringProperty(subtype='FILE_PATH', default="", description="The table")
+    filter_glob: StringProperty(default="*.csv", options={'HIDDEN'})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return _has_log(cls, context)
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        if not self.filepath:
+            name = f"{bpy.path.clean_name(context.scene.grain.active.name)}_statistics.csv"
+            self.filepath = str(Path(bpy.data.filepath).with_name(name)) if bpy.data.filepath else name
+        context.window_manager.fileselect_add(self)
+        return {'RUNNING_MODAL'}
+
+    def execute(self, context: Context) -> set[str]:
+        path = Path(bpy.path.abspath(self.filepath)).with_suffix(".csv")
+        try:
+            rows = bake_log.write_csv(bake_log.read(_log_path(context)), path)
+        except OSError as error:
+            self.report({'ERROR'}, f"{path} cannot be written: {error.strerror}")
+            return {'CANCELLED'}
+        self.report({'INFO'}, f"Wrote {text.plural(rows, 'row')} to {path.name}")
+        return {'FINISHED'}
+
+
+class GRAIN_OT_log_show(Operator):
+    bl_idname = "grain.log_show"
+    bl_label = "Log to Text Editor"
+    bl_description = "Put what the bakes said, with the versions of everything, into a text of this file: for a bug report"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return _has_log(cls, context)
+
+    def execute(self, context: Context) -> set[str]:
+        shown = bpy.data.texts.get(LOG_TEXT) or bpy.data.texts.new(LOG_TEXT)
+        shown.clear()
+        shown.write(f"Grain {ADDON_VERSION}, library {ffi.version()}, Blender {compat.VERSION_TEXT}, {platform.platform()}\n\n")
+        shown.write(_log_path(context).read_text("utf-8"))
+        self.report({'INFO'}, f"The log is the text '{LOG_TEXT}'")
+        return {'FINISHED'}
+
+
+class GRAIN_OT_job_export(Operator):
+    bl_idname = "grain.job_export"
+    bl_label = "Export Job"
+    bl_description = "Write the scene as a folder that the grain program bakes without Blender, on a farm"
+    bl_options = {'REGISTER'}
+
+    directory: StringProperty(subtype='DIR_PATH', default="", description="The folder; made if missing")
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return has_simulation(cls, context)
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        context.window_manager.fileselect_add(self)
+        return {'RUNNING_MODAL'}
+
+    def execute(self, context: Context) -> set[str]:
+        simulation, folder = context.scene.grain.active, Path(bpy.path.abspath(self.directory))
+        try:
+            made, warnings = job.make(simulation, context.view_layer)
+            job_files.write(made, folder)
+            if volumes.volume_object(simulation) is not None:
+                job_files.set_part(folder, "volume", volumes.settings_of(simulation))
+            (folder / "README.txt").write_text(_farm_notes(simulation.use_upsample), "utf-8")
+        except snapshot.SnapshotError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        except OSError as error:
+            self.report({'ERROR'}, f"{error.filename or folder} cannot be written: {error.strerror}")
+            return {'CANCELLED'}
+        for warning in warnings:
+            self.report({'WARNING'}, warning)
+        self.report({'INFO'}, f"Wrote the job to {folder}")
+        return {'FINISHED'}
+
+
+def _farm_notes(with_grains: bool) -> str:
+    lines = ["A scene for the grain program. On the farm, in this folder:", "",
+             "  grain bake . --cache cache              one machine; run again to go on after a stop"]
+    if with_grains:
+        lines.append("  grain upsample . --cache cache --shard 1/8    any number of machines, one part each")
+    lines += ["  grain volume . --cache cache            where a volume is wanted", "",
+              "Then set Cache > Folder in Blender to the folder 'cache'. Exit code 0 is done, 5 stopped: run it again.", ""]
+    return "\n".join(lines)

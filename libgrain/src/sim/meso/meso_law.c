@@ -1,0 +1,30 @@
+#include "sim/meso/meso_law.h"
+
+const char *const meso_interaction_names[] = {"ip1", "ip2", "ip3", "ip4", "ip5", NULL};
+
+#define ELASTICITY 3e4f // Pa
+#define VISCOSITY 30.0f // Pa s
+
+MesoNumbers meso_numbers_of(int interaction)
+{
+    static const MesoNumbers table[] = {
+        {ELASTICITY, 0.0f, 1.0f, 1.0f},              // elastic alone: gas, dry grains
+        {0.0f, VISCOSITY, 1.0f, 1.0f},               // viscous alone: eddies without pressure
+        {ELASTICITY, VISCOSITY, 1.0f, 1.0f},         // both as far: fluid to grains, by elasticity
+        {0.1f * ELASTICITY, VISCOSITY, 1.5f, 0.67f}, // elastic farther: fluid
+        {ELASTICITY, VISCOSITY, 1.0f, 2.5f},         // viscous farther: paste
+    };
+    return table[interaction];
+}
+
+SimMeso meso_law_of(const MesoNumbers *numbers)
+{
+    SimMeso law = {0};
+    float reach = numbers->elastic_reach;
+    if (numbers->elasticity > 0.0f)
+        law.elastic[law.elastic_count++] = (SimMesoSegment){numbers->elasticity, reach, 0.0f, reach};
+    if (numbers->viscosity > 0.0f && numbers->reach_ratio > 0.0f)
+        law.viscous[law.viscous_count++] =
+            (SimMesoSegment){numbers->viscosity, 0.0f, 0.0f, reach * numbers->reach_ratio};
+    return law;
+}

@@ -1,0 +1,79 @@
+// Particles that come and go.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sim/mpm/mpm.h"
+
+#include <string.h>
+
+// Fewer particles than this are not worth another thread.
+#define PARTICLES_PER_THREAD 1000
+
+GrainResult mpm_reserve(Mpm *mpm, int64_t count)
+{
+    if (count > INT32_MAX / 4)
+        return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones", (long long)count);
+    int64_t grown[3] = {mpm->capacity, mpm->capacity, mpm->capacity};
+    TRY(alloc_grow((void **)&mpm->particles, &grown[0], count, sizeof(MpmParticle)));
+    TRY(alloc_grow((void **)&mpm->particles_before, &grown[1], count, sizeof(MpmParticle)));
+    TRY(alloc_grow((void **)&mpm->items, &grown[2], count, sizeof(SortItem)));
+    mpm->capacity = grown[0];
+    return GRAIN_OK;
+}
+
+void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *kinds, const float *moisture)
+{
+    float volume = mpm->particle_volume;
+    for (int64_t i = 0; i < start->count; i++) {
+        int material = kinds ? kinds[i] : 0;
+        MpmParticle *p = &mpm->particles[mpm->count++];
+        *p = (MpmParticle){.volume = volume,
+                           .mass = volume * mpm->materials.of[material].density,
+                           .radius = start->radius[i],
+                           .material = material,
+                           .moisture = moisture ? moisture[i] : 0.0f,
+                           .id = (int32_t)mpm->born++};
+        p->position[0] = (float)((double)start->position[i].x - mpm->origin[0]);
+        p->position[1] = (float)((double)start->position[i].y - mpm->origin[1]);
+        p->position[2] = (float)((double)start->position[i].z - mpm->origin[2]);
+        p->velocity[0] = start->velocity[i].x;
+        p->velocity[1] = start->velocity[i].y;
+        p->velocity[2] = start->velocity[i].z;
+        p->stretch[0] = p->stretch[1] = p->stretch[2] = 1.0f;
+    }
+    int64_t useful_threads = 1 + mpm->count / PARTICLES_PER_THREAD;
+    mpm->threads = useful_threads < mpm->most_threads ? (int)useful_threads : mpm->most_threads;
+}
+
+static void wake_beside(Mpm *mpm, const uint8_t *gone)
+{
+    for (int64_t i = 0; i < mpm->filled_count; i++) {
+        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        int leaves = 0;
+        for (int32_t p = block->begin; p < block->end; p++) leaves |= gone[mpm->particles[p].id];
+        if (leaves) mpm_wake_around(mpm, block);
+    }
+}
+
+static void remove_gone(Mpm *mpm, const uint8_t *gone)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < mpm->count; i++)
+        if (!gone[mpm->particles[i].id]) mpm->particles[kept++] = mpm->particles[i];
+    mpm->count = kept;
+}
+
+GrainResult mpm_change(void *state, const SimChange *change)
+{
+    Mpm *mpm = state;
+    int64_t born = change->born ? change->born->count : 0;
+    TRY(mpm_reserve(mpm, mpm->count + born));
+    if (change->gone) {
+        wake_beside(mpm, change->gone);
+        remove_gone(mpm, change->gone);
+    }
+    if (born > 0) mpm_start_particles(mpm, change->born, change->material, change->born->moisture);
+    // The blocks are no longer those of the particles.
+    mpm->filled_count = mpm->block_count = 0;
+    mpm->must_sort = 1;
+    return GRAIN_OK;
+}

@@ -1,0 +1,194 @@
+// Particles that come and go while a simulation runs: every solver, from nothing, to the bit after a stop.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "grain/grain.h"
+#include "physics/sand_scene.h"
+#include "unit/test.h"
+
+#include <string.h>
+
+#define RADIUS 0.01f
+#define FRAME (1.0 / 24.0)
+#define FRAMES 6
+#define SLOTS 4
+#define EACH 30 // born in a slot
+
+typedef struct Flow {
+    Sim *sim;
+    int slots, stop_after; ///< watch stops it there, in slots
+    float vanish_below;    ///< m: along x
+} Flow;
+
+// A patch of particles above the floor, each beside the one before: no two are born in one place.
+static GrainResult come_and_go(void *user, double from, double to)
+{
+    Flow *flow = user;
+    Particles born = {0}, now = {0};
+    float times[EACH];
+    (void)from;
+    flow->slots++;
+    GrainResult result = sim_read(flow->sim, &now);
+    uint8_t *gone = ALLOC_ZEROED(uint8_t, now.count);
+    for (int64_t i = 0; i < now.count; i++)
+        gone[i] = now.radius[i] > 0.0f && now.position[i].x < flow->vanish_below && now.position[i].z < 0.05f;
+    for (int i = 0; i < EACH && result == GRAIN_OK; i++) {
+        times[i] = (float)to;
+        result = particles_add(&born, vec3(0.025f * (float)(i % 6), 0.025f * (float)(i / 6 + 5 * flow->slots), 0.15f), vec3(0, 0, -2.5f), RADIUS);
+    }
+    if (result == GRAIN_OK) result = sim_change(flow->sim, &(SimChange){.born = &born, .gone = gone}, times);
+    alloc_free(gone);
+    particles_free(&born);
+    particles_free(&now);
+    return result;
+}
+
+static GrainResult stop_there(void *user, double fraction)
+{
+    Flow *flow = user;
+    (void)fraction;
+    return flow->slots >= flow->stop_after ? fail(GRAIN_CANCELLED, "stopped by the test") : GRAIN_OK;
+}
+
+static GrainResult begin(SandScene *scene, const char *solver, int threads)
+{
+    sand_begin(scene, solver, RADIUS, 30.0f);
+    sand_expect_fall(scene, 0.4f);
+    scene->def.smallest_born = RADIUS;
+    scene->def.birthplace = vec3(0.1f, 1.5f, 0.1f);
+    scene->def.may_sleep = 1;
+    scene->def.rolling_friction = 0.2f;
+    sand_add_plane(scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.5f);
+    scene->def.colliders = scene->colliders;
+    GrainResult result = sim_create(&scene->sim, &scene->def, &scene->start, FRAME, threads);
+    scene->sim.slot_count = SLOTS;
+    return result;
+}
+
+static GrainResult run(SandScene *scene, Flow *flow, int from, int to, int stop_after)
+{
+    flow->sim = &scene->sim;
+    flow->stop_after = stop_after;
+    for (int frame = from; frame < to; frame++)
+        TRY(sim_advance_frame(&scene->sim, &(SimWatch){stop_after > 0 ? stop_there : NULL, come_and_go, flow}));
+    return sim_read(&scene->sim, &scene->now);
+}
+
+static int are_same(const Particles *a, const Particles *b)
+{
+    size_t count = (size_t)a->count;
+    return a->count == b->count && memcmp(a->position, b->position, count * sizeof(Vec3)) == 0 &&
+           memcmp(a->velocity, b->velocity, count * sizeof(Vec3)) == 0 &&
+           memcmp(a->radius, b->radius, count * sizeof(float)) == 0;
+}
+
+// Copies of a checkpoint's columns, for the state they point into goes on or ends.
+static int copy_columns(const Sim *sim, Column *columns)
+{
+    int count = sim_save(sim, columns);
+    for (int i = 0; i < count; i++) {
+        void *copy = ALLOC(char, column_bytes(&columns[i]));
+        if (column_bytes(&columns[i]) > 0) memcpy(copy, columns[i].data, (size_t)column_bytes(&columns[i]));
+        columns[i].data = copy;
+    }
+    return count;
+}
+
+static void free_columns(Column *columns, int count)
+{
+    for (int i = 0; i < count; i++) alloc_free((void *)columns[i].data);
+}
+
+static void check(const char *solver)
+{
+    SandScene whole, other;
+    Flow flow = {.vanish_below = 0.04f}, again = flow;
+    ENSURE_OK(begin(&whole, solver, 1));
+    ENSURE_OK(run(&whole, &flow, 0, FRAMES, 0));
+    int64_t gone = whole.sim.population.gone_count;
+    ENSURE(whole.now.count == FRAMES * SLOTS * EACH);
+    ENSURE(gone > EACH && gone < whole.now.count / 2);
+    for (int64_t i = 0; i < whole.now.count; i++) {
+        int is_gone = whole.sim.population.is_gone[i];
+        ENSURE((whole.now.radius[i] == 0.0f) == is_gone);
+        // Born in order; nobody has passed the floor, nor bounced higher than its energy allows, 0.15 m + (2.5 m/s)^2 / 2 g.
+        ENSURE(i == 0 || whole.sim.population.birth_time[i] >= whole.sim.population.birth_time[i - 1]);
+        ENSURE(whole.now.position[i].z > -0.5f * RADIUS && whole.now.position[i].z < 0.47f);
+        if (is_gone) ENSURE(whole.now.position[i].x < 0.04f);
+    }
+    // Stopped in the middle of the fourth frame, right after some came and went; gone on in another life, on two threads.
+    ENSURE_OK(begin(&other, solver, 2));
+    ENSURE(run(&other, &again, 0, FRAMES, 3 * SLOTS + 2) == GRAIN_CANCELLED);
+    Column columns[SOLVER_MAX_COLUMNS];
+    int column_count = copy_columns(&other.sim, columns);
+    sand_end(&other);
+    ENSURE_OK(begin(&other, solver, 2));
+    ENSURE_OK(sim_load(&other.sim, columns, column_count));
+    free_columns(columns, column_count);
+    ENSURE_OK(run(&other, &again, 3, FRAMES, 0));
+    ENSURE(are_same(&whole.now, &other.now));
+    sand_end(&whole);
+    sand_end(&other);
+}
+
+TEST(dem_gives_and_takes) { check("dem"); }
+TEST(mpm_gives_and_takes) { check("mpm"); }
+TEST(sph_gives_and_takes) { check("sph"); }
+
+// All vanish, and more come: nothing of those before is left.
+static void check_empty(const char *solver)
+{
+    SandScene scene;
+    Flow flow = {.vanish_below = 100.0f};
+    ENSURE_OK(begin(&scene, solver, 1));
+    ENSURE_OK(run(&scene, &flow, 0, 2, 0));
+    uint8_t *gone = ALLOC(uint8_t, scene.now.count);
+    for (int64_t i = 0; i < scene.now.count; i++) gone[i] = !scene.sim.population.is_gone[i];
+    GrainResult result = sim_change(&scene.sim, &(SimChange){.gone = gone}, NULL);
+    alloc_free(gone);
+    ENSURE_OK(result);
+    ENSURE(scene.sim.population.gone_count == scene.now.count);
+    ENSURE_OK(run(&scene, &flow, 2, 4, 0));
+    SimStats stats;
+    scene.sim.solver->measure(scene.sim.state, &stats);
+    ENSURE(stats.kinetic > 0.0 && scene.sim.population.gone_count < scene.now.count);
+    sand_end(&scene);
+}
+
+TEST(dem_begins_again_from_nothing) { check_empty("dem"); }
+TEST(mpm_begins_again_from_nothing) { check_empty("mpm"); }
+TEST(sph_begins_again_from_nothing) { check_empty("sph"); }
+
+// What rests on a particle that vanishes falls: nothing sleeps through that.
+static void check_waking(const char *solver)
+{
+    SandScene scene;
+    sand_begin(&scene, solver, RADIUS, 30.0f);
+    sand_expect_fall(&scene, 0.4f);
+    scene.def.may_sleep = 1;
+    scene.def.rolling_friction = 0.2f;
+    const Vec3 sides[] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
+    for (int i = 0; i < 5; i++) sand_add_plane(&scene, i % 2 ? vec3(0, 0, 0) : i ? vec3(0.1f, 0.1f, 0) : vec3(0, 0, 0), sides[i], 0.3f);
+    ENSURE_OK(sand_fill_box(&scene, vec3(0, 0, 0), vec3(0.1f, 0.1f, 0.1f), NULL, NULL));
+    ENSURE_OK(sand_create(&scene, 1));
+    ENSURE_OK(sand_run(&scene, 1.5));
+    uint8_t *gone = ALLOC_ZEROED(uint8_t, scene.now.count);
+    double height = 0.0, before = 0.0;
+    int64_t left = 0;
+    for (int64_t i = 0; i < scene.now.count; i++) gone[i] = scene.now.position[i].z < 0.04f;
+    for (int64_t i = 0; i < scene.now.count; i++)
+        if (!gone[i]) before += (double)scene.now.position[i].z, left++;
+    ENSURE_OK(sim_change(&scene.sim, &(SimChange){.gone = gone}, NULL));
+    ENSURE_OK(sand_run(&scene, 0.5));
+    ENSURE_OK(sim_read(&scene.sim, &scene.now));
+    for (int64_t i = 0; i < scene.now.count; i++)
+        if (!gone[i]) height += (double)scene.now.position[i].z;
+    alloc_free(gone);
+    // The layer that vanished was 0.04 m deep; what was above it now stands that much lower, up to how it packs again.
+    ENSURE(left > 20);
+    ENSURE_NEAR((before - height) / (double)left, 0.04, 0.015);
+    sand_end(&scene);
+}
+
+TEST(dem_wakes_what_loses_its_ground) { check_waking("dem"); }
+TEST(mpm_wakes_what_loses_its_ground) { check_waking("mpm"); }
+TEST(sph_wakes_what_loses_its_ground) { check_waking("sph"); }
