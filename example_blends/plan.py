@@ -15,7 +15,7 @@ class Size:
     particles: int  # simulated, about; bodies where the scene has no sand
     frames: int  # baked; 0: nothing moves
     grains: float = 0.0  # millions of render grains; 0: the particles are what is seen
-    as_paper: bool = False  # by the paper's own method, where the scene is simulated by another
+    as_paper: bool = False  # to be timed: with the paper's grains, from where the action begins
 
 
 @dataclass(frozen=True)

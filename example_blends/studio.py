@@ -341,7 +341,7 @@ def light(name: str, place: Sequence[float], target: Sequence[float], size: floa
 
 
 def camera(place: Triple, target: Triple, lens: float = 60.0, stop: float = 0.0,
-           width: int = 768, height: int = 432) -> bpy.types.Object:
+           width: int = 768, height: int = 432, exposure: float = 0.0) -> bpy.types.Object:
     """And how the picture is made. `stop` above 0: depth of field, sharp at the target."""
     scene = bpy.context.scene
     data = bpy.data.cameras.new("Camera")
@@ -364,7 +364,7 @@ def camera(place: Triple, target: Triple, lens: float = 60.0, stop: float = 0.0,
     scene.cycles.caustics_reflective = scene.cycles.caustics_refractive = False
     scene.cycles.sample_clamp_indirect = 4.0
     scene.cycles.use_denoising = False  # Debian's Blender has no denoiser
-    scene.view_settings.view_transform = 'Filmic'
+    scene.view_settings.view_transform, scene.view_settings.exposure = 'Filmic', exposure
     scene.view_settings.look = 'Medium High Contrast'
     return item
 

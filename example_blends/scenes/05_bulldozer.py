@@ -14,8 +14,8 @@ PLAN = Plan(
     what="A blade pushes through a bed of sand: a heap grows before it, ridges stay beside its way, the ground behind it "
          "is bare.",
     small=Size(9000, 70), picture=Size(26400, 110, 1.4), picture_frame=92,
-    timed=Size(38000, 12, 19.4), paper_counts="38K particles, 1.4M / 19.4M grains", paper_seconds="1.4 + 1.1 / 9.6",
-    preview=range(1, 111, 3))
+    timed=Size(38000, 13, 19.4, as_paper=True), paper_counts="38K particles, 1.4M / 19.4M grains", paper_seconds="1.4 + 1.1 / 9.6",
+    preview=range(26, 108, 9))
 
 FPS = 50
 BED = (3.0, 2.4, 0.16)  # m
@@ -27,7 +27,7 @@ def build(size: Size) -> None:
     studio.sand(size, 'MPM', fps=FPS, friction=34.0)
     bed = studio.box("Bed", (-BED[0] / 2, -BED[1] / 2, 0.002), (BED[0] / 2, BED[1] / 2, BED[2]))
     studio.source(bed)
-    drive(machine(), size.frames)
+    drive(machine(), size.frames, 34 if size.as_paper else 0)
     studio.stage(1.0, friction=31.0, colour=(0.13, 0.14, 0.15))
     studio.camera((2.6, -4.3, 2.7), (-0.42, -0.08, 0.2), lens=60.0)
 
@@ -38,12 +38,13 @@ def way(frame: float) -> float:
     return FROM + SPEED * (0.5 * time * time / rise if time < rise else time - 0.5 * rise)
 
 
-def drive(parts: list[bpy.types.Object], frames: int) -> None:
+def drive(parts: list[bpy.types.Object], frames: int, ahead: int) -> None:
+    """Along its way, from so many frames ahead: what is timed begins where the blade meets the bed."""
     mover = bpy.data.objects.new("Bulldozer", None)
     bpy.context.scene.collection.objects.link(mover)
     for part in parts:
         part.parent = mover
-    studio.key(mover, "location", [(frame, (way(frame), 0.0, 0.0)) for frame in range(1, max(frames, 2) + 1)])
+    studio.key(mover, "location", [(frame, (way(frame + ahead), 0.0, 0.0)) for frame in range(1, max(frames, 2) + 1)])
 
 
 def machine() -> list[bpy.types.Object]:

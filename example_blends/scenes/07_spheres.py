@@ -12,7 +12,7 @@ PLAN = Plan(
     title="Three spheres", figure="Ihmsen 2013, figure 5",
     what="Balls half as dense as the sand, as dense, and three times as dense: the heavier the deeper, but sand bears all.",
     small=Size(5000, 45), picture=Size(20000, 50, 1.2), picture_frame=50,
-    timed=Size(96000, 12, 11.3), paper_counts="96K particles, 11.3M grains", paper_seconds="3.1 + 5.8")
+    timed=Size(96000, 11, 11.3, as_paper=True), paper_counts="96K particles, 11.3M grains", paper_seconds="3.1 + 5.8")
 
 FPS = 50
 POOL = (1.5, 0.9, 0.26)  # m
@@ -28,8 +28,9 @@ def build(size: Size) -> None:
     studio.collider(pool, friction=25.0)
     bed = studio.box("Bed", (-POOL[0] / 2 + 0.001, -POOL[1] / 2 + 0.001, 0.051), (POOL[0] / 2 - 0.001, POOL[1] / 2 - 0.001, 0.05 + POOL[2]))
     studio.source(bed)
+    drop = 0.02 if size.as_paper else 0.40  # what is timed begins when they are about to hit
     for name, density, colour, x in BALLS:
-        ball = studio.ball(name, (x, -0.05, 0.05 + POOL[2] + RADIUS + 0.40), RADIUS, studio.paint(name, colour))
+        ball = studio.ball(name, (x, -0.05, 0.05 + POOL[2] + RADIUS + drop), RADIUS, studio.paint(name, colour))
         studio.body(ball, density * BULK, friction=25.0)
     studio.stage(0.6)
     studio.camera((0.95, -2.6, 1.75), (0.0, -0.03, 0.24), lens=62.0, stop=11.0)

@@ -12,8 +12,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Rings on poles", figure="Bell 2005, figure 9",
-    what="Rings rain onto poles. In the left half they are slippery and spread over the floor, in the right half rough: they stay on the poles and on each other.",
-    small=Size(56, 50), picture=Size(400, 70), picture_frame=70, is_heavy=True,
+    what="Rings rain onto poles. In the left half they are slippery and spread over the floor, in the right half rough: they stay closer together and lie higher.",
+    small=Size(56, 50), picture=Size(200, 55), picture_frame=55, is_heavy=True,
     timed=Size(1000, 10), paper_counts="1,000 rings of 110 spheres on 25 poles", paper_seconds="224 (low friction), 185 (high)")
 
 FPS = 50
@@ -24,8 +24,8 @@ COLOURS = ((0.72, 0.06, 0.04), (0.85, 0.45, 0.03), (0.05, 0.28, 0.55), (0.08, 0.
 
 
 def poles(size: Size) -> list[tuple[float, float]]:
-    """A square of them for each half: the paper's 25, fewer in the tests."""
-    side = 5 if size.particles >= 400 else 2
+    """A square of them for each half: the paper's 25, fewer for fewer rings."""
+    side = 5 if size.particles >= 800 else 3 if size.particles >= 150 else 2
     return [(APART * (i - (side - 1) / 2), APART * (j - (side - 1) / 2)) for i in range(side) for j in range(side)]
 
 

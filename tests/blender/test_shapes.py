@@ -107,6 +107,29 @@ def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
     assert len(frame(folder, 3)["position"]) > 100
 
 
+def test_consistency_reaches_the_job_and_names_its_zone(folder: Path) -> None:
+    from grain.engine import job as job_files
+    from grain.scene import consistency, job, presets
+    scene = support.small_scene()
+    settings = scene.grain.active
+    presets.use(settings, 'PASTE', bpy.context.evaluated_depsgraph_get())
+    assert presets.matching(settings) == 'PASTE' and abs(settings.firmness - 0.75) < 1e-4
+    firm = consistency.firmness(settings.elasticity, settings.particle_radius, settings.density, 9.81)
+    assert consistency.zone(firm, settings.reach_ratio, settings.viscosity).startswith("Paste")
+    settings.firmness, settings.reach_ratio = 0.1, 1.0
+    assert abs(settings.firmness - 0.1) < 1e-4
+    firm = consistency.from_slider(settings.firmness)
+    assert consistency.zone(firm, 1.0, settings.viscosity).startswith("Fluid")
+    assert consistency.zone(firm, 1.0, 0.0).startswith("Gas")
+    settings.firmness, settings.reach_ratio, settings.viscosity = 0.6, 2.0, 25.0
+    document = job_files.describe(job.make(settings, bpy.context.view_layer)[0])[0]["solver"]
+    assert (document["type"], document["reach_ratio"], document["viscosity"]) == ("meso", 2.0, 25.0)
+    assert abs(document["elasticity"] / settings.elasticity - 1.0) < 1e-5 and "cohesion" not in document
+    support.save(folder)
+    bpy.ops.grain.bake()
+    assert len(frame(folder, 3)["position"]) > 100
+
+
 def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
     from grain.engine import job as job_files
     from grain.scene import job
@@ -128,3 +151,37 @@ def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
     mesh.attributes["moisture"].data.foreach_get("value", moisture)
     assert len(moisture) > 100 and np.allclose(moisture, 0.75, atol=1e-5)
     assert any(node.type == 'ATTRIBUTE' and node.attribute_name == "moisture" for node in mesh.materials[0].node_tree.nodes)
+
+
+def test_moisture_can_be_painted_on_sources_of_both_kinds_of_bulk(folder: Path) -> None:
+    """The upper vertices of a block are wet, by a vertex group: each particle is as wet as the surface nearest to it, and
+    render grains are as wet as their particles."""
+    from grain.scene import snapshot
+    scene = support.small_scene()
+    item, settings = bpy.data.objects["Block"], scene.grain.active
+    top = max(vertex.co.z for vertex in item.data.vertices)
+    item.vertex_groups.new(name="Wet").add(
+        [vertex.index for vertex in item.data.vertices if vertex.co.z > top - 1e-4], 1.0, 'REPLACE')
+    source = item.grain.source
+    source.moisture, source.moisture_paint = 0.8, "Wet"
+    settings.use_upsample, settings.grains_per_particle = True, 8
+    for solver in ('SPH', 'MPM'):
+        settings.solver = solver
+        support.save(folder)
+        bpy.ops.grain.bake(restart=True)
+        scene.frame_set(scene.frame_start)
+        mesh = settings.sand_object.data
+        places, moisture = np.empty(3 * len(mesh.vertices), np.float32), np.empty(len(mesh.vertices), np.float32)
+        mesh.vertices.foreach_get("co", places)
+        mesh.attributes["moisture"].data.foreach_get("value", moisture)
+        height = places.reshape(-1, 3)[:, 2]
+        low, high = np.percentile(height, 10), np.percentile(height, 90)
+        assert moisture[height > high].mean() > 0.6, (solver, moisture[height > high].mean())
+        assert moisture[height < low].mean() < 0.2, (solver, moisture[height < low].mean())
+        assert moisture.max() <= 0.8 + 1e-5
+    source.moisture_paint = "Gone"
+    try:
+        snapshot.take(settings, bpy.context.view_layer)
+        raise AssertionError("a vertex group that is not there was taken")
+    except snapshot.SnapshotError as error:
+        assert "'Gone'" in str(error)

@@ -89,6 +89,9 @@ static GrainResult pour(SandScene *scene, int particles, PourResult *out)
     out->particles = scene->now.count;
     out->angle = sand_flank_angle(scene);
     sand_mean_speed(scene, &out->fastest);
+    TRY(sand_run(scene, 1.0));
+    out->angle_later = sand_flank_angle(scene);
+    sand_mean_speed(scene, &out->fastest_later);
     return GRAIN_OK;
 }
 
@@ -97,6 +100,7 @@ GrainResult sand_pour(SandKind kind, float friction_degrees, int particles, Pour
     SandScene scene;
     sand_begin(&scene, kind.solver, 0.028f, friction_degrees);
     scene.def.model = kind.model;
+    scene.def.may_sleep = 1; // as bakes do
     GrainResult result = pour(&scene, particles, out);
     sand_end(&scene);
     return result;
@@ -127,6 +131,7 @@ GrainResult sand_collapse(SandKind kind, float friction_degrees, int particles, 
     float radius = 0.65f, pitch = cbrtf(3.14159265f * radius * radius * radius / (float)particles);
     sand_begin(&scene, kind.solver, 0.5f * pitch / 0.8908987f, friction_degrees);
     scene.def.model = kind.model;
+    scene.def.may_sleep = 1; // as bakes do
     GrainResult result = collapse(&scene, radius, out);
     sand_end(&scene);
     return result;
@@ -194,6 +199,7 @@ GrainResult sand_truck(SandKind kind, double acceleration, TruckResult *out)
     SandScene scene;
     sand_begin(&scene, kind.solver, 0.02f, TRUCK_FRICTION);
     scene.def.model = kind.model;
+    scene.def.may_sleep = 1; // as bakes do
     GrainResult result = drive(&scene, acceleration, out);
     sand_end(&scene);
     return result;
@@ -241,6 +247,7 @@ GrainResult sand_three_balls(SandKind kind, BallsResult *out)
     SandScene scene;
     sand_begin(&scene, kind.solver, 0.02f, 30.0f);
     scene.def.model = kind.model;
+    scene.def.may_sleep = 1; // as bakes do
     GrainResult result = drop_balls(&scene, out);
     sand_end(&scene);
     return result;
@@ -274,7 +281,61 @@ GrainResult sand_block(SandKind kind, float moisture, BlockResult *out)
     SandScene scene;
     sand_begin(&scene, kind.solver, 0.01f, 35.0f);
     scene.def.model = kind.model;
+    scene.def.may_sleep = 1; // as bakes do
     GrainResult result = let_go(&scene, moisture, out);
+    sand_end(&scene);
+    return result;
+}
+
+// --- the castle -----------------------------------------------------------------------------------
+
+#define CASTLE_BASE 12.0f // spacings: side of the base, half as high
+#define CASTLE_TOWER 5.0f // side of the tower, which stands on it
+#define CASTLE_HEIGHT 14.0f
+
+static int in_castle(const void *user, Vec3 place)
+{
+    float pitch = *(const float *)user, half = 0.5f * pitch * (place.z < 0.5f * CASTLE_BASE * pitch ? CASTLE_BASE : CASTLE_TOWER);
+    return fabsf(place.x) < half && fabsf(place.y) < half;
+}
+
+// Of the tower: the mean of the highest that stand over its middle.
+static double tower_height(const SandScene *scene)
+{
+    double height;
+    float pitch = sand_spacing(scene);
+    sand_profile(scene, (double)-pitch, (double)pitch, 1, &height);
+    return height;
+}
+
+static GrainResult build_castle(SandScene *scene, float moisture, CastleResult *out)
+{
+    float pitch = sand_spacing(scene), side = 0.5f * CASTLE_BASE * pitch + scene->def.largest_radius;
+    sand_expect_fall(scene, CASTLE_HEIGHT * pitch);
+    sand_add_plane(scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.8f);
+    TRY(sand_fill_box(scene, vec3(-side, -side, 0), vec3(side, side, CASTLE_HEIGHT * pitch), in_castle, &pitch));
+    scene->moisture = ALLOC(float, scene->start.count);
+    if (!scene->moisture) return GRAIN_ERROR_MEMORY;
+    for (int64_t i = 0; i < scene->start.count; i++) scene->moisture[i] = moisture;
+    TRY(sand_create(scene, 2));
+    out->height = tower_height(scene);
+    TRY(sand_run(scene, 1.5));
+    out->height_later = tower_height(scene);
+    sand_mean_speed(scene, &out->fastest);
+    int64_t moved = 0;
+    for (int64_t i = 0; i < scene->now.count; i++)
+        moved += vec3_length(vec3_sub(scene->now.position[i], scene->start.position[i])) > pitch;
+    out->moved = (double)moved / (double)scene->now.count;
+    return GRAIN_OK;
+}
+
+GrainResult sand_castle(SandKind kind, float moisture, CastleResult *out)
+{
+    SandScene scene;
+    sand_begin(&scene, kind.solver, 0.01f, 33.0f);
+    scene.def.model = kind.model;
+    scene.def.may_sleep = 1; // as bakes do
+    GrainResult result = build_castle(&scene, moisture, out);
     sand_end(&scene);
     return result;
 }

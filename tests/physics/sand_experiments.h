@@ -10,8 +10,10 @@ typedef struct SandKind {
 /// Sand poured into a heap from a funnel that rises with it.
 typedef struct PourResult {
     int64_t particles;
-    double angle;   ///< degrees, of the flank
-    double fastest; ///< m/s, at the end
+    double angle;       ///< degrees, of the flank
+    double fastest;     ///< m/s, at the end
+    double angle_later; ///< of what was poured, a second after that; likewise
+    double fastest_later;
 } PourResult;
 GrainResult sand_pour(SandKind kind, float friction_degrees, int particles, PourResult *out);
 
@@ -40,3 +42,12 @@ typedef struct BlockResult {
     double height;  ///< m, of what stands within a spacing behind where the face was
 } BlockResult;
 GrainResult sand_block(SandKind kind, float moisture, BlockResult *out);
+
+/// A castle: a square tower on a broad base, both with upright faces that nothing holds.
+typedef struct CastleResult {
+    double height;       ///< m, of the tower at first
+    double height_later; ///< after 1.5 s
+    double moved;        ///< part of the particles that are more than a spacing from where they were
+    double fastest;      ///< m/s, at the end
+} CastleResult;
+GrainResult sand_castle(SandKind kind, float moisture, CastleResult *out);

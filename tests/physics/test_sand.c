@@ -44,6 +44,20 @@ static void check_block(SandKind kind)
     ENSURE(wet.height > 0.8 * wet.side); // particles end half a spacing below the top
 }
 
+// Damp sand holds a castle's edges, dry sand none: the tower slumps by half.
+static void check_castle(SandKind kind)
+{
+    CastleResult damp, dry;
+    ENSURE_OK(sand_castle(kind, 0.5f, &damp));
+    ENSURE_OK(sand_castle(kind, 0.0f, &dry));
+    printf("# tower: damp %.2f of its height, %.1f %% moved, fastest then %.4f m/s; dry %.2f, %.1f %% moved\n",
+           damp.height_later / damp.height, 100.0 * damp.moved, damp.fastest, dry.height_later / dry.height, 100.0 * dry.moved);
+    ENSURE(damp.height_later > 0.95 * damp.height && damp.moved < 0.01); // it settles by a part of a spacing
+    ENSURE(dry.height_later < 0.6 * dry.height && dry.moved > 0.5);
+}
+
+TEST(sph_damp_castle_stands_and_a_dry_one_falls) { check_castle(sph); }
+TEST(mpm_damp_castle_stands_and_a_dry_one_falls) { check_castle(mpm); }
 TEST(sph_truck_keeps_its_load_until_it_accelerates_too_much) { check_truck(sph); }
 TEST(mpm_truck_keeps_its_load_until_it_accelerates_too_much) { check_truck(mpm); }
 TEST(sph_sand_carries_three_balls_by_their_density) { check_balls(sph); }

@@ -102,6 +102,7 @@ static void check_slope(float friction, int layers, double rest_seconds)
 }
 
 TEST(sph_slope_of_6_layers) { check_slope(30.0f, 6, 2.0); }
+TEST(sph_slope_of_8_layers_at_20_degrees) { check_slope(20.0f, 8, 2.0); }
 
 HEAVY_TEST(sph_slopes_of_10_layers_at_20_25_30_35_and_40_degrees)
 {
@@ -113,7 +114,7 @@ HEAVY_TEST(sph_slopes_of_20_layers_at_20_25_30_35_and_40_degrees)
     for (int k = 0; k < 5; k++) check_slope(20.0f + 5.0f * (float)k, 20, 5.0);
 }
 
-HEAVY_TEST(sph_slopes_of_30_layers_at_20_25_and_30_degrees)
+HEAVY_TEST(sph_slopes_of_30_layers_at_20_25_30_35_and_40_degrees)
 {
-    for (int k = 0; k < 3; k++) check_slope(20.0f + 5.0f * (float)k, 30, 5.0);
+    for (int k = 0; k < 5; k++) check_slope(20.0f + 5.0f * (float)k, 30, 5.0);
 }

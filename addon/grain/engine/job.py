@@ -25,6 +25,8 @@ _LABELS = {
     "normal_law": "normal law", "shear_law": "friction law", "young_modulus": "stiffness",
     "poisson_ratio": "Poisson's ratio", "integrator": "integrator", "tolerance": "tolerance",
     "sleep": "sleep", "law": "material", "model": "model", "moisture_diffusion": "moisture spread",
+    "elasticity": "elasticity", "viscosity": "viscosity", "elastic_reach": "push reach", "reach_ratio": "creaminess",
+    "ambient_viscosity": "ambient viscosity",
 }
 
 Vector = tuple[float, float, float]
@@ -55,28 +57,38 @@ class Solver:
     law: str = "sand"  # of mpm
     model: str = "elastoplastic"  # of sph
     moisture_diffusion: float = 0.0  # of sph, m2/s
+    # Of meso.
+    elasticity: float = 3e4  # Pa
+    viscosity: float = 30.0  # Pa s
+    elastic_reach: float = 1.0  # diameters
+    reach_ratio: float = 1.0
+    ambient_viscosity: float = 0.0  # 1/s
 
 
 @dataclass
 class JobObject:
     """One source, collider or rigid body, or what grains are shaped like: a mesh, or (colliders only) an endless plane."""
     name: str
-    role: str  # source, collider, body, grain
+    role: str  # source, emitter, collider, body, kill, grain
     positions: Optional[np.ndarray] = None  # float32 (vertices, 3), m
     triangles: Optional[np.ndarray] = None  # int32 (triangles, 3), outward winding
     plane_point: Optional[Vector] = None
     plane_normal: Optional[Vector] = None
     velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
     moisture: float = 0.0  # sources, 0 to 1
+    moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     friction: float = 0.6  # colliders, bodies
     thickness: float = 0.0  # m, colliders
     material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
+    attributes: list[tuple[str, str, np.ndarray]] = field(default_factory=list)  # sources: name, domain, float32 (n, 1 to 4)
     poses: Optional[np.ndarray] = None  # float32 (samples, 7): place of the pivot, rotation since the first frame
     shapes: Optional[np.ndarray] = None  # float32 (samples, vertices, 3), m
     samples_per_frame: int = 1
     density: float = 1000.0  # kg/m3, bodies
     pivot: Vector = (0.0, 0.0, 0.0)  # m, bodies: what the frames tell the way of
     release_frame: Optional[int] = None  # bodies: until then they follow their poses; None: free from the start
+    emitter: Optional[dict[str, Any]] = None  # emitters: keys of the job
+    animation: dict[str, np.ndarray] = field(default_factory=dict)  # float32 (frames, components), by the job's keys
 
 
 @dataclass
@@ -121,7 +133,7 @@ class _Geometry:
         return len(self.arrays) - 1
 
 
-def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
+def _describe_object(item: JobObject, geometry: _Geometry, can_be_wet: bool) -> dict[str, Any]:
     motion = "moving" if item.poses is not None else "deforming" if item.shapes is not None else "static"
     entry: dict[str, Any] = {"name": item.name, "role": item.role, "motion": motion}
     if item.plane_point is not None and item.plane_normal is not None:
@@ -135,12 +147,18 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
         entry["shapes"] = geometry.add(item.shapes.reshape(-1, 3), "f32")
     if motion != "static":
         entry["samples_per_frame"] = item.samples_per_frame
-    if item.role == "source":
+    if item.role in ("source", "emitter"):
+        entry.update(item.emitter or {})
         entry["velocity"] = list(item.velocity)
-        if item.moisture > 0.0:
+        if item.moisture > 0.0 and can_be_wet:  # what has no part in it must not make a bake look outdated
             entry["moisture"] = item.moisture
+            if item.moisture_paint is not None:
+                entry["moisture_paint"] = geometry.add(item.moisture_paint, "f32")
         if item.material is not None:
             entry["material"] = item.material
+        if item.attributes:
+            entry["attributes"] = [{"name": name, "values": geometry.add(values, "f32"), "domain": domain}
+                                   for name, domain, values in item.attributes]
     elif item.role == "body":
         entry.update(friction=item.friction, density=item.density, pivot=list(item.pivot))
         if item.release_frame is not None:
@@ -149,13 +167,17 @@ def _describe_object(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
         entry["friction"] = item.friction
         if item.plane_point is None:
             entry["thickness"] = item.thickness
+    animation = {name: samples for name, samples in sorted(item.animation.items()) if can_be_wet or name != "moisture"}
+    if animation:
+        entry["animation"] = {name: geometry.add(samples, "f32") for name, samples in animation.items()}
     return entry
 
 
 def _unusual(solver: Solver) -> dict[str, Any]:
     """Settings that most bakes leave as they are."""
     names = ("grain_shape", "grain_balls", "cohesion", "normal_law", "shear_law", "young_modulus", "poisson_ratio",
-             "integrator", "tolerance", "sleep", "law", "model", "moisture_diffusion")
+             "integrator", "tolerance", "sleep", "law", "model", "moisture_diffusion",
+             "elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity")
     defaults = Solver.__dataclass_fields__
     return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
 
@@ -180,10 +202,7 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
     }
     if job.upsample is not None:
         document["upsample"] = describe_upsample(job.upsample)
-    objects = [_describe_object(item, geometry) for item in job.objects]
-    if job.solver.type != "sph":  # what has no part in it must not make a bake look outdated
-        for entry in objects:
-            entry.pop("moisture", None)
+    objects = [_describe_object(item, geometry, job.solver.type in ("sph", "mpm")) for item in job.objects]
     if geometry.arrays:
         document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}
     document["arrays"] = geometry.arrays
@@ -247,7 +266,10 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
 
     return {
         entry["name"]: {**entry, **{key: content(entry.get(key))
-                                    for key in ("positions", "triangles", "poses", "shapes")}}
+                                    for key in ("positions", "triangles", "poses", "shapes")},
+                        "attributes": [(part["name"], part["domain"], content(part["values"]))
+                                       for part in entry.get("attributes", [])],
+                        "animation": {key: content(number) for key, number in entry.get("animation", {}).items()}}
         for entry in document.get("objects", [])
     }
 

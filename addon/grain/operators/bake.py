@@ -30,7 +30,7 @@ def is_free(cls: type[Operator]) -> bool:
 def can_bake(cls: type[Operator], context: Context) -> bool:
     if not is_free(cls) or not has_simulation(cls, context):
         return False
-    if not any(item.grain.type in ('SOURCE', 'BODY') for item in bpy.data.objects):
+    if not any(item.grain.type in ('SOURCE', 'EMITTER', 'BODY') for item in bpy.data.objects):
         cls.poll_message_set("There is no sand: make a closed mesh a Source first")
         return False
     return True

@@ -1,14 +1,16 @@
 """Where the settings are found: Properties > Physics, and the simulation again in Properties > Scene."""
 import bpy
 
-from . import collider, cover, object, rigid, simulation, simulations, source
+from . import collider, cover, emitter, kill, object, rigid, simulation, simulations, source
 
 CLASSES = (
     simulations.GRAIN_UL_simulations,
     object.GRAIN_PT_object,
     source.GRAIN_PT_source,
+    emitter.GRAIN_PT_emitter,
     source.GRAIN_PT_source_material,
     collider.GRAIN_PT_collider,
+    kill.GRAIN_PT_kill,
     rigid.GRAIN_PT_rigid,
     cover.GRAIN_PT_cover,
     *simulation.CLASSES,

@@ -39,11 +39,12 @@ class GRAIN_PT_object(PhysicsPanel, Panel):
     bl_label = "Grain"
 
     def draw(self, context: Context) -> None:
-        row = self.layout.row(align=True)
-        row.enabled = not runtime.is_baking()
-        row.prop_enum(context.object.grain, "type", 'SOURCE')
-        row.prop_enum(context.object.grain, "type", 'COLLIDER')
-        row.prop_enum(context.object.grain, "type", 'BODY')
+        types = self.layout.column(align=True)
+        types.enabled = not runtime.is_baking()
+        for names in (('SOURCE', 'EMITTER', 'KILL'), ('COLLIDER', 'BODY')):
+            row = types.row(align=True)
+            for name in names:
+                row.prop_enum(context.object.grain, "type", name)
         # One simulation leaves nothing to choose.
         if len(context.scene.grain.simulations) > 1:
             layout = self.layout.column()

@@ -25,8 +25,12 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         column = layout.column()
         column.enabled = not runtime.is_baking()
         column.prop(item.grain.source, "velocity")
-        if simulation is not None and simulation.solver == 'SPH':
+        if simulation is not None and simulation.solver in {'SPH', 'MPM'}:
             column.prop(item.grain.source, "moisture")
+            row = column.row()
+            row.active = item.grain.source.moisture > 0.0
+            row.prop_search(item.grain.source, "moisture_paint", item, "vertex_groups", icon='GROUP_VERTEX')
+        column.prop(item.grain.source, "use_attributes")
         body = estimate.source_body(item, context.view_layer.depsgraph)
         if body.volume <= 0.0:
             draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface",
@@ -40,8 +44,12 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
 
 class GRAIN_PT_source_material(PhysicsPanel, Panel):
     bl_label = "Own Material"
-    bl_parent_id = "GRAIN_PT_source"
+    bl_parent_id = "GRAIN_PT_object"
     bl_options = {'DEFAULT_CLOSED'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and context.object.grain.type in ('SOURCE', 'EMITTER')
 
     def draw_header(self, context: Context) -> None:
         row = self.layout.row()
@@ -56,4 +64,4 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
         column = layout.column()
         column.enabled = settings.use_material and not runtime.is_baking()
         for name in ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"):
-            column.prop(settings, name)
+            column.prop(settings, name, **({"text": "Density kg/m³"} if name == "density" else {}))

@@ -2,10 +2,11 @@
 keys where the thing is the same."""
 import bpy
 
-from . import collider, cover, display, object, rigid, scene, simulation, source, volume
+from . import collider, cover, display, emitter, object, rigid, scene, simulation, source, volume
 
 CLASSES = (
     source.GRAIN_PG_source,
+    emitter.GRAIN_PG_emitter,
     collider.GRAIN_PG_collider,
     rigid.GRAIN_PG_rigid,
     cover.GRAIN_PG_cover,

@@ -5,6 +5,7 @@ from bpy.types import Context, PropertyGroup
 from ..scene import roles, simulations
 from .collider import GRAIN_PG_collider
 from .cover import GRAIN_PG_cover
+from .emitter import GRAIN_PG_emitter
 from .rigid import GRAIN_PG_rigid
 from .source import GRAIN_PG_source
 
@@ -42,13 +43,16 @@ class GRAIN_PG_object(PropertyGroup):
         items=(('NONE', "None", "Takes no part in the simulation"),
                ('SOURCE', "Source", "Filled with sand at the first frame. It needs a closed surface"),
                ('COLLIDER', "Collider", "Sand falls on it and flows around it. It may move and bend"),
-               ('BODY', "Rigid Body", "Sand and other bodies push it. It needs a closed surface")))
+               ('BODY', "Rigid Body", "Sand and other bodies push it. It needs a closed surface"),
+               ('EMITTER', "Emitter", "Sand comes out of it, frame by frame. It may move and bend"),
+               ('KILL', "Kill Zone", "Sand that enters it vanishes. It needs a closed surface, and may move")))
     cast: IntProperty(options={'HIDDEN'})
     is_cast_chosen: BoolProperty(options={'HIDDEN'})  # with the role, or by the artist
     simulation: EnumProperty(
         name="Simulation", items=_list_casts, get=_get_cast, set=_set_cast,
         description="Which simulations this object takes part in. A copy of a simulation shares its objects")
     source: PointerProperty(type=GRAIN_PG_source)
+    emitter: PointerProperty(type=GRAIN_PG_emitter)
     collider: PointerProperty(type=GRAIN_PG_collider)
     rigid: PointerProperty(type=GRAIN_PG_rigid)
     cover: PointerProperty(type=GRAIN_PG_cover)

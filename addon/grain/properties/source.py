@@ -1,7 +1,7 @@
 """Settings of an object which is filled with sand."""
 from math import radians
 
-from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
+from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
 from bpy.types import PropertyGroup
 
 
@@ -13,6 +13,14 @@ class GRAIN_PG_source(PropertyGroup):
     moisture: FloatProperty(
         name="Moisture", subtype='FACTOR', default=0.0, min=0.0, max=1.0, precision=2,
         description="0 is dry, 1 the wet sand of castles: it stands upright, flows like paste and is darker")
+    moisture_paint: StringProperty(
+        name="Painted", default="",
+        description="Vertex group or attribute of the vertices that says where it is wet: Moisture is multiplied by it. "
+                    "Empty: everywhere alike")
+    use_attributes: BoolProperty(
+        name="Carry Attributes", default=False,
+        description="Colours, UV maps and named attributes of this mesh go onto its grains, under their own names: each grain "
+                    "keeps what the surface has nearest to where it was born")
     use_material: BoolProperty(
         name="Own Material", default=False,
         description="Grains of this source differ from those of the others. Where two kinds touch, the means of their "

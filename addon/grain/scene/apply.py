@@ -23,6 +23,7 @@ MODIFIER_NAME = "Grain Points"
 MOST_TURNED = 250_000
 
 _ATTRIBUTES = (("radius", 'FLOAT'), ("velocity", 'FLOAT_VECTOR'), ("id", 'INT'))
+_GONE = "grain_some_are_gone"
 _MOISTURE = ("moisture", 'FLOAT')  # of sand that is wet somewhere
 _ROTATION = ("rotation", 'FLOAT_VECTOR')  # XYZ Euler angles, as Instance on Points takes them; of grains that have one
 
@@ -116,6 +117,10 @@ def set_frame(item: Object, frame: Shown, scale: float, seconds: float = 0.0, ra
     Blender's memory without a copy between."""
     mesh: Mesh = item.data
     position, velocity, radius = (frame.column(name) for name in ("position", "velocity", "radius"))
+    gone = np.flatnonzero(radius == 0.0)  # in kill zones, or far below the scene: no point of the frame, but its number stays
+    alive = np.flatnonzero(radius) if len(gone) else None
+    if alive is not None:
+        position, velocity, radius = position[alive], velocity[alive], radius[alive]
     count = len(position)
     if seconds != 0.0:
         position = position + velocity * np.float32(seconds)
@@ -135,10 +140,27 @@ def set_frame(item: Object, frame: Shown, scale: float, seconds: float = 0.0, ra
         mesh.attributes["radius"].data.foreach_set("value", radius)
         mesh.attributes["velocity"].data.foreach_set("vector", velocity.reshape(-1))
         if _MOISTURE in attributes:
-            mesh.attributes["moisture"].data.foreach_set("value", frame.column("moisture")[:count])
+            moisture = frame.column("moisture")
+            mesh.attributes["moisture"].data.foreach_set("value", moisture[:count] if alive is None else moisture[alive])
         if _ROTATION in attributes:
-            mesh.attributes["rotation"].data.foreach_set("vector", euler_angles(frame.column("orientation")).reshape(-1))
+            orientation = frame.column("orientation")
+            angles = euler_angles(orientation if alive is None else orientation[alive])
+            mesh.attributes["rotation"].data.foreach_set("vector", angles.reshape(-1))
+    _set_ids(mesh, count, alive)
     mesh.update()
+
+
+def _set_ids(mesh: Mesh, count: int, alive: Optional[np.ndarray]) -> None:
+    """The numbers of the points; only looked at where some are gone, or were in the frame before."""
+    if alive is None and not mesh.get(_GONE):
+        return
+    ids = np.arange(count) if alive is None else alive
+    if count:
+        mesh.attributes["id"].data.foreach_set("value", ids.astype(np.int32))
+    if alive is not None:
+        mesh[_GONE] = True
+    else:
+        del mesh[_GONE]
 
 
 def _has_instances(item: Object) -> bool:

@@ -1,6 +1,6 @@
 """How many particles a bake will have and how much disk it will need, before it starts."""
 from dataclasses import dataclass
-from math import sqrt
+from math import pi, sqrt
 from typing import Optional
 
 import numpy as np
@@ -9,8 +9,11 @@ from bpy.types import Depsgraph, Object
 from ..engine import cache
 from . import frames, paths, simulations, snapshot
 from .simulations import Simulation
+from .units import metres_per_unit
 
 PARTICLES_WANTED = 30_000  # in the first source: bakes in minutes, reads as sand
+PARTICLES_IN_EMITTER = 1_000  # that fit into the first emitter at once
+PACKING = 0.6  # part of a heap of single grains that is grains
 BYTES_PER_PARTICLE = 28  # of a frame: position, velocity, radius
 # Packed position, velocity, orientation, while everything moves; at rest there are none. A checkpoint beside the frames
 # holds them as they are.
@@ -83,8 +86,9 @@ def particles_in(body: Body, radius: float, size_spread: float) -> float:
     return body.volume * inner * sqrt(2.0) / (2.0 * radius * (1.0 + size_spread)) ** 3
 
 
-def fitting_radius(sources: list[Object], depsgraph: Depsgraph, size_spread: float) -> Optional[float]:
-    """The radius (Blender units) at which about PARTICLES_WANTED fill the sources, with two digits."""
+def fitting_radius(sources: list[Object], depsgraph: Depsgraph, size_spread: float,
+                   wanted: int = PARTICLES_WANTED) -> Optional[float]:
+    """The radius (Blender units) at which about so many fill the sources, with two digits."""
     bodies = [source_body(item, depsgraph) for item in sources]
     bodies = [body for body in bodies if body.volume > 0.0]
     if not bodies:
@@ -92,11 +96,36 @@ def fitting_radius(sources: list[Object], depsgraph: Depsgraph, size_spread: flo
     small, large = 1e-9, sum(body.volume for body in bodies) ** (1.0 / 3.0)
     for _ in range(60):
         radius = sqrt(small * large)
-        if sum(particles_in(body, radius, size_spread) for body in bodies) > PARTICLES_WANTED:
+        if sum(particles_in(body, radius, size_spread) for body in bodies) > wanted:
             small = radius
         else:
             large = radius
     return float(f"{small:.2g}")
+
+
+def emitted(item: Object, simulation: Simulation) -> float:
+    """Particles that are due by the last frame, as keyed; what finds no free place is not born."""
+    settings = item.grain.emitter
+    action = item.animation_data.action if item.animation_data is not None else None
+    keyed = {curve.data_path: curve for curve in action.fcurves} if action is not None else {}
+    rate_name = "rate" if settings.rate_unit == 'PARTICLES' else "litres"
+
+    def value(name: str, frame: int) -> float:
+        curve = keyed.get(f"grain.emitter.{name}")
+        return float(getattr(settings, name)) if curve is None else curve.evaluate(frame)
+
+    first, last = frames.bake_range(simulation)
+    due = sum(value(rate_name, frame) for frame in range(first, last) if value("active", frame) > 0.5)
+    due /= frames.frames_per_second(simulation.id_data)
+    return due if settings.rate_unit == 'PARTICLES' else due * 1e-3 / room_of_particle(simulation)
+
+
+def room_of_particle(simulation: Simulation) -> float:
+    """m³ of sand that a particle stands for, the room between grains counted (libgrain/src/job/bake_flow.c)."""
+    radius = simulation.particle_radius * metres_per_unit(simulation.id_data)
+    if simulation.solver == 'DEM':
+        return 4.0 / 3.0 * pi * radius ** 3 * (1.0 + simulation.size_spread ** 2) / PACKING
+    return (2.0 * radius * (1.0 + simulation.size_spread)) ** 3 / sqrt(2.0)
 
 
 def of_simulation(simulation: Simulation, depsgraph: Depsgraph) -> Estimate:
@@ -105,7 +134,10 @@ def of_simulation(simulation: Simulation, depsgraph: Depsgraph) -> Estimate:
     first, last = frames.bake_range(simulation)
     frame_count = last - first + 1
     checkpoints = 1 + frame_count // CHECKPOINT_EVERY
-    byte_count = particles * (BYTES_PER_PARTICLE * frame_count + CHECKPOINT_BYTES_PER_PARTICLE * checkpoints)
+    born = sum(emitted(item, simulation) for item in simulations.objects(simulation, 'EMITTER'))
+    # Those that are born on the way are there for half of the frames.
+    byte_count = (particles + 0.5 * born) * (BYTES_PER_PARTICLE * frame_count + CHECKPOINT_BYTES_PER_PARTICLE * checkpoints)
+    particles += born
     if simulation.use_upsample:
         grains = (simulation.grain_millions * 1e6 if simulation.upsample_mode == 'TOTAL'
                   else particles * simulation.grains_per_particle)

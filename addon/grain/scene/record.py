@@ -12,6 +12,7 @@ from mathutils import Matrix
 
 from ..engine.job import JobObject
 from . import motion
+from .animate import Curves
 
 if TYPE_CHECKING:
     from .snapshot import Mesh
@@ -83,14 +84,19 @@ def _array(matrix: Matrix) -> np.ndarray:
 
 
 def run(scene: Scene, tracks: dict[tuple, Track], read: Callable[[], Iterable["Mesh"]], first: int, last: int,
-        samples: int, scale: float) -> list[str]:
-    """Goes through the frames and says in each entry how it moves. Returns warnings."""
+        samples: int, scale: float, curves: Curves) -> list[str]:
+    """Goes through the frames and says in each entry how it moves and changes. Returns warnings."""
+    if not tracks:
+        samples = 1
     for step in range(1, (last - first) * samples + 1):
         frame, part = divmod(step, samples)
         scene.frame_set(first + frame, subframe=part / samples)
-        found = {mesh.key: mesh for mesh in read() if mesh.key in tracks}
+        if part == 0:
+            curves.sample()
+        found = {mesh.key: mesh for mesh in read() if mesh.key in tracks} if tracks else {}
         for key, track in tracks.items():
             track.add(found.get(key))
+    curves.finish()
     warnings = []
     for track in tracks.values():
         warnings += _describe(track, samples, scale, first)

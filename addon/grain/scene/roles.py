@@ -8,7 +8,7 @@ SUPPORTED_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT', 'EMPTY')
 
 
 def on_role_changed(item: Object, context: Context) -> None:
-    if item.grain.type == 'SOURCE':
+    if item.grain.type in ('SOURCE', 'EMITTER', 'KILL'):
         _make_room_for_sand(item)
     else:
         _give_looks_back(item)
@@ -29,12 +29,12 @@ def on_role_changed(item: Object, context: Context) -> None:
     if simulation is None:  # of another scene
         return
     _choose_free_name(simulation)
-    if item.grain.type == 'SOURCE' and not simulation.is_radius_chosen:
+    if item.grain.type in ('SOURCE', 'EMITTER') and not simulation.is_radius_chosen:
         _fit_radius(simulation, item, context)
 
 
 def _make_room_for_sand(item: Object) -> None:
-    """The sand takes the source's place, so the source itself is drawn as wire and not rendered."""
+    """The sand takes the object's place, so the object itself is drawn as wire and not rendered."""
     settings = item.grain
     if settings.is_display_kept:
         return
@@ -61,8 +61,10 @@ def _choose_free_name(simulation: Simulation) -> None:
 
 def _fit_radius(simulation: Simulation, item: Object, context: Context) -> None:
     """Only the first source chooses; the artist's own number is never touched."""
-    others = [other for other in simulations.objects(simulation, 'SOURCE') if other != item]
-    radius = estimate.fitting_radius([item], context.view_layer.depsgraph, simulation.size_spread)
+    others = [other for other in simulations.objects(simulation)
+              if other.grain.type in ('SOURCE', 'EMITTER') and other != item]
+    wanted = estimate.PARTICLES_WANTED if item.grain.type == 'SOURCE' else estimate.PARTICLES_IN_EMITTER
+    radius = estimate.fitting_radius([item], context.view_layer.depsgraph, simulation.size_spread, wanted)
     if others or radius is None:
         return
     simulation.particle_radius = radius

@@ -12,11 +12,15 @@ from math import tan
 from typing import Optional
 
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, PropertyGroup, ViewLayer
+from bpy.types import Depsgraph, DepsgraphObjectInstance
+from bpy.types import Mesh as BlenderMesh
+from bpy.types import Object, PropertyGroup, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobObject
-from . import motion, record, simulations
+from . import attributes as mesh_attributes, flow, motion, record, simulations
+from .animate import Curves
+from .attributes import Attribute
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
@@ -37,6 +41,8 @@ class Mesh:
     triangles: np.ndarray  # int32 (triangles, 3)
     local: np.ndarray  # float32 (vertices, 3), before the matrix
     key: tuple  # the same mesh in every frame: names and, of instances, their persistent id
+    moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1; None: all ones
+    attributes: list[Attribute] = field(default_factory=list)  # of a source that gives them to its grains
 
 
 @dataclass
@@ -52,6 +58,7 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
     scene = simulation.id_data
     snapshot = Snapshot()
     tracks: dict[tuple, record.Track] = {}
+    curves = Curves()
     scale = metres_per_unit(scene)
     roles = set(simulations.objects(simulation))
     for item in roles:
@@ -76,17 +83,19 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
                 snapshot.bodies.append((mesh.owner, entry, mesh.matrix))
             if entry.role != "source" and motion.can_move(mesh.owner, set()):
                 tracks[mesh.key] = record.Track(mesh, entry)
+            if entry.role == "emitter" and motion.can_move(mesh.owner, set()):
+                flow.add_curves(curves, entry, mesh.owner, view_layer, scale)
         _check_empty(roles - found, view_layer)
         if simulation.solver == 'DEM' and simulation.grain_shape == 'MESH':
             snapshot.objects.append(_grain(simulation.grain_object, depsgraph, scale))
-        if last is not None and tracks:
+        if last is not None and (tracks or curves):
             snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, simulation=simulation),
-                                            scene.frame_current, last, simulation.motion_samples, scale)
+                                            scene.frame_current, last, simulation.motion_samples, scale, curves)
     _name_apart(snapshot.objects)
     # Sources first, then by name: the order of particles must not depend on how Blender lists its objects.
     snapshot.objects.sort(key=lambda entry: (entry.role != "source", entry.name))
-    if not any(entry.role in ("source", "body") for entry in snapshot.objects):
-        raise SnapshotError("There is no sand: select a closed mesh and make it a Source in Properties > Physics")
+    if not any(entry.role in ("source", "emitter", "body") for entry in snapshot.objects):
+        raise SnapshotError("There is no sand: select a closed mesh and make it a Source or an Emitter in Properties > Physics")
     return snapshot
 
 
@@ -169,6 +178,8 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         mesh.vertices.foreach_get("co", positions)
         triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
+        paint = _moisture_paint(item, mesh, owner)
+        found = mesh_attributes.read(mesh) if owner.grain.source.use_attributes and owner.grain.type == 'SOURCE' else []
     finally:
         item.to_mesh_clear()
     if is_instance and len(triangles) == 0:
@@ -178,9 +189,31 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
     corners = triangles.reshape(-1, 3)
     if matrix.is_negative:
         corners = corners[:, ::-1]  # a mirrored object is still wound outward
+        found = [mesh_attributes.mirrored(entry) for entry in found]
     yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
                np.ascontiguousarray(corners), positions.reshape(-1, 3),
-               (owner.name, item.original.name, instance_id))
+               (owner.name, item.original.name, instance_id), paint, found)
+
+
+def _moisture_paint(item: Object, mesh: BlenderMesh, owner: Object) -> Optional[np.ndarray]:
+    """Where a source is painted wet, by vertex: an attribute of that name, or else a vertex group."""
+    name = owner.grain.source.moisture_paint
+    if owner.grain.type != 'SOURCE' or not name or owner.grain.source.moisture == 0.0:
+        return None
+    weights = np.zeros(len(mesh.vertices), np.float32)
+    attribute = mesh.attributes.get(name)
+    group = item.vertex_groups.get(name) if item.type == 'MESH' else None
+    if attribute is not None and attribute.domain == 'POINT' and attribute.data_type == 'FLOAT':
+        attribute.data.foreach_get("value", weights)
+    elif group is not None:
+        for vertex in mesh.vertices:
+            for element in vertex.groups:
+                if element.group == group.index:
+                    weights[vertex.index] = element.weight
+    else:
+        raise SnapshotError(f"'{item.original.name}' has no vertex group '{name}', which is to say where it is wet. Choose "
+                            "another one in its Source panel, or none")
+    return np.clip(weights, 0.0, 1.0).reshape(-1, 1)
 
 
 def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
@@ -200,13 +233,33 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                 f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
                 "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
-        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity, moisture=tidy(mesh.owner.grain.source.moisture),
-                         material=_material(mesh.owner.grain.source))
+        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
+                         moisture=tidy(mesh.owner.grain.source.moisture), moisture_paint=mesh.moisture_paint,
+                         material=_material(mesh.owner.grain.source),
+                         attributes=[(entry.name, entry.domain, entry.values) for entry in mesh.attributes])
     if role == 'BODY':
         return _body(mesh, positions, scale)
+    if role in ('EMITTER', 'KILL'):
+        _check_inside(mesh, snapshot)
+        if role == 'KILL':
+            return JobObject(mesh.name, "kill", positions, mesh.triangles)
+        entry = flow.emitter(mesh.owner, scale)
+        entry.name, entry.positions, entry.triangles = mesh.name, positions, mesh.triangles
+        entry.material = _material(mesh.owner.grain.source)
+        return entry
     settings = mesh.owner.grain.collider
     return JobObject(mesh.name, "collider", positions, mesh.triangles,
                      friction=tidy(tan(settings.friction_angle)), thickness=tidy(settings.thickness * scale))
+
+
+def _check_inside(mesh: Mesh, snapshot: Snapshot) -> None:
+    is_emitter = mesh.owner.grain.type == 'EMITTER'
+    open_edges = count_open_edges(mesh.triangles)
+    if not open_edges or (is_emitter and mesh.owner.grain.emitter.place == 'SURFACE'):
+        return
+    remedy = "Set From to Surface, or close it" if is_emitter else "Close it"
+    snapshot.warnings.append(f"'{mesh.name}' is not closed ({open_edges} open edges), so it is not clear what is inside. {remedy}, "
+                             "for instance with a Solidify modifier or Fill Holes")
 
 
 def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:

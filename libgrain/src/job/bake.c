@@ -6,7 +6,7 @@
 #include "base/run.h"
 #include "fill/fill.h"
 #include "grain/job.h"
-#include "job/birth.h"
+#include "job/bake_flow.h"
 #include "mesh/mesh.h"
 #include "sim/dem/dem_shape.h"
 #include "sim/meso/meso.h"
@@ -29,7 +29,7 @@
 #define CONTINUUM_BAND_RADII 7.5f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
-// A body that is small against the grains has its own voxels: this many at least across its thinnest side.
+// A body, emitter or kill zone that is small against the grains has its own voxels: this many at least across its thinnest side.
 #define BODY_VOXELS 8.0f
 #define BODY_COLUMNS 4
 #define BODY_FLOATS 13
@@ -53,6 +53,7 @@ typedef struct Bake {
     int64_t moisture_capacity, moisture_noted;
     Birth birth;
     int64_t births_written;
+    BakeFlow flow;
     SimStats stats;       ///< at the frame written last
     int32_t last_frame;   ///< whole in the cache
     int32_t resumed_from; ///< what last_frame was at the start
@@ -118,6 +119,8 @@ static GrainResult watch_substep(void *user, double frame_fraction)
     return report(bake, GRAIN_BAKE_PROGRESS, "simulate", fraction_of(bake, frames_done));
 }
 
+static GrainResult change_particles(void *user, double from, double to) { return bake_flow_change(&((Bake *)user)->flow, from, to); }
+
 // --- stages -------------------------------------------------------------------------------------
 
 static int is_continuum(const Job *job)
@@ -182,7 +185,8 @@ static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
     float around = 1.1f * bake->job.particle_radius * (1.0f + bake->job.size_spread);
     if (is_continuum(&bake->job)) around *= CONTINUUM_BAND_RADII;
     def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
-    if (object->role == JOB_BODY) def.voxel_size = fminf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
+    int is_fine = object->role == JOB_BODY || object->role == JOB_EMITTER || object->role == JOB_KILL;
+    if (is_fine) def.voxel_size = fminf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
     def.voxel_size = fmaxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
     def.band_voxels = fmaxf(COLLIDER_BAND_VOXELS, around / def.voxel_size + 1.0f);
     def.thickness = object->thickness;
@@ -200,7 +204,8 @@ static GrainResult make_colliders(Bake *bake)
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         TRY(report(bake, GRAIN_BAKE_PREPARING, "colliders", (double)i / job->object_count));
-        if (!object->is_plane && object->role != JOB_GRAIN) TRY(make_sdf(bake, object, &bake->sdf[i]));
+        int is_surface = object->role == JOB_EMITTER && object->emitter.from_surface;
+        if (!object->is_plane && object->role != JOB_GRAIN && !is_surface) TRY(make_sdf(bake, object, &bake->sdf[i]));
     }
     TRY(job_make_solids(job, bake->sdf, bake->run.thread_count, &bake->solids));
     bake->body_state = ALLOC_ZEROED(float, BODY_FLOATS * bake->solids.body_count);
@@ -214,14 +219,15 @@ static GrainResult check_memory(const Job *job, int balls)
     double particles = 0.0, each = BYTES_PER_PARTICLE * balls, memory = (double)memory_available();
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
-        if (object->role != JOB_SOURCE) continue;
-        particles += fill_estimate(&object->mesh, job->particle_radius, job->size_spread);
+        if (!job_is_source(object)) continue;
+        int is_emitter = object->role == JOB_EMITTER;
+        particles += is_emitter ? bake_flow_most(job, i) : fill_estimate(&object->mesh, job->particle_radius, job->size_spread);
         if (particles * each < memory && particles * balls < INT32_MAX / 4) continue;
         return fail(GRAIN_ERROR_MEMORY,
-                    "object '%s' would hold up to %.0f million particles, about %.0f GB of memory where %.0f are free; "
-                    "use a larger "
-                    "particle radius",
-                    object->name, particles / 1e6, particles * each / 1e9, memory / 1e9);
+                    "object '%s' would %s up to %.0f million particles, about %.0f GB of memory where %.0f are free; "
+                    "use a larger particle radius%s",
+                    object->name, is_emitter ? "emit" : "hold", particles / 1e6, particles * each / 1e9, memory / 1e9,
+                    is_emitter ? " or a lower rate" : "");
     }
     return GRAIN_OK;
 }
@@ -241,9 +247,7 @@ static GrainResult note_moisture(Bake *bake, int object)
 {
     const JobObject *source = &bake->job.objects[object];
     int64_t first = bake->moisture_noted, count = bake->particles.count - first;
-    int is_wet = 0;
-    for (int i = 0; i < bake->job.object_count; i++) is_wet |= bake->job.objects[i].moisture > 0.0f;
-    if (!is_wet) return GRAIN_OK;
+    if (!job_is_wet(&bake->job)) return GRAIN_OK;
     TRY(alloc_grow((void **)&bake->particle_moisture, &bake->moisture_capacity, bake->particles.count, sizeof(float)));
     float *moisture = bake->particle_moisture + first;
     for (int64_t i = 0; i < count; i++) moisture[i] = 1.0f;
@@ -258,7 +262,8 @@ static GrainResult note_moisture(Bake *bake, int object)
 static GrainResult note_birth(Bake *bake, int object)
 {
     int64_t first = bake->birth.count;
-    TRY(birth_add(&bake->birth, object, bake->particles.position + first, bake->particles.count - first));
+    const Vec3 *places = bake->particles.position + first;
+    TRY(birth_add(&bake->birth, object, places, places, bake->particles.count - first));
     TRY(note_material(bake, bake->job.objects[object].material));
     return note_moisture(bake, object);
 }
@@ -271,7 +276,8 @@ static GrainResult fill_sources(Bake *bake)
     if (!avoid) return GRAIN_ERROR_MEMORY;
     int avoid_count = 0;
     for (int i = 0; i < job->object_count; i++)
-        if (job->objects[i].role != JOB_SOURCE && bake->sdf[i]) avoid[avoid_count++] = bake->sdf[i];
+        if ((job->objects[i].role == JOB_COLLIDER || job->objects[i].role == JOB_BODY) && bake->sdf[i])
+            avoid[avoid_count++] = bake->sdf[i];
     GrainResult result = GRAIN_OK;
     for (int i = 0; i < job->object_count && result == GRAIN_OK; i++) {
         const JobObject *object = &job->objects[i];
@@ -286,6 +292,24 @@ static GrainResult fill_sources(Bake *bake)
     }
     alloc_free(avoid);
     return result;
+}
+
+// Where and how fast emitters throw.
+static void expect_emitters(const Bake *bake, Vec3 up, float *highest, float *fastest)
+{
+    for (int e = 0; e < bake->flow.emitter_count; e++) {
+        const EmitterDef *def = &bake->flow.emitters[e].def;
+        *fastest = fmaxf(*fastest, emitter_fastest(def));
+        float lift = 0.0f;
+        for (int64_t k = 1; k < def->track.pose_count; k++) {
+            const float *first = def->track.poses, *pose = first + 7 * k;
+            lift = fmaxf(lift, vec3_dot(vec3(pose[0] - first[0], pose[1] - first[1], pose[2] - first[2]), up));
+        }
+        for (int64_t v = 0; v < def->mesh->vertex_count; v++)
+            *highest = fmaxf(*highest, lift + vec3_dot(((const Vec3 *)def->mesh->positions)[v], up));
+        for (int64_t v = 0; v < def->track.shape_count * def->mesh->vertex_count; v++)
+            *highest = fmaxf(*highest, vec3_dot(((const Vec3 *)def->track.shapes)[v], up));
+    }
 }
 
 // How fast something can hit something: falling through the height of the scene, though for no longer than a shot
@@ -312,6 +336,8 @@ static float expected_speed(const Bake *bake)
             if (object->role == JOB_BODY) highest = fmaxf(highest, height);
         }
     }
+    expect_emitters(bake, up, &highest, &fastest);
+    if (bake->flow.emitter_count > 0 && !(lowest < INFINITY)) lowest = highest; // nothing to hit but each other
     // What a prop throws flies as fast as the prop.
     for (int i = 0; i < bake->solids.collider_count; i++)
         fastest = fmaxf(fastest, (float)rigid_fastest(&bake->solids.colliders[i]));
@@ -352,18 +378,36 @@ static GrainResult create_sim(Bake *bake)
                   .expected_speed = expected_speed(bake),
                   .colliders = bake->solids.colliders,
                   .collider_count = bake->solids.collider_count};
-    return sim_create(&bake->sim, &def, &bake->particles, 1.0 / job->fps, bake->run.thread_count);
+    if (job_is_wet(job) && !def.particle_moisture) { // whoever is born will be
+        TRY(alloc_grow((void **)&bake->particle_moisture, &bake->moisture_capacity, 1, sizeof(float)));
+        def.particle_moisture = bake->particle_moisture;
+    }
+    if (bake->flow.emitter_count > 0) {
+        def.smallest_born = job->particle_radius * (1.0f - job->size_spread);
+        def.birthplace = ((const Vec3 *)bake->flow.emitters[0].def.mesh->positions)[0];
+    }
+    TRY(sim_create(&bake->sim, &def, &bake->particles, 1.0 / job->fps, bake->run.thread_count));
+    bake->sim.slot_count = bake_flow_slots(&bake->flow);
+    bake->flow.sim = &bake->sim;
+    return GRAIN_OK;
 }
 
 static GrainResult write_checkpoint(Bake *bake)
 {
-    Column columns[SOLVER_MAX_COLUMNS];
+    Column columns[SOLVER_MAX_COLUMNS + BIRTH_PENDING_COLUMNS];
     int count = sim_save(&bake->sim, columns);
+    float *values = NULL;
+    if (bake->flow.emitter_count > 0) {
+        TRY(birth_pending(&bake->birth, bake->births_written, &values, columns + count));
+        count += BIRTH_PENDING_COLUMNS;
+    }
     GrainFileHeader header = {.frame = bake->last_frame,
                               .substep = bake->sim.substep,
                               .time = bake->sim.time,
                               .particles = bake->particles.count};
-    return cache_write_checkpoint(&bake->cache, &header, columns, count);
+    GrainResult result = cache_write_checkpoint(&bake->cache, &header, columns, count);
+    alloc_free(values);
+    return result;
 }
 
 // Where the bodies are, in the order the cache's manifest names them.
@@ -410,10 +454,13 @@ static GrainResult write_frame(Bake *bake, int32_t frame)
 {
     TRY(write_births(bake, frame));
     TRY(sim_read(&bake->sim, &bake->particles));
-    Column columns[BODY_COLUMNS + 1];
+    Column columns[BODY_COLUMNS + 2];
     int column_count = body_columns(bake, columns);
     if (bake->particles.moisture)
         columns[column_count++] = (Column){"moisture", GRAIN_F32, 1, bake->particles.count, bake->particles.moisture};
+    if (bake->flow.emitter_count > 0)
+        columns[column_count++] =
+            (Column){"birth_time", GRAIN_F32, 1, bake->particles.count, bake->sim.population.birth_time};
     TRY(cache_write_frame(&bake->cache, frame, bake->sim.time, &bake->particles, columns, column_count));
     bake->last_frame = frame;
     bake->sim.solver->measure(bake->sim.state, &bake->stats);
@@ -431,6 +478,8 @@ static GrainResult start_or_resume(Bake *bake)
         GrainResult result = sim_load(&bake->sim, checkpoint.columns, checkpoint.column_count);
         bake->last_frame = checkpoint.header.frame;
         bake->births_written = bake->birth.count;
+        if (result == GRAIN_OK && bake->flow.emitter_count > 0)
+            result = birth_resume(&bake->birth, checkpoint.columns, checkpoint.column_count);
         grain_file_free(&checkpoint);
         if (result != GRAIN_OK)
             return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)",
@@ -447,7 +496,7 @@ static GrainResult bake_frames(Bake *bake)
     if (bake->def->limit_frames && bake->def->last_frame < until) until = bake->def->last_frame;
     while (bake->last_frame < until) {
         bake->frame_began = run_clock();
-        GrainResult result = sim_advance_frame(&bake->sim, &(SimWatch){watch_substep, NULL, bake});
+        GrainResult result = sim_advance_frame(&bake->sim, &(SimWatch){watch_substep, change_particles, bake});
         if (result == GRAIN_CANCELLED) TRY(write_checkpoint(bake));
         TRY(result);
         TRY(write_frame(bake, bake->last_frame + 1));
@@ -456,6 +505,13 @@ static GrainResult bake_frames(Bake *bake)
         TRY(report(bake, GRAIN_BAKE_FRAME, "simulate", fraction_of(bake, bake->last_frame - bake->job.frame_start)));
     }
     return GRAIN_OK;
+}
+
+static GrainResult begin_flow(Bake *bake)
+{
+    // In the middle of a bake nothing is reported: what has to be made anew for meshes that bend is small.
+    GrainRun run = {sizeof run, bake->run.thread_count, NULL, NULL};
+    return bake_flow_begin(&bake->flow, &bake->job, bake->sdf, &bake->birth, &run);
 }
 
 static GrainResult bake_all(Bake *bake)
@@ -467,6 +523,7 @@ static GrainResult bake_all(Bake *bake)
     TRY(make_colliders(bake));
     TRY(birth_begin(&bake->birth, &bake->job, bake->run.thread_count));
     TRY(fill_sources(bake));
+    TRY(begin_flow(bake));
     TRY(create_sim(bake));
     TRY(start_or_resume(bake));
     return bake_frames(bake);
@@ -495,6 +552,7 @@ GrainResult grain_bake(const GrainBakeDef *def)
     alloc_free(bake.sdf);
     job_free_solids(&bake.solids);
     alloc_free(bake.body_state);
+    bake_flow_free(&bake.flow);
     birth_free(&bake.birth);
     alloc_free(bake.particle_material);
     alloc_free(bake.particle_moisture);

@@ -25,14 +25,14 @@ void birth_free(Birth *birth)
 static int32_t source_number(const Job *job, int object)
 {
     int32_t number = 0;
-    for (int i = 0; i < object; i++) number += job->objects[i].role == JOB_SOURCE;
+    for (int i = 0; i < object; i++) number += job_is_source(&job->objects[i]);
     return number;
 }
 
 int birth_object_of(const Job *job, int32_t source)
 {
     for (int i = 0; i < job->object_count; i++)
-        if (job->objects[i].role == JOB_SOURCE && source-- == 0) return i;
+        if (job_is_source(&job->objects[i]) && source-- == 0) return i;
     return -1;
 }
 
@@ -94,11 +94,11 @@ static GrainResult add_values(Birth *birth, int object, const Vec3 *places, int6
     return result;
 }
 
-GrainResult birth_add(Birth *birth, int object, const Vec3 *places, int64_t count)
+GrainResult birth_add(Birth *birth, int object, const Vec3 *places, const Vec3 *on, int64_t count)
 {
     if (count == 0) return GRAIN_OK;
     TRY(reserve(birth, birth->count + count));
-    TRY(add_values(birth, object, places, count));
+    TRY(add_values(birth, object, on, count));
     memcpy(birth->rest + birth->count, places, sizeof(Vec3) * (size_t)count);
     int32_t source = source_number(birth->job, object);
     for (int64_t i = 0; i < count; i++) birth->source[birth->count + i] = source;
@@ -133,4 +133,52 @@ int birth_columns(const Birth *birth, int64_t first, Column columns[BIRTH_MAX_CO
                                    birth->values[a] + first * attribute->components};
     }
     return used;
+}
+
+// --- between frames -------------------------------------------------------------------------------
+
+static int64_t all_components(const Birth *birth)
+{
+    int64_t sum = 0;
+    for (int a = 0; a < birth->job->attribute_count; a++) sum += birth->job->attributes[a].components;
+    return sum;
+}
+
+// Attributes one after another: a file has no room for a column for each beside those of the solver.
+GrainResult birth_pending(const Birth *birth, int64_t first, float **values, Column columns[BIRTH_PENDING_COLUMNS])
+{
+    int64_t count = birth->count - first, used = 0;
+    *values = ALLOC(float, all_components(birth) * count);
+    if (!*values) return GRAIN_ERROR_MEMORY;
+    for (int a = 0; a < birth->job->attribute_count; a++) {
+        int64_t components = birth->job->attributes[a].components;
+        if (count > 0) memcpy(*values + used, birth->values[a] + first * components, sizeof(float) * (size_t)(count * components));
+        used += count * components;
+    }
+    columns[0] = (Column){"birth.rest", GRAIN_F32, 3, count, birth->rest ? birth->rest + first : NULL};
+    columns[1] = (Column){"birth.source", GRAIN_I32, 1, count, birth->source ? birth->source + first : NULL};
+    columns[2] = (Column){"birth.values", GRAIN_F32, 1, used, *values};
+    return GRAIN_OK;
+}
+
+GrainResult birth_resume(Birth *birth, const Column *columns, int column_count)
+{
+    const Column *rest = column_find(columns, column_count, "birth.rest");
+    const Column *values = column_find(columns, column_count, "birth.values");
+    int64_t at = birth->count, used = 0;
+    if (!rest || !values) return fail(GRAIN_ERROR_DAMAGED, "what particles were born with is missing");
+    TRY(reserve(birth, at + rest->count));
+    TRY(column_copy(columns, column_count, "birth.rest", GRAIN_F32, 3, rest->count, birth->rest + at));
+    TRY(column_copy(columns, column_count, "birth.source", GRAIN_I32, 1, rest->count, birth->source + at));
+    if (values->type != GRAIN_F32 || values->components != 1 || values->count != rest->count * all_components(birth))
+        return fail(GRAIN_ERROR_DAMAGED, "what particles were born with is of another kind");
+    for (int a = 0; a < birth->job->attribute_count; a++) {
+        int64_t numbers = rest->count * birth->job->attributes[a].components;
+        if (numbers > 0)
+            memcpy(birth->values[a] + at * birth->job->attributes[a].components, (const float *)values->data + used,
+                   sizeof(float) * (size_t)numbers);
+        used += numbers;
+    }
+    birth->count += rest->count;
+    return GRAIN_OK;
 }

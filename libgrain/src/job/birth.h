@@ -11,7 +11,7 @@ typedef struct Birth {
     CoverLookup *lookups; ///< of each object, made when first asked for
     int64_t count;
     Vec3 *rest;                        ///< m
-    int32_t *source;                   ///< number among the job's sources
+    int32_t *source;                   ///< number among the job's sources and emitters
     float *values[JOB_MAX_ATTRIBUTES]; ///< of Job.attributes
     int64_t capacities[2 + JOB_MAX_ATTRIBUTES];
 } Birth;
@@ -21,12 +21,17 @@ void birth_free(Birth *birth);
 
 /// The object among the job's that is the source of this number, or -1.
 int birth_object_of(const Job *job, int32_t source);
-/// Particles of a source that were born at these places come next.
-GrainResult birth_add(Birth *birth, int object, const Vec3 *places, int64_t count);
+/// Particles of a source that were born at these places come next; on: the same places on the source's mesh as it is given.
+GrainResult birth_add(Birth *birth, int object, const Vec3 *places, const Vec3 *on, int64_t count);
 /// Those of a file come next; GRAIN_ERROR_DAMAGED where it has other columns than the job asks for.
 GrainResult birth_load(Birth *birth, const struct GrainFrame *file);
 /// The particles from `first` on; returns how many columns.
 int birth_columns(const Birth *birth, int64_t first, Column columns[BIRTH_MAX_COLUMNS]);
+
+#define BIRTH_PENDING_COLUMNS 3
+/// The particles from `first` on, for checkpoints, and back; values: scratch of birth_pending, to be freed.
+GrainResult birth_pending(const Birth *birth, int64_t first, float **values, Column columns[BIRTH_PENDING_COLUMNS]);
+GrainResult birth_resume(Birth *birth, const Column *columns, int column_count);
 
 /// What is painted on an object near these places; count * components numbers.
 GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count, float *out);

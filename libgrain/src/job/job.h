@@ -5,6 +5,7 @@
 #include "grain/mesh.h"
 #include "job/job_value.h"
 #include "output/cache.h"
+#include "sim/flow/curve.h"
 #include "sim/solver.h"
 #include "upsample/upsample.h"
 
@@ -13,7 +14,7 @@
 #define JOB_MAX_ATTRIBUTES 16
 #define JOB_ATTRIBUTE_CHARS 31
 
-typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN, JOB_BODY } JobRole;
+typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN, JOB_BODY, JOB_EMITTER, JOB_KILL } JobRole;
 
 /// What is said of a body apart from its mesh and its motion (job_motion.c).
 typedef struct JobBody {
@@ -23,6 +24,15 @@ typedef struct JobBody {
     int has_pivot;        ///< else it is the centre of mass
     int32_t release_frame;
 } JobBody;
+
+/// What is said of an emitter apart from its mesh and its motion (job_flow.c).
+typedef struct JobEmitter {
+    int from_surface, in_litres;
+    Curve rate;     ///< particles, or litres of sand, a second
+    Curve active;   ///< above 0.5: on
+    Curve velocity; ///< m/s
+    float normal_speed, jitter, inherit;
+} JobEmitter;
 
 /// What sources give their particles at birth, by name. What a source does not have is 0 there.
 typedef struct JobAttribute {
@@ -37,7 +47,9 @@ typedef struct JobObject {
     GrainMesh mesh;                 ///< borrowed from geometry; world space, at the first frame
     Vec3 plane_point, plane_normal; ///< unit normal
     Vec3 velocity;                  ///< sources, m/s
-    float moisture;                 ///< sources, [0, 1]
+    float moisture;                 ///< sources and emitters, [0, 1]
+    Curve moisture_curve;           ///< of emitters
+    JobEmitter emitter;
     CoverPaint moisture_paint;      ///< sources: what moisture is multiplied by; without numbers: 1 all over
     CoverPaint paint[JOB_MAX_ATTRIBUTES]; ///< sources: of each of Job.attributes; without numbers: it has none of them
     float friction, thickness;      ///< colliders; friction of bodies too
@@ -142,6 +154,19 @@ GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays
 /// How a prop or body moves over the frames.
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object);
+
+// job_flow.c
+/// The object "animation" below a node: only these keys.
+GrainResult job_check_animation(const JobNode *node, const char *const *allowed);
+/// Samples of a key, one a frame, from the node's "animation", all within low and high; *out stays a constant where there are
+/// none. out->components says how many numbers a sample has.
+GrainResult job_read_curve(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays, double low,
+                           double high, Curve *out);
+GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
+/// Whether any particle is ever wet.
+int job_is_wet(const Job *job);
+/// Whether particles are born of it.
+static inline int job_is_source(const JobObject *object) { return object->role == JOB_SOURCE || object->role == JOB_EMITTER; }
 
 // job_paint.c
 /// A source's "attributes".

@@ -78,8 +78,10 @@ GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays
     TRY(job_integer(node, "samples_per_frame", 1, MAX_SAMPLES_PER_FRAME, 1, &samples));
     object->samples_per_frame = (int)samples;
     if (motion == 0) return GRAIN_OK;
-    if (object->role != JOB_COLLIDER && !(object->role == JOB_BODY && motion == 1))
-        return fail(GRAIN_ERROR_JOB, "job.json: %s.motion is \"%s\"; only colliders can, and bodies can be moving",
+    int may_bend = object->role == JOB_COLLIDER || object->role == JOB_EMITTER || object->role == JOB_KILL;
+    if (!may_bend && !(object->role == JOB_BODY && motion == 1))
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.motion is \"%s\"; only colliders, emitters and kill zones can, and bodies can be moving",
                     node->path, motions[motion]);
     return motion == 1 ? read_poses(node, job, arrays, object) : read_shapes(node, job, arrays, object);
 }

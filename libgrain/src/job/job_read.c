@@ -130,13 +130,19 @@ static GrainResult check_object_keys(const JobNode *node, JobRole role)
     static const char *const body_keys[] = {"name",     "role",     "motion",  "positions",     "triangles",
                                             "poses",    "friction", "density", "mass",          "samples_per_frame",
                                             "velocity", "spin",     "pivot",   "release_frame", NULL};
-    const char *const *const keys[] = {source_keys, collider_keys, grain_keys, body_keys};
+    static const char *const emitter_keys[] = {
+        "name",           "role",       "motion", "positions", "triangles", "poses",    "shapes",       "samples_per_frame",
+        "from",           "active", "rate",       "rate_unit", "velocity", "normal_speed", "jitter", "inherit_velocity", "material",
+        "moisture",       "moisture_paint", "attributes", "animation", NULL};
+    static const char *const kill_keys[] = {"name",  "role",   "motion",            "positions", "triangles",
+                                            "poses", "shapes", "samples_per_frame", NULL};
+    const char *const *const keys[] = {source_keys, collider_keys, grain_keys, body_keys, emitter_keys, kill_keys};
     return job_check_keys(node, keys[role]);
 }
 
 static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays, JobObject *object)
 {
-    static const char *const roles[] = {"source", "collider", "grain", "body", NULL};
+    static const char *const roles[] = {"source", "collider", "grain", "body", "emitter", "kill", NULL};
     int role;
     TRY(job_text(node, "name", NULL, &object->name));
     size_t used = strlen(node->path);
@@ -148,17 +154,21 @@ static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays,
         TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
         TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
         TRY(job_read_material(node, job, &object->material));
+    } else if (role == JOB_EMITTER) {
+        TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
+        TRY(job_read_material(node, job, &object->material));
     } else if (role == JOB_COLLIDER || role == JOB_BODY) {
         TRY(job_float(node, "friction", 0, 2, 0.6, &object->friction));
         if (role == JOB_COLLIDER) TRY(job_float(node, "thickness", 0, 1000, 0, &object->thickness));
         if (json_object_get(node->object, "plane")) return read_plane(node, object);
     }
     TRY(read_mesh(node, job, arrays, object));
-    if (role == JOB_SOURCE) {
+    if (job_is_source(object)) {
         TRY(job_read_paint(node, "moisture_paint", job, arrays, &object->mesh, 1.0, &object->moisture_paint));
         TRY(job_read_attributes(node, job, arrays, object));
     }
     TRY(job_read_motion(node, job, arrays, object));
+    if (role == JOB_EMITTER) return job_read_emitter(node, job, arrays, object);
     return role == JOB_BODY ? job_read_body(node, job, object) : GRAIN_OK;
 }
 
@@ -176,12 +186,12 @@ static GrainResult read_objects(const JobNode *root, const char *folder, Job *jo
         if (!json_is_object(node.object))
             return fail(GRAIN_ERROR_JOB, "job.json: %s must be an object {...}", node.path);
         TRY(read_object(&node, job, arrays, &job->objects[i]));
-        source_count += job->objects[i].role == JOB_SOURCE || job->objects[i].role == JOB_BODY;
+        source_count += job_is_source(&job->objects[i]) || job->objects[i].role == JOB_BODY;
     }
     job->object_count = object_count;
     if (source_count > 0) return GRAIN_OK;
     return fail(GRAIN_ERROR_JOB,
-                "job.json: objects has no source, so there is no sand; give one object the role \"source\"");
+                "job.json: objects has no source, so there is no sand; give one object the role \"source\" or \"emitter\"");
 }
 
 // --- settings -----------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ static XXH64_hash_t hash_of_array(const Job *job, const json_t *number)
 }
 
 // An object is too much to list: one number for all that is said of it, its meshes included.
-static GrainResult add_object(json_t *list, const Job *job, const json_t *object)
+static GrainResult add_object(json_t *list, const Job *job, json_t *object)
 {
     static const char *const arrays[] = {"positions", "triangles", "poses", "shapes", "moisture_paint"};
     json_t *copy = json_deep_copy(object), *attribute;
@@ -38,6 +38,10 @@ static GrainResult add_object(json_t *list, const Job *job, const json_t *object
     }
     json_array_foreach(json_object_get(copy, "attributes"), number_of, attribute)
         set_hash(attribute, "values", hash_of_array(job, json_object_get(attribute, "values")));
+    const char *key_of;
+    json_t *curve;
+    json_object_foreach(json_object_get(object, "animation"), key_of, curve)
+        set_hash(json_object_get(copy, "animation"), key_of, hash_of_array(job, curve));
     json_object_del(copy, "name");
     char *text = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL, key[160];
     json_decref(copy);
@@ -63,7 +67,7 @@ static void add_group(json_t *list, const char *name, const json_t *group)
 static GrainResult add_simulation(json_t *list, const Job *job)
 {
     static const char *const plain[] = {"fps", "frame_start", "gravity", "seed"};
-    const json_t *object;
+    json_t *object;
     size_t number;
     for (int i = 0; i < 4; i++) {
         json_t *value = json_object_get(job->json, plain[i]);

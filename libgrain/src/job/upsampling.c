@@ -179,14 +179,17 @@ static GrainResult view_coarse(const struct GrainFrame *frame, UpsampleCoarse *o
 {
     const Column *position = column_find(frame->columns, frame->column_count, "position"),
                  *velocity = column_find(frame->columns, frame->column_count, "velocity"),
-                 *birth = column_find(frame->columns, frame->column_count, "birth_time");
+                 *birth = column_find(frame->columns, frame->column_count, "birth_time"),
+                 *radius = column_find(frame->columns, frame->column_count, "radius");
     int64_t count = frame->header.particles;
     if (!position || !velocity || position->type != GRAIN_F32 || velocity->type != GRAIN_F32 ||
         position->components != 3 || velocity->components != 3 || position->count != count || velocity->count != count)
         return fail(GRAIN_ERROR_DAMAGED, "coarse frame %d has no positions or velocities; bake again",
                     frame->header.frame);
     int has_birth = birth && birth->type == GRAIN_F32 && birth->components == 1 && birth->count == count;
-    *out = (UpsampleCoarse){count, position->data, velocity->data, has_birth ? birth->data : NULL};
+    int has_radius = radius && radius->type == GRAIN_F32 && radius->components == 1 && radius->count == count;
+    *out = (UpsampleCoarse){count, position->data, velocity->data, has_birth ? birth->data : NULL,
+                            has_radius ? radius->data : NULL};
     return GRAIN_OK;
 }
 

@@ -133,7 +133,8 @@ static GrainResult reserve(Upsampler *u)
     u->spare = ALLOC(uint32_t, u->capacity);
     u->order = ALLOC(uint32_t, u->capacity);
     u->scratch = ALLOC(UpsampleScratch, u->threads);
-    if (!u->spare || !u->order || !u->scratch) return GRAIN_ERROR_MEMORY;
+    u->is_gone = ALLOC_ZEROED(uint8_t, u->def.coarse_total);
+    if (!u->spare || !u->order || !u->scratch || !u->is_gone) return GRAIN_ERROR_MEMORY;
     return upsample_sort_reserve(u);
 }
 
@@ -176,6 +177,7 @@ void upsample_destroy(Upsampler *u)
     alloc_free(u->block_start);
     alloc_free(u->strip_blocks);
     alloc_free(u->chunk_fastest);
+    alloc_free(u->is_gone);
     coarse_field_free(&u->field);
     alloc_free(u);
 }
@@ -203,12 +205,33 @@ static GrainResult birth_at_rest(Upsampler *u, const UpsampleCoarse *coarse, dou
     return GRAIN_OK;
 }
 
+// Grains of particles that are gone lie where these were last, out of everybody's way.
+static void park_gone(Upsampler *u, const UpsampleCoarse *coarse)
+{
+    GrainColumns *g = &u->grains;
+    for (int64_t i = 0; coarse->radius && i < coarse->count; i++) u->any_gone |= u->is_gone[i] = coarse->radius[i] == 0.0f;
+    if (!u->any_gone) return;
+    PARALLEL_FOR(u->threads, i, u->count)
+    {
+        int64_t parent, layer;
+        upsample_identity(u, g->number[i], &parent, &layer);
+        if (!u->is_gone[parent]) continue;
+        Vec3 place = coarse->position[parent];
+        g->x[i] = place.x, g->y[i] = place.y, g->z[i] = place.z;
+        g->vx[i] = g->vy[i] = g->vz[i] = 0.0f;
+    }
+    // They have moved farther than what stands between two sorts allows for.
+    u->substeps_since_sort = UPSAMPLE_NEVER_SORTED;
+}
+
 GrainResult upsample_begin(Upsampler *u, const UpsampleCoarse *first, double time)
 {
     u->count = u->coarse_born = 0;
     u->fastest = 0.0f;
     TRY(check_coarse(u, first));
-    return birth_at_rest(u, first, time);
+    TRY(birth_at_rest(u, first, time));
+    park_gone(u, first);
+    return GRAIN_OK;
 }
 
 GrainResult upsample_advance(Upsampler *u, const UpsampleCoarse *from, const UpsampleCoarse *to, double time,
@@ -222,7 +245,7 @@ GrainResult upsample_advance(Upsampler *u, const UpsampleCoarse *from, const Ups
         double now = time + step * (double)i;
         place_colliders(u, now + step);
         TRY(coarse_field_set(&u->field, from, to, time, seconds, now, step, u->def.coarse_radius, u->threads));
-        if (u->field.count > u->coarse_born) upsample_birth(u, u->field.count);
+        if (u->field.present > u->coarse_born) upsample_birth(u, u->field.present);
         int is_last = i == steps - 1;
         if (is_last) coarse_field_spin(&u->field, u->threads);
         if (u->substeps_since_sort >= SUBSTEPS_BETWEEN_SORTS) upsample_sort(u);
@@ -230,7 +253,9 @@ GrainResult upsample_advance(Upsampler *u, const UpsampleCoarse *from, const Ups
         u->substeps_since_sort++;
         if (watch) TRY(watch(user, (double)(i + 1) / (double)steps));
     }
-    return to->count > u->coarse_born ? birth_at_rest(u, to, time + seconds) : GRAIN_OK;
+    if (to->count > u->coarse_born) TRY(birth_at_rest(u, to, time + seconds));
+    park_gone(u, to);
+    return GRAIN_OK;
 }
 
 // --- rows -----------------------------------------------------------------------------------------
@@ -260,7 +285,7 @@ void upsample_rows(const Upsampler *u, int64_t first, int64_t count, const Upsam
         if (!out->radius && !out->id && !out->parent) continue;
         int64_t coarse, layer;
         upsample_identity(u, g->number[p], &coarse, &layer);
-        if (out->radius) out->radius[i] = upsample_radius_of(u, coarse, layer);
+        if (out->radius) out->radius[i] = u->is_gone[coarse] ? 0.0f : upsample_radius_of(u, coarse, layer);
         if (out->id) out->id[i] = coarse * 1024 + layer;
         if (out->parent) out->parent[i] = (int32_t)coarse;
     }

@@ -37,6 +37,7 @@ void coarse_field_free(CoarseField *field)
 {
     alloc_free(field->x), alloc_free(field->y), alloc_free(field->z);
     alloc_free(field->sorted_x), alloc_free(field->sorted_y), alloc_free(field->sorted_z);
+    alloc_free(field->alive), alloc_free(field->alive_x), alloc_free(field->alive_y), alloc_free(field->alive_z);
     alloc_free(field->shift);
     alloc_free(field->records);
     alloc_free(field->first);
@@ -111,12 +112,33 @@ static GrainResult list_cells(CoarseField *field)
     return GRAIN_OK;
 }
 
+// Those that are not gone, where some are; radius: of the first `known`.
+static GrainResult list_alive(CoarseField *field, const float *radius, int64_t known)
+{
+    int64_t gone = 0, kept = 0;
+    for (int64_t i = 0; radius && i < known; i++) gone += radius[i] == 0.0f;
+    field->count = field->present - gone;
+    if (gone == 0) return GRAIN_OK;
+    TRY(alloc_grow((void **)&field->alive, &field->alive_capacity[0], field->count, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&field->alive_x, &field->alive_capacity[1], field->count, sizeof(float)));
+    TRY(alloc_grow((void **)&field->alive_y, &field->alive_capacity[2], field->count, sizeof(float)));
+    TRY(alloc_grow((void **)&field->alive_z, &field->alive_capacity[3], field->count, sizeof(float)));
+    for (int64_t i = 0; i < field->present; i++) {
+        if (i < known && radius[i] == 0.0f) continue;
+        field->alive_x[kept] = field->x[i], field->alive_y[kept] = field->y[i], field->alive_z[kept] = field->z[i];
+        field->alive[kept++] = (int32_t)i;
+    }
+    return GRAIN_OK;
+}
+
 static GrainResult sort_records(CoarseField *field, double seconds, int threads)
 {
-    TRY(cell_grid_build(&field->grid, field->x, field->y, field->z, field->count, field->reach, threads));
+    int all = field->count == field->present;
+    TRY(cell_grid_build(&field->grid, all ? field->x : field->alive_x, all ? field->y : field->alive_y,
+                        all ? field->z : field->alive_z, field->count, field->reach, threads));
     float per_second = seconds > 0.0 ? (float)(1.0 / seconds) : 0.0f, fastest2 = 0.0f;
     for (int64_t i = 0; i < field->count; i++) {
-        int32_t from = field->grid.order[i];
+        int32_t from = all ? field->grid.order[i] : field->alive[field->grid.order[i]];
         Vec3 v = vec3_scale(field->shift[from], per_second);
         float speed2 = vec3_dot(v, v);
         fastest2 = speed2 > fastest2 ? speed2 : fastest2;
@@ -133,12 +155,12 @@ GrainResult coarse_field_set(CoarseField *field, const UpsampleCoarse *from, con
                              double span_seconds, double time, double seconds, float radius, int threads)
 {
     field->reach = UPSAMPLE_REACH * radius;
-    field->count = present_at(from, to, time);
+    field->present = present_at(from, to, time);
     Span span = {.seconds = (float)span_seconds, .sleep = SLEEP_RADII * radius};
     cubic_terms((float)((time - from_time) / span_seconds), span.begin);
     cubic_terms((float)((time - from_time + seconds) / span_seconds), span.end);
     float left = (float)(from_time + span_seconds - time), step = (float)seconds;
-    PARALLEL_FOR(threads, i, field->count)
+    PARALLEL_FOR(threads, i, field->present)
     {
         Vec3 position, shift;
         if (i < from->count) {
@@ -150,19 +172,21 @@ GrainResult coarse_field_set(CoarseField *field, const UpsampleCoarse *from, con
         field->x[i] = position.x, field->y[i] = position.y, field->z[i] = position.z;
         field->shift[i] = shift;
     }
+    TRY(list_alive(field, from->radius, from->count));
     return sort_records(field, seconds, threads);
 }
 
 GrainResult coarse_field_still(CoarseField *field, const UpsampleCoarse *coarse, float radius, int threads)
 {
     field->reach = UPSAMPLE_REACH * radius;
-    field->count = coarse->count;
-    PARALLEL_FOR(threads, i, field->count)
+    field->present = coarse->count;
+    PARALLEL_FOR(threads, i, field->present)
     {
         Vec3 p = coarse->position[i];
         field->x[i] = p.x, field->y[i] = p.y, field->z[i] = p.z;
         field->shift[i] = coarse->velocity[i];
     }
+    TRY(list_alive(field, coarse->radius, coarse->count));
     return sort_records(field, 1.0, threads);
 }
 

@@ -39,9 +39,13 @@ typedef struct CoarseRecord {
 typedef struct CoarseField {
     CellGrid grid;
     float reach; ///< m, also the cells' side
-    int64_t count;
+    int64_t present; ///< particles born by now
+    int64_t count;   ///< those of them that are not gone: only these are in the grid
     CoarseRecord *records;
-    float *x, *y, *z; ///< by index, for the grid
+    float *x, *y, *z; ///< by index, of all present
+    int32_t *alive;   ///< index in the grid -> index; only where some are gone
+    float *alive_x, *alive_y, *alive_z;
+    int64_t alive_capacity[4];
     float *sorted_x, *sorted_y, *sorted_z;
     Vec3 up;       ///< against gravity, a unit
     Vec3 *shift;   ///< by index, displacement over the substep; then used for spins
@@ -165,6 +169,8 @@ struct Upsampler {
     int64_t block_count;
     float group_side; ///< m; blocks within a cube of it share their search
     CoarseField field;
+    uint8_t *is_gone; ///< coarse particle -> whether it is, by the last frame
+    int any_gone;
     const UpsampleCollider *colliders;
     int collider_count;
     float fastest; ///< m/s, of all grains after the last substep

@@ -204,7 +204,7 @@ static Vec3 parent_position(const Upsampler *u, uint32_t number)
 {
     int64_t coarse, layer;
     upsample_identity(u, number, &coarse, &layer);
-    if (coarse >= u->field.count) return vec3(0, 0, 0);
+    if (coarse >= u->field.present) return vec3(0, 0, 0);
     return vec3(u->field.x[coarse], u->field.y[coarse], u->field.z[coarse]);
 }
 

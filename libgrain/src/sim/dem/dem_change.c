@@ -136,6 +136,12 @@ GrainResult dem_change(void *state, const SimChange *change)
     for (int64_t i = first; dem->sleep.is_allowed && i < dem->count; i++) dem->sleep.quiet[i] = 0;
     dem_set_threads(dem);
     dem->must_list = 1;
-    // A checkpoint may be written before the next step: it can only tell lists that are those of the balls.
-    return change->will_load ? GRAIN_OK : dem_make_lists(dem, dem_longest_step(dem));
+    if (change->will_load) return GRAIN_OK;
+    // A checkpoint may be written before the next step: it can only tell lists that are those of the balls, and forces that
+    // mean nothing yet should at least be the same nothing.
+    TRY(dem_make_lists(dem, dem_longest_step(dem)));
+    float *const records[] = {dem->force, dem->moment, dem->torque};
+    for (int i = 0; i < 3; i++)
+        if (records[i]) memset(records[i], 0, (size_t)dem->record_count * 4 * sizeof(float));
+    return GRAIN_OK;
 }

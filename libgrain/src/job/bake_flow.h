@@ -1,0 +1,41 @@
+#pragma once
+/// Who comes and goes while a job is baked: emitters, kill zones, and the end of the world.
+#include "job/birth.h"
+#include "sim/flow/emitter.h"
+#include "sim/flow/space.h"
+#include "sim/flow/zone.h"
+#include "sim/sim.h"
+
+typedef struct BakeFlow {
+    const Job *job;
+    Sim *sim;
+    Birth *birth;
+    GrainRun run;
+    Emitter *emitters;
+    int *emitter_object; ///< emitter -> the job's object
+    Zone *zones;
+    int emitter_count, zone_count;
+    Vec3 low, high;  ///< m: the scene, as it is at the first frame and wherever emitters and props go
+    FlowSpace space;
+    Particles now, born; ///< scratch
+    struct FlowBirth *due;
+    Vec3 *born_rest, *born_on;
+    float *born_time;
+    uint8_t *born_material;
+    int32_t *born_emitter;
+    uint8_t *gone;
+    int64_t due_capacity, born_capacity, gone_capacity;
+} BakeFlow;
+
+/// sdf: of each object, where it has one.
+GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf, Birth *birth, const GrainRun *run);
+void bake_flow_free(BakeFlow *flow);
+/// Slots that a frame is cut into.
+int bake_flow_slots(const BakeFlow *flow);
+/// A SimFlowFn; user is the BakeFlow.
+GrainResult bake_flow_change(void *user, double from, double to);
+
+/// Particles that a job's emitters can give birth to by its last frame, of one of them or (object < 0) of all.
+double bake_flow_most(const Job *job, int object);
+/// Of a job's emitter, without what is only known when it is baked.
+EmitterDef bake_flow_emitter(const Job *job, int object, const GrainSdf *inside);

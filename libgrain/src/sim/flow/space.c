@@ -1,0 +1,67 @@
+#include "sim/flow/space.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint64_t cell_of(const FlowSpace *space, int64_t x, int64_t y, int64_t z)
+{
+    // Three large primes (Teschner et al. 2003): cells that share a place in the table only cost a look.
+    uint64_t hash = (uint64_t)x * 73856093u ^ (uint64_t)y * 19349663u ^ (uint64_t)z * 83492791u;
+    return hash & space->mask;
+}
+
+GrainResult flow_space_begin(FlowSpace *space, float largest_radius, int64_t count)
+{
+    int64_t grown[3] = {space->capacity, space->capacity, space->capacity}, table = 64;
+    while (table < 2 * count) table *= 2;
+    TRY(alloc_grow((void **)&space->next, &grown[0], count, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&space->place, &grown[1], count, sizeof(Vec3)));
+    TRY(alloc_grow((void **)&space->radius, &grown[2], count, sizeof(float)));
+    space->capacity = grown[0] < grown[1] ? grown[0] : grown[1];
+    space->capacity = space->capacity < grown[2] ? space->capacity : grown[2];
+    TRY(alloc_grow((void **)&space->first, &space->table_capacity, table, sizeof(int32_t)));
+    space->mask = (uint64_t)table - 1;
+    memset(space->first, 0xff, (size_t)table * sizeof(int32_t));
+    space->cell = 2.0f * largest_radius;
+    space->count = 0;
+    return GRAIN_OK;
+}
+
+void flow_space_put(FlowSpace *space, Vec3 place, float radius)
+{
+    double per_cell = 1.0 / (double)space->cell;
+    uint64_t cell = cell_of(space, (int64_t)floor((double)place.x * per_cell), (int64_t)floor((double)place.y * per_cell),
+                            (int64_t)floor((double)place.z * per_cell));
+    int64_t ball = space->count++;
+    space->place[ball] = place;
+    space->radius[ball] = radius;
+    space->next[ball] = space->first[cell];
+    space->first[cell] = (int32_t)ball;
+}
+
+int flow_space_is_free(const FlowSpace *space, Vec3 place, float radius)
+{
+    double per_cell = 1.0 / (double)space->cell;
+    int64_t at[3] = {(int64_t)floor((double)place.x * per_cell), (int64_t)floor((double)place.y * per_cell),
+                     (int64_t)floor((double)place.z * per_cell)};
+    for (int k = 0; k < 27; k++) {
+        uint64_t cell = cell_of(space, at[0] + k % 3 - 1, at[1] + k / 3 % 3 - 1, at[2] + k / 9 - 1);
+        for (int32_t ball = space->first[cell]; ball >= 0; ball = space->next[ball]) {
+            Vec3 apart = vec3_sub(place, space->place[ball]);
+            float touch = radius + space->radius[ball];
+            if (vec3_dot(apart, apart) < touch * touch) return 0;
+        }
+    }
+    return 1;
+}
+
+void flow_space_free(FlowSpace *space)
+{
+    alloc_free(space->first);
+    alloc_free(space->next);
+    alloc_free(space->place);
+    alloc_free(space->radius);
+    *space = (FlowSpace){0};
+}

@@ -1,0 +1,136 @@
+"""Emitters and kill zones: from their settings and keyframes to the sand in the viewport."""
+from math import radians
+from pathlib import Path
+
+import bpy
+import numpy as np
+import support
+from test_rigid import entry, made
+
+
+def tap(**settings: object) -> bpy.types.Object:
+    item = support.box("Tap", (-0.04, -0.04, 0.3), (0.04, 0.04, 0.34))
+    bpy.context.view_layer.update()
+    item.grain.type = 'EMITTER'
+    item.grain.emitter.rate = 480.0
+    item.grain.source.velocity = (0.0, 0.0, -1.0)
+    for name, value in settings.items():
+        setattr(item.grain.emitter, name, value)
+    bpy.context.scene.grain.active.particle_radius = 0.005
+    return item
+
+
+def key(item: bpy.types.Object, path: str, values: dict[int, object], group: str = "grain.emitter") -> None:
+    holder = item.path_resolve(group)
+    for frame, value in values.items():
+        setattr(holder, path, value)
+        item.keyframe_insert(f"{group}.{path}", frame=frame)
+    for curve in item.animation_data.action.fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = 'LINEAR'
+
+
+def test_settings_and_keyframes_reach_the_job(_: Path) -> None:
+    item = tap(place='SURFACE', jitter=0.25, normal_speed=1.5, inherit_velocity=0.5)
+    job, warnings = made(9)
+    found = entry(job, "Tap")
+    assert found.role == "emitter" and not warnings and not found.animation and found.velocity == (0.0, 0.0, -1.0)
+    assert found.emitter == {"from": "surface", "rate": 480.0, "rate_unit": "particles", "normal_speed": 1.5, "jitter": 0.25,
+                             "inherit_velocity": 0.5}
+    key(item, "rate", {1: 0.0, 5: 400.0, 9: 400.0})
+    key(item, "active", {1: True, 4: False, 6: True})
+    item.rotation_euler = (0.0, 0.0, 0.0)
+    item.keyframe_insert("rotation_euler", frame=1)
+    item.rotation_euler = (0.0, radians(90.0), 0.0)
+    item.keyframe_insert("rotation_euler", frame=9)
+    found = entry(made(9)[0], "Tap")
+    assert np.allclose(found.animation["rate"].ravel(), [0, 100, 200, 300, 400, 400, 400, 400, 400])
+    assert found.animation["active"].ravel().tolist() == [1, 1, 1, 0, 0, 1, 1, 1, 1]
+    # The velocity turns with the object: down, then along -x.
+    assert np.allclose(found.animation["velocity"][[0, 8]], [(0, 0, -1), (-1, 0, 0)], atol=1e-5)
+    assert found.poses is not None and "moisture" not in found.animation
+    item.grain.emitter.space, item.grain.emitter.rate_unit = 'WORLD', 'LITRES'
+    found = entry(made(9)[0], "Tap")
+    assert "velocity" not in found.animation and found.emitter["rate_unit"] == "litres" and found.emitter["rate"] == 0.5
+
+
+def test_switched_off_and_open(_: Path) -> None:
+    item = tap(active=False)
+    assert entry(made()[0], "Tap").emitter["active"] is False
+    item.grain.emitter.active = True
+    item.data.clear_geometry()
+    item.data.from_pydata([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)], [], [(0, 1, 2)])
+    warning = made()[1][0]
+    assert "'Tap'" in warning and "Surface" in warning, warning
+    item.grain.emitter.place = 'SURFACE'
+    assert not made()[1]
+
+
+def test_the_estimate_knows_what_is_emitted(_: Path) -> None:
+    from grain.scene import estimate
+    item = tap()
+    simulation = bpy.context.scene.grain.active
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 25
+    assert abs(estimate.emitted(item, simulation) - 480.0) < 1e-6
+    key(item, "active", {1: True, 13: False})
+    assert abs(estimate.emitted(item, simulation) - 240.0) < 1e-6
+    whole = estimate.of_simulation(simulation, bpy.context.view_layer.depsgraph)
+    assert abs(whole.particles - 240.0) < 1e-6 and whole.byte_count > 240 * 28 * 12
+    item.grain.emitter.rate_unit = 'LITRES'
+    assert abs(estimate.emitted(item, simulation) * estimate.room_of_particle(simulation) - 0.25e-3) < 1e-9
+
+
+def test_baked_and_shown(folder: Path) -> None:
+    """Sand grows in number, vanishes in the zone, and points keep their numbers."""
+    item = tap()
+    key(item, "active", {1: True, 9: False})
+    sink = support.box("Sink", (-0.2, -0.2, 0.0), (0.2, 0.2, 0.1))
+    sink.grain.type = 'KILL'
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 14
+    support.save(folder)
+    assert bpy.ops.grain.bake() == {'FINISHED'}
+    from grain.scene import apply, paths
+    simulation = scene.grain.active
+    sand, cache = apply.sand_object(simulation), paths.cache_folder(simulation)
+    seen = []
+    for frame in (1, 3, 6, 9, 14, 6):
+        scene.frame_set(frame)
+        columns = support.read_frame(cache / f"coarse_{frame:06d}.grain")
+        alive = np.flatnonzero(columns["radius"])
+        ids = np.empty(len(sand.data.vertices), np.int32)
+        if len(ids):
+            sand.data.attributes["id"].data.foreach_get("value", ids)
+            places = np.empty(3 * len(ids), np.float32)
+            sand.data.vertices.foreach_get("co", places)
+            assert np.array_equal(places.reshape(-1, 3), columns["position"][alive]), frame
+        assert np.array_equal(ids, alive), (frame, ids, alive)
+        assert support.points_in_depsgraph() == len(alive)
+        seen.append((len(columns["radius"]), len(alive)))
+    assert seen[0] == (0, 0) and seen[1] == (40, 40) and seen[3][0] == seen[4][0] == 160, seen
+    assert 0 < seen[3][1] < 160 and seen[4][1] < 20, seen
+
+
+def test_looks_and_undo(_: Path) -> None:
+    """An emitter and a zone are drawn as wire and not rendered; as what they were before, they look as before."""
+    item = support.box("Thing", (0, 0, 0), (0.1, 0.1, 0.1))
+    bpy.context.view_layer.objects.active = item
+    item.select_set(True)
+    for role in ('EMITTER', 'KILL'):
+        assert bpy.ops.grain.role_add(type=role) == {'FINISHED'}
+        assert item.grain.type == role and item.display_type == 'WIRE' and item.hide_render
+    assert bpy.ops.grain.role_remove() == {'FINISHED'}
+    assert item.display_type == 'TEXTURED' and not item.hide_render
+
+
+def test_render_grains_of_an_emitter(folder: Path) -> None:
+    tap()
+    scene = bpy.context.scene
+    simulation = scene.grain.active
+    simulation.use_upsample, simulation.grains_per_particle = True, 10
+    scene.frame_start, scene.frame_end = 1, 5
+    support.save(folder)
+    assert bpy.ops.grain.bake() == {'FINISHED'}
+    from grain.scene import paths
+    grains = support.read_frame(paths.cache_folder(simulation) / "grains/grains_000005.grain")
+    assert len(grains["radius"]) == 10 * 80 and (grains["radius"] > 0).all()
