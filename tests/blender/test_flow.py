@@ -152,7 +152,7 @@ def test_force_fields_and_gravity_reach_the_job(folder: Path) -> None:
     scene = bpy.context.scene
     wind = field('WIND', "Wind", strength=3.0, flow=0.5, noise=1.0, seed=4)
     wind.rotation_euler = (0.0, radians(90.0), 0.0)
-    field('VORTEX', "Vortex", strength=2.0, shape='LINE', use_max_distance=True, distance_max=0.8, falloff_power=1.5)
+    field('VORTEX', "Vortex", strength=2.0, use_max_distance=True, distance_max=0.8, falloff_power=1.5)
     field('TURBULENCE', "Turbulence", strength=5.0, size=0.2)
     field('DRAG', "Drag", linear_drag=0.3, quadratic_drag=0.7)
     field('HARMONIC', "Spring", strength=10.0, harmonic_damping=0.1, rest_length=0.2)

@@ -106,7 +106,7 @@ def test_stopped_in_a_field_and_resumed_gives_the_same_bytes(folder: Path) -> No
     for solver in SOLVERS:
         job = cloud(solver, {"type": "turbulence", "strength": 30.0, "size": 0.03, "noise": 5.0, "seed": 3},
                     {"type": "vortex", "strength": 20.0, "flow": 0.5}, gravity=(0.0, 0.0, -9.81), last=8)
-        job.data["solver"]["particle_radius"] = 0.003
+        job.data["solver"]["particle_radius"] = 0.004
         job.data["animation"] = {"gravity": job.add_array("f32", 3, [0, 0, -9.81, 0, 1, -9.81, 0, 3, -9.0])}
         job.add_ground().write(folder / solver)
         program.run("bake", folder / solver, "--cache", folder / f"whole_{solver}", check=0)

@@ -34,7 +34,7 @@ def settings_only(settings: Simulation) -> Job:
         _add_contact(solver, settings)
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
-        fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=snapshot.gravity_of(scene),
+        fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=snapshot.gravity_of(scene, first),
         seed=settings.seed, solver=solver, upsample=upsample_settings(settings))
 
 

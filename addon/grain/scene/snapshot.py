@@ -105,12 +105,18 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
     return snapshot
 
 
-def gravity_of(scene: Scene) -> tuple[float, float, float]:
-    """As the Scene tab shows it: Blender scales accelerations by the unit scale too."""
+def gravity_of(scene: Scene, frame: Optional[int] = None) -> tuple[float, float, float]:
+    """As the Scene tab shows it, now or, as far as it is keyed, at a frame: Blender scales accelerations by the unit scale
+    too."""
     if not scene.use_gravity:
         return 0.0, 0.0, 0.0
     scale = metres_per_unit(scene)
-    return tuple(tidy(component * scale) for component in scene.gravity)
+    gravity = list(scene.gravity)
+    action = scene.animation_data.action if scene.animation_data is not None else None
+    for curve in action.fcurves if action is not None and frame is not None else ():
+        if curve.data_path == "gravity":
+            gravity[curve.array_index] = curve.evaluate(frame)
+    return tuple(tidy(component * scale) for component in gravity)
 
 
 def meshes_of(item: Object, depsgraph: Depsgraph) -> list[Mesh]:
