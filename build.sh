@@ -11,6 +11,7 @@ usage: ./build.sh [command]
 
   (none)              build, package the add-on, bake and render the demo; ends with the picture's path
   test [--heavy] [-k TEXT]  build and run every test; -k runs those whose name holds TEXT
+  versions [-k TEXT]  the add-on's tests in newer Blenders too, as Python modules from the package index (0.5 GB each)
   bench [NAME]        benchmarks, with rivals in the same run; writes build/bench.json
   asan | tsan         C tests under address + undefined, or thread sanitizer
   fuzz [NAME] [SECONDS]  feeds broken meshes and files to the library, led by coverage, under sanitizers; by default
@@ -93,6 +94,30 @@ command_test() {
     python3 tests/run.py --build build/release "$@"
 }
 
+# The newest of each long-term release that Python's package index has for this Python.
+command_versions() {
+    need $BUILD_PACKAGES $BLENDER_PACKAGES python3-venv
+    compile_release -DGRAIN_WERROR=ON
+    package
+    local version place
+    mkdir -p build/bpy
+    for version in 4.2 4.5; do
+        place=build/bpy/$version
+        [ -x "$place/bin/python" ] && continue
+        rm -rf "$place" "$place.part" "$place.reason"
+        if ! { python3 -m venv "$place.part" && "$place.part/bin/pip" install -q "bpy==$version.*"; } 2>"$place.reason"; then
+            echo "build.sh: no Blender $version: $(tail -n 1 "$place.reason")" >&2
+            echo "pip could not install bpy $version: $(tail -n 1 "$place.reason")" >"$place.reason.short"
+            mv "$place.reason.short" "$place.reason"
+            rm -rf "$place.part"
+            continue
+        fi
+        rm -f "$place.reason"
+        mv "$place.part" "$place"
+    done
+    python3 tests/run.py --build build/release --only blender_4.2,blender_4.5 "$@"
+}
+
 command_bench() {
     need $BUILD_PACKAGES
     case "${1:-dem}" in dem) want $BENCH_PACKAGES ;; esac
@@ -159,7 +184,7 @@ mkdir -p build
 command=${1:-default}
 [ $# -eq 0 ] || shift
 case "$command" in
-    default | test | bench | asan | tsan | fuzz | gallery | package | format) "command_$command" "$@" ;;
+    default | test | versions | bench | asan | tsan | fuzz | gallery | package | format) "command_$command" "$@" ;;
     help | -h | --help) usage ;;
     *) usage >&2; exit 2 ;;
 esac

@@ -22,7 +22,7 @@ import plan as plans
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-PREVIEW_SHARE, PREVIEW_SAMPLES, PREVIEW_DELAY = 42, 14, 80  # %, and milliseconds between frames
+PREVIEW_SHARE, PREVIEW_SAMPLES, PREVIEW_DELAY = 40, 9, 120  # %, and milliseconds between frames
 
 
 def scene_names(wanted: list[str]) -> list[str]:

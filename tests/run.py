@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINE = re.compile(r"^(ok|not ok|skip) (\S.*)$")
+MODULES = ROOT / "build/bpy"  # Blender as Python modules, one folder a version; ./build.sh versions installs them
+VERSIONS = ("4.2", "4.5")
 BLENDER = ["blender", "--factory-startup", "--python-exit-code", "1"]
 
 
@@ -30,8 +32,19 @@ def suites(build: Path, keyword: str) -> dict[str, list[str]]:
         "fuzz": [sys.executable, str(ROOT / "tests/fuzz/run.py"), *tail[1:]],
         "cli": [sys.executable, str(ROOT / "tests/cli/run.py"), *tail[1:]],
         "blender": [*BLENDER, "-b", "--python", str(ROOT / "tests/blender/run_in_blender.py"), *tail],
+        **{f"blender_{version}": module_suite(version, tail[1:]) for version in VERSIONS},
         "ui": [*window, sys.executable, str(ROOT / "tests/ui/run.py"), *tail[1:]],
     }
+
+
+def module_suite(version: str, tail: list[str]) -> list[str]:
+    """The add-on's tests in another Blender. One that is not there is skipped, with the reason."""
+    python, name = MODULES / version / "bin/python", f"blender_{version}"
+    if python.is_file():
+        return [str(python), str(ROOT / "tests/blender/run_in_blender.py"), "--", *tail, "--suite", name]
+    note = MODULES / f"{version}.reason"
+    reason = note.read_text().strip() if note.is_file() else "not installed; ./build.sh versions installs it"
+    return [sys.executable, "-c", f"print({f'skip {name}/all: {reason}'!r})"]
 
 
 class Score:
@@ -101,8 +114,11 @@ def main() -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # several programs at once on few cores
     score, wanted = Score(), [s for s in options.only.split(",") if s]
     for name, command in suites(options.build.resolve(), options.keyword).items():
-        if not wanted or name in wanted:
-            run_suite(name, command, score, 10800 if options.heavy else 900, may_be_empty=bool(options.keyword))
+        is_extra = name.startswith("blender_") and not options.heavy
+        if name in wanted or (not wanted and not is_extra):
+            run_suite(name, command, score, 10800 if options.heavy else 900, may_be_empty=bool(options.keyword) or name.startswith("blender_"))
+    if not wanted and not options.heavy:
+        print(f"\n(Blender {' and '.join(VERSIONS)}: ./build.sh versions)")
     print()
     for failure in score.failed:
         print(f"FAILED {failure}")

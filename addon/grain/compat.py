@@ -91,6 +91,11 @@ def handler_lists(*names: str) -> list[Any]:
     return [getattr(bpy.app.handlers, name) for name in names if hasattr(bpy.app.handlers, name)]
 
 
+def register_command(name: str, function: Any) -> Optional[Any]:
+    """A command of `blender --command`, from 4.2 on."""
+    return bpy.utils.register_cli_command(name, function) if VERSION >= (4, 2, 0) else None
+
+
 def curve_lists(owner: ID) -> list[Any]:
     """Lists of animation curves and drivers of a data-block's own settings. From 5.0 an action keeps them by slot."""
     data = owner.animation_data

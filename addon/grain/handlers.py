@@ -53,7 +53,16 @@ def _take_over_open_file() -> None:
         migrate.from_single(scene)
     for simulation in simulations.of_file():
         volumes.follow_cache(simulation)
+    _know_places()
     playback.show_all(is_render=bpy.app.background)
+
+
+def _know_places() -> None:
+    """From 4.2 on objects have no place in the world before they are evaluated, and bodies are posed from there."""
+    if any(item.grain.type == 'BODY' for item in bpy.data.objects):
+        for scene in bpy.data.scenes:
+            for layer in scene.view_layers:
+                layer.update()
 
 
 @persistent
@@ -62,6 +71,7 @@ def on_undo(*_: Any) -> None:
     """The sand's mesh went back in time with everything else."""
     runtime.state.shown.clear()
     estimate.forget_all()
+    _know_places()
     playback.show_all()
 
 

@@ -15,7 +15,7 @@ PLAN = Plan(
          "them.",
     small=Size(600, 30), picture=Size(9700, 120, 0.8), picture_frame=62,
     timed=Size(27427, 12), paper_counts="27,427 grains of 109,708 spheres", paper_seconds="191",
-    preview=range(1, 121, 5))
+    preview=range(4, 121, 7))
 
 BULB, HALF, WALL = 0.046, 0.100, 0.0035  # m: radius inside, height of a half, thickness of the glass
 FILL = 0.62  # of the upper half's height
@@ -65,7 +65,8 @@ def frame(lift: float) -> None:
     for name, z in (("Foot", 0.0), ("Top", 2 * HALF + 0.005 + lift)):
         plate = studio.lathe(name, [(0.0, 0.0), (0.062, 0.0), (0.064, 0.002), (0.064, 0.006), (0.060, 0.0085), (0.0, 0.0085)], wood)
         plate.location.z = z
-        plate.data.use_auto_smooth = True
+        if hasattr(plate.data, "use_auto_smooth"):  # gone from 4.1 on
+            plate.data.use_auto_smooth = True
     for k in range(3):
         turn = math.radians(90.0 + 120.0 * k)
         post = studio.lathe(f"Post {k + 1}", [(0.0, 0.004), (0.004, 0.004), (0.004, 0.05), (0.0028, 0.11), (0.004, 0.17),

@@ -12,9 +12,9 @@ PLAN = Plan(
     title="Splash", figure="Bell 2005, figure 5",
     what="A steel ball hits a heap at 8 m/s; a glass wall stops the wave, which heaps up at its foot. Timed with "
          "grains of four balls, as the paper's; the picture has balls and refines them.",
-    small=Size(3000, 40), picture=Size(14000, 60, 1.1), picture_frame=16,
-    timed=Size(45494, 8, as_paper=True), paper_counts="45,494 grains of 181,976 spheres", paper_seconds="224 and 185",
-    preview=range(1, 46, 2))
+    small=Size(3000, 40), picture=Size(10000, 45, 0.9), picture_frame=16,
+    timed=Size(45494, 5, as_paper=True), paper_counts="45,494 grains of 181,976 spheres", paper_seconds="224 and 185",
+    preview=range(1, 46, 3))
 
 FPS = 50
 REACH, HEIGHT = 0.55, 0.30  # m, of the heap

@@ -4,12 +4,13 @@ import json
 import os
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bpy  # first: as a module of Python's it brings the next one along
 import addon_utils
-import bpy
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -17,6 +18,13 @@ BUILD = Path(os.environ.get("GRAIN_TEST_BUILD", ROOT / "build/release"))
 
 
 # --- Blender itself -------------------------------------------------------------------------------
+
+def blender_command() -> list[str]:
+    """Another Blender like this one: the program, or, where Blender is a module of Python's, what stands in for it."""
+    if bpy.app.binary_path:
+        return [bpy.app.binary_path]
+    return [sys.executable, str(Path(__file__).with_name("module_blender.py"))]
+
 
 def enable() -> Any:
     """Enables the add-on as the Preferences do; an error while registering is the test's error."""
@@ -56,7 +64,7 @@ def run_blender(folder: Path, *arguments: object, script: str = "",
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
         (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
-    command = [bpy.app.binary_path or "blender", "-b", "--factory-startup", "--python-exit-code", "7",
+    command = [*blender_command(), "-b", "--factory-startup", "--python-exit-code", "7",
                "--addons", "grain", *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
@@ -114,6 +122,12 @@ def slow_scene() -> bpy.types.Scene:
     scene = small_scene(400)
     scene.grain.active.particle_radius = 0.0025
     return scene
+
+
+def set_blur_position(scene: bpy.types.Scene, position: str) -> None:
+    """From 4.2 on the setting is every renderer's."""
+    owner = scene.render if hasattr(scene.render, "motion_blur_position") else scene.cycles
+    owner.motion_blur_position = position
 
 
 def points_in_depsgraph() -> int:

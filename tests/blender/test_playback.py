@@ -279,7 +279,7 @@ def test_motion_blur_has_the_right_length_and_place(folder: Path) -> None:
     still = extent()
     render.use_motion_blur = True
     for position, back, ahead in (('CENTER', 0.025, 0.025), ('START', 0.0, 0.05), ('END', 0.05, 0.0)):
-        scene.cycles.motion_blur_position = position
+        support.set_blur_position(scene, position)
         found = extent()
         expected = (still[0] - back, still[1] + ahead)
         assert np.allclose(found, expected, atol=0.006), f"{position}: {found}, expected {expected}"

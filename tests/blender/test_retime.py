@@ -146,9 +146,10 @@ def test_amounts_and_modes_of_viewport_and_render(folder: Path) -> None:
 
 
 def test_streaks_of_a_falling_grain(folder: Path) -> None:
-    """A few grains at 2.4 m/s and at half speed, shutters 0.5 and 1: the streak beyond their own height is speed times
-    shutter, within 5 %. Pictures of 1 mm a pixel, so a pixel at each end is 2 % of the shortest streak measured at full
-    speed."""
+    """Grains at 2.4 m/s and at half speed, shutters 0.5 and 1: the streak is speed times shutter long, within 5 %.
+
+    Measured over all pixels: a motion of length L, evenly in time, adds L^2 / 12 to the variance of where the picture is
+    covered. Ends of streaks would need thousands of samples, as a ball's rim is seen only for a moment there."""
     scene = bpy.context.scene
     block = support.box("Block", (-0.03, -0.03, -0.03), (0.03, 0.03, 0.03))
     block.grain.type = 'SOURCE'
@@ -163,18 +164,20 @@ def test_streaks_of_a_falling_grain(folder: Path) -> None:
     camera.location, camera.rotation_euler = (0.0, -1.0, -0.3), (np.pi / 2, 0.0, 0.0)
     scene.camera = camera
     render = scene.render
-    render.engine, scene.cycles.samples, scene.cycles.use_denoising = 'CYCLES', 128, False
-    render.resolution_x, render.resolution_y, render.filter_size = 40, 500, 0.01
+    render.engine, scene.cycles.samples, scene.cycles.use_denoising = 'CYCLES', 64, False
+    render.resolution_x, render.resolution_y, render.filter_size = 60, 500, 0.01
     render.film_transparent, render.image_settings.color_mode = True, 'RGBA'
     render.filepath = str(folder / "streak")
     scene.frame_set(4)
 
-    def length() -> float:
+    def variance() -> float:
         bpy.ops.render.render(write_still=True)
-        rows = np.nonzero(picture(folder / "streak.png")[..., 3].max(axis=1) > 0.004)[0]
-        return (rows.max() + 1 - rows.min()) * 0.001
+        covered = picture(folder / "streak.png")[..., 3].sum(axis=1)
+        place = 0.001 * np.arange(len(covered))
+        middle = (covered * place).sum() / covered.sum()
+        return float((covered * (place - middle) ** 2).sum() / covered.sum())
 
-    still = length()
+    still = variance()
     render.use_motion_blur = True
     for speed in (1.0, 0.5):
         scene.grain.active.retime.mode = 'SPEED' if speed != 1.0 else 'TIMELINE'
@@ -183,6 +186,6 @@ def test_streaks_of_a_falling_grain(folder: Path) -> None:
         for shutter in (0.5, 1.0):
             render.motion_blur_shutter = shutter
             expected = 2.4 / 24.0 * speed * shutter
-            found = length() - still
+            found = (12.0 * max(variance() - still, 0.0)) ** 0.5
             print(f"# speed {speed}, shutter {shutter}: {found * 1000:.1f} mm, expected {expected * 1000:.1f} mm")
-            assert abs(found - expected) <= 0.05 * expected + 1e-9, (speed, shutter, found, expected)
+            assert abs(found - expected) <= 0.05 * expected, (speed, shutter, found, expected)

@@ -162,3 +162,15 @@ def test_progress_tells_bytes_and_the_estimate_memory(folder: Path) -> None:
     while baking.advance(bake) is None:
         bake.process.wait(0.05)
     assert bake.process.status.bytes_written > 1000 and "written" in baking.summary(bake)
+
+
+def test_blenders_own_command(folder: Path) -> None:
+    """The function behind `blender --command grain`; that Blender calls it needs 4.2, where it is registered."""
+    from grain import command
+    stages_scene(folder, 2)
+    path = support.save(folder)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    assert command.run([str(path)]) == 0 and (folder / "grain_cache/Sand/grains/grains_000002.grain").is_file()
+    assert command.run(["--job", str(folder / "farm")]) == 0 and (folder / "farm/job.json").is_file()
+    assert command.run(["--scene", "None such"]) == 1
+    assert (command._registered is not None) == (bpy.app.version >= (4, 2, 0))

@@ -127,9 +127,11 @@ TEST(a_silo_without_friction_feels_the_whole_weight)
 
 // --- hourglass ----------------------------------------------------------------------------------
 
+enum { WINDOWS = 7 }; // each a tenth of the run
+
 typedef struct Flow {
-    double rate;           // grains a second over the middle 70 % of the run
-    double halves, fifths; // by how much the rate in one of those differs from the whole, over the rate
+    double rate;            // grains a second over the middle 70 % of the run
+    double halves, windows; // by how much the rate in one of those differs from the whole, over the rate
 } Flow;
 
 typedef struct Glass {
@@ -190,11 +192,11 @@ static GrainResult run_hourglass(const Glass *glass, Flow *flow)
         int64_t first = wanted * 15 / 100, last = wanted * 85 / 100; // the start and the end are not steady
         flow->rate = (double)(last - first) / (times[last] - times[first]);
         flow->halves = unevenness(times, first, last, flow->rate, 2);
-        flow->fifths = unevenness(times, first, last, flow->rate, 5);
+        flow->windows = unevenness(times, first, last, flow->rate, WINDOWS);
         if (wanted > 1000)
             printf(
-                "# %lld of %lld grains through %g diameters in %.2f s: halves within %.1f %%, fifths within %.1f %%\n",
-                (long long)wanted, (long long)total, glass->hole, seconds, 100.0 * flow->halves, 100.0 * flow->fifths);
+                "# %lld of %lld grains through %g diameters in %.2f s: halves within %.1f %%, tenths within %.1f %%\n",
+                (long long)wanted, (long long)total, glass->hole, seconds, 100.0 * flow->halves, 100.0 * flow->windows);
     } else if (result == GRAIN_OK) {
         result = GRAIN_ERROR_DIVERGED;
     }
@@ -242,4 +244,15 @@ HEAVY_TEST(beverloos_exponent_over_four_holes)
     printf("# exponent %.3f, halves within %.3f\n", exponent, halves);
     ENSURE_NEAR(exponent, 2.5, 0.15);
     ENSURE(halves < 0.03);
+}
+
+// Each tenth of the middle 70 % of a run within 3 % of the whole, while the fill above the hole falls to a third. Grains
+// that come by chance vary by 1 / sqrt(n) in a window of n: 7,000 of them by 1.2 %, so that the worst of seven is within
+// 3 % in 9 of 10 runs even of those. A hole 16 grains wide lets that many pass in some seconds, through a bin two and a
+// half holes wide, whose walls do not matter to it.
+HEAVY_TEST(an_hourglass_runs_evenly)
+{
+    Flow flow;
+    ENSURE_OK(run_hourglass(&(Glass){16.0, 0.2f, 1.0f, 0.5, 70000}, &flow));
+    ENSURE(flow.windows < 0.03);
 }

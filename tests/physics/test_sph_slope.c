@@ -102,6 +102,7 @@ static void check_slope(float friction, int layers, double rest_seconds)
 }
 
 TEST(sph_slope_of_6_layers) { check_slope(30.0f, 6, 2.0); }
+TEST(sph_slope_of_8_layers_at_20_degrees) { check_slope(20.0f, 8, 2.0); }
 
 HEAVY_TEST(sph_slopes_of_10_layers_at_20_25_30_35_and_40_degrees)
 {

@@ -77,6 +77,46 @@ def press(key: str, x: int, y: int, **modifiers: bool) -> None:
     window().event_simulate(type=key, value='RELEASE', x=x, y=y, **modifiers)
 
 
+_KEYS = {" ": 'SPACE', "-": 'MINUS', ".": 'PERIOD', **dict(zip("0123456789", (
+    'ZERO', 'ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX', 'SEVEN', 'EIGHT', 'NINE')))}
+
+
+def type_text(text: str, x: int, y: int) -> Generator[float, None, None]:
+    for character in text:
+        key = _KEYS.get(character, character.upper())
+        window().event_simulate(type=key, value='PRESS', unicode=character, x=x, y=y)
+        window().event_simulate(type=key, value='RELEASE', x=x, y=y)
+        yield 0.05
+
+
+def middle(kind: str) -> tuple[int, int]:
+    where = region(kind)
+    return where.x + where.width // 2, where.y + where.height // 2
+
+
+def search(command: str, kind: str = 'VIEW_3D') -> Generator[float, None, None]:
+    """F3, the command's name, Enter: as everybody finds what they do not know the place of."""
+    place = middle(kind)
+    move_mouse(*place)
+    yield 0.2
+    press('F3', *place)
+    yield 0.6
+    yield from type_text(command, *place)
+    yield 0.6
+    press('RET', *place)
+    yield 0.4
+
+
+def save_small(path: Path, target: Path, width: int = 1100) -> None:
+    """A screenshot for the manual."""
+    image = bpy.data.images.load(str(path))
+    image.scale(width, round(image.size[1] * width / image.size[0]))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    image.filepath_raw, image.file_format = str(target), 'JPEG'
+    image.save()
+    bpy.data.images.remove(image)
+
+
 def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None, tuple[int, int]]:
     """The place of an operator's button in the editor: hovers down the editor and asks for the Python command of what
     is under the mouse (Ctrl+C on a button copies it)."""
@@ -90,7 +130,7 @@ def find_button(command: str, kind: str = 'PROPERTIES') -> Generator[float, None
         bpy.context.window_manager.clipboard = ""
         move_mouse(*place)
         press('C', *place, ctrl=True)
-        yield 0.02
+        yield 0.02 * min(patience(), 8.0)
         if command in bpy.context.window_manager.clipboard:
             _found[command] = place
             return place
@@ -111,10 +151,11 @@ def click_button(command: str) -> Generator[float, None, tuple[int, int]]:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> Generator[float, None, None]:
-    end = time.monotonic() + seconds
+    """The seconds are those of a quiet machine."""
+    began = time.monotonic()
     while not condition():
-        if time.monotonic() > end:
-            raise Failed(f"{what} did not happen within {seconds:g} s")
+        if time.monotonic() > began + seconds * patience():
+            raise Failed(f"{what} did not happen within {time.monotonic() - began:.0f} s")
         yield 0.05
 
 

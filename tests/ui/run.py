@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-TIMEOUT = 300  # seconds for a file; a quiet machine of two cores needs a fifth of it
+TIMEOUT = 600  # seconds for a file; a quiet machine of two cores needs a fifth of it
 
 
 def run_file(path: Path, options: argparse.Namespace) -> bool:

@@ -281,9 +281,20 @@ def all_panels() -> drive.Scenario:
     bpy.context.view_layer.objects.active = bpy.data.objects["Step"]
     yield 0.3
     drive.screenshot(options.out / "9_collider.png")
+    simulation = scene().grain.active
+    simulation.retime.mode, simulation.use_upsample = 'SPEED', True
     drive.show_tab('SCENE')
     yield 0.3
     drive.screenshot(options.out / "9_scene.png")
+    # The panels are longer than the editor: the rest, page by page.
+    place = drive.middle('PROPERTIES')
+    for page in (2, 3):
+        drive.move_mouse(*place)
+        yield 0.2
+        for _ in range(3):
+            drive.press('PAGE_DOWN', *place)
+            yield 0.3
+        drive.screenshot(options.out / f"9_scene_{page}.png")
     bpy.ops.wm.open_mainfile(filepath=str(folder / "narrow.blend"))
     yield 0.2
     support.small_scene(10)

@@ -45,6 +45,7 @@ class Manifest:
     grids: tuple[str, ...] = ()  # of volumes
     voxel_size: float = 0.0  # of volumes: m
     number_shift: int = 0  # of volumes: what a file's number is above its frame
+    births: tuple[int, ...] = ()  # frames in which particles were born
 
     @property
     def first(self) -> int:
@@ -99,7 +100,8 @@ def _parse(path: Path) -> Optional[Manifest]:
             bodies=tuple(str(name) for name in document.get("bodies", ())),
             grids=tuple(str(name) for name in stream.get("grids", ())),
             voxel_size=float(stream.get("voxel_size", 0.0)),
-            number_shift=int(stream.get("number_shift", 0)))
+            number_shift=int(stream.get("number_shift", 0)),
+            births=tuple(int(entry["frame"]) for entry in document.get("births", ())))
     except OSError as error:
         raise CacheError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -110,6 +112,10 @@ def frame_path(folder: Path, frame: int) -> Path:
     """Of the bake, or, in a folder of grains, of them."""
     stream = "grains" if folder.name == GRAINS_FOLDER else "coarse"
     return folder / f"{stream}_{frame:06d}.grain"
+
+
+def birth_path(folder: Path, frame: int) -> Path:
+    return folder / f"birth_{frame:06d}.grain"
 
 
 def grains_folder(folder: Path) -> Path:

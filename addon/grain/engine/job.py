@@ -72,6 +72,7 @@ class JobObject:
     friction: float = 0.6  # colliders, bodies
     thickness: float = 0.0  # m, colliders
     material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
+    attributes: list[tuple[str, str, np.ndarray]] = field(default_factory=list)  # sources: name, domain, float32 (n, 1 to 4)
     poses: Optional[np.ndarray] = None  # float32 (samples, 7): place of the pivot, rotation since the first frame
     shapes: Optional[np.ndarray] = None  # float32 (samples, vertices, 3), m
     samples_per_frame: int = 1
@@ -158,6 +159,9 @@ def _describe_object(item: JobObject, geometry: _Geometry, can_be_wet: bool) -> 
                 entry["moisture_paint"] = geometry.add(item.moisture_paint, "f32")
         if item.material is not None:
             entry["material"] = item.material
+        if item.attributes:
+            entry["attributes"] = [{"name": name, "values": geometry.add(values, "f32"), "domain": domain}
+                                   for name, domain, values in item.attributes]
     elif item.role == "body":
         entry.update(friction=item.friction, density=item.density, pivot=list(item.pivot))
         if item.release_frame is not None:
@@ -278,6 +282,8 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
     return {
         entry["name"]: {**entry, **{key: content(entry.get(key))
                                     for key in ("positions", "triangles", "poses", "shapes")},
+                        "attributes": [(part["name"], part["domain"], content(part["values"]))
+                                       for part in entry.get("attributes", [])],
                         "animation": {key: content(number) for key, number in entry.get("animation", {}).items()}}
         for entry in [*document.get("objects", []), *document.get("fields", []),
                       {"name": "gravity", "animation": document.get("animation", {})}]

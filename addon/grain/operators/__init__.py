@@ -1,9 +1,10 @@
 """What the buttons do."""
 import bpy
 
-from . import bake, cache, cover, display, export, object, quick, report, rigid, simulation, stages, volume
+from . import assets, bake, cache, cover, display, export, object, quick, report, rigid, simulation, stages, volume
 
 CLASSES = (
+    assets.GRAIN_OT_asset_library_add,
     quick.GRAIN_OT_quick_sand,
     quick.GRAIN_OT_floor_add,
     quick.GRAIN_OT_preset,

@@ -2,7 +2,7 @@
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
-from ..scene import roles
+from ..scene import estimate, roles
 
 
 class GRAIN_OT_role_add(Operator):
@@ -12,8 +12,9 @@ class GRAIN_OT_role_add(Operator):
     bl_options = {'REGISTER', 'UNDO'}
 
     type: EnumProperty(
-        name="Type", default='SOURCE',
-        items=(('SOURCE', "Source", "Filled with sand at the first frame"),
+        name="Type", default='AUTO', options={'SKIP_SAVE'},
+        items=(('AUTO', "Automatic", "A Source where there is an inside to fill, otherwise a Collider"),
+               ('SOURCE', "Source", "Filled with sand at the first frame"),
                ('COLLIDER', "Collider", "Sand falls on it and flows around it"),
                ('BODY', "Rigid Body", "Sand and other bodies push it"),
                ('EMITTER', "Emitter", "Sand comes out of it, frame by frame"),
@@ -27,8 +28,10 @@ class GRAIN_OT_role_add(Operator):
         return True
 
     def execute(self, context: Context) -> set[str]:
+        depsgraph = context.evaluated_depsgraph_get()
         for item in roles.selected_objects(context):
-            item.grain.type = self.type
+            has_inside = estimate.source_body(item, depsgraph).volume > 0.0
+            item.grain.type = ('SOURCE' if has_inside else 'COLLIDER') if self.type == 'AUTO' else self.type
         return {'FINISHED'}
 
 

@@ -83,7 +83,7 @@ class GRAIN_OT_floor_add(Operator):
         return has_simulation(cls, context) and _idle(cls)
 
     def execute(self, context: Context) -> set[str]:
-        sources = simulations.objects(context.scene.grain.active, 'SOURCE', 'BODY')
+        sources = simulations.objects(context.scene.grain.active, 'SOURCE', 'EMITTER', 'BODY')
         if quick.add_floor(context, sources) is None:
             self.report({'ERROR'}, "There is no sand yet: make a closed mesh a Source first")
             return {'CANCELLED'}

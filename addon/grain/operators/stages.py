@@ -158,7 +158,7 @@ class GRAIN_OT_bake_all(Operator):
 
     def execute(self, context: Context) -> set[str]:
         found = [item for item in simulations.of_file() if self.scene in ("", item.id_data.name)]
-        found = [item for item in found if simulations.objects(item, 'SOURCE', 'BODY')]
+        found = [item for item in found if simulations.objects(item, 'SOURCE', 'EMITTER', 'BODY')]
         if not found:
             self.report({'ERROR'}, "There is nothing to bake: make a closed mesh a Source first")
             return {'CANCELLED'}

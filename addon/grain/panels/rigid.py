@@ -20,7 +20,7 @@ class GRAIN_PT_rigid(PhysicsPanel, Panel):
         settings = context.object.grain.rigid
         column = layout.column()
         column.enabled = not runtime.is_baking()
-        column.prop(settings, "density")
+        column.prop(settings, "density", text="Density kg/m³")
         column.prop(settings, "friction_angle")
         column.prop(settings, "use_animation")
         row = column.row()

@@ -100,7 +100,7 @@ def _draw_estimate(layout: UILayout, context: Context, simulation: Simulation) -
 
 
 def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation) -> None:
-    if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'BODY'):
+    if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'EMITTER', 'BODY'):
         return
     draw_wrapped(layout, context, "Nothing stops the sand: make what it falls on a Collider", icon='INFO')
     layout.operator("grain.floor_add", icon='MESH_PLANE')
@@ -124,7 +124,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "law")
     elif settings.solver == 'SPH':
         column.prop(settings, "model")
-        column.prop(settings, "moisture_diffusion")
+        column.prop(settings, "moisture_diffusion", text="Spread m²/s")
     else:
         column.prop(settings, "grain_shape")
         if settings.grain_shape == 'MESH':
@@ -135,7 +135,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
-    column.prop(settings, "density")
+    column.prop(settings, "density", text="Density kg/m³")
     if not is_bulk:
         column.prop(settings, "restitution")
         column.prop(settings, "softness")
@@ -165,9 +165,12 @@ def draw_upsample(layout: UILayout, context: Context) -> None:
     column = layout.column()
     column.active = settings.use_upsample
     column.prop(settings, "upsample_mode")
-    column.prop(settings, "grain_millions" if settings.upsample_mode == 'TOTAL' else "grains_per_particle")
-    column.prop(settings, "grain_size_spread")
-    column.prop(settings, "grain_seed")
+    if settings.upsample_mode == 'TOTAL':
+        column.prop(settings, "grain_millions", text="Millions")
+    else:
+        column.prop(settings, "grains_per_particle", text="Per Particle")
+    column.prop(settings, "grain_size_spread", text="Size Spread")
+    column.prop(settings, "grain_seed", text="Seed")
     if settings.use_upsample:
         expected = estimate.of_simulation(settings, context.view_layer.depsgraph)
         if expected.particles >= 1.0 and settings.upsample_mode == 'PER_PARTICLE':
@@ -207,17 +210,19 @@ def draw_display(layout: UILayout, context: Context) -> None:
     for where in ("viewport", "render"):
         row = layout.row()
         row.active = getattr(display, f"{where}_display") != 'HIDDEN'
-        row.prop(display, f"{where}_{by}", slider=by == "amount")
+        row.prop(display, f"{where}_{by}", text=f"In {where.title()}", slider=by == "amount")
     layout.prop(display, "radius_scale")
     column = layout.column()
     column.active = shapes.is_wanted(simulation)
     column.prop(display, "shape")
     if display.shape == 'OBJECT':
         column.prop(display, "shape_source")
+    layout.prop(display, "use_rest")
     layout.prop(display, "look")
     item = apply.sand_object(simulation)
     if item is not None and item.material_slots:
         layout.prop(item.material_slots[0], "material", text="Material")
+    layout.operator("grain.asset_library_add", icon='ASSET_MANAGER')
 
 
 def draw_retime(layout: UILayout, context: Context) -> None:

@@ -30,6 +30,7 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
             row = column.row()
             row.active = item.grain.source.moisture > 0.0
             row.prop_search(item.grain.source, "moisture_paint", item, "vertex_groups", icon='GROUP_VERTEX')
+        column.prop(item.grain.source, "use_attributes")
         body = estimate.source_body(item, context.view_layer.depsgraph)
         if body.volume <= 0.0:
             draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface",
@@ -63,4 +64,4 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
         column = layout.column()
         column.enabled = settings.use_material and not runtime.is_baking()
         for name in ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"):
-            column.prop(settings, name)
+            column.prop(settings, name, **({"text": "Density kg/m³"} if name == "density" else {}))

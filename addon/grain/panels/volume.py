@@ -10,7 +10,7 @@ _ICONS = {'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO', 'OTHER': 'INFO'}
 def draw_volume(layout: UILayout, context: Context) -> None:
     wish = simulations.active(context.scene).volume
     layout.prop(wish, "source")
-    layout.prop(wish, "voxel_size")
+    layout.prop(wish, "voxel_size", text="Voxel (radii)")
     column = layout.column(heading="Grids")
     for name in ("density", "velocity", "dust", "surface"):
         column.prop(wish, name)

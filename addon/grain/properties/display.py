@@ -1,5 +1,5 @@
 """How the sand is shown."""
-from bpy.props import EnumProperty, FloatProperty, IntProperty, PointerProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import Context, Object, PropertyGroup
 
 from ..scene import apply, looks, playback, shapes, simulations
@@ -74,6 +74,10 @@ class GRAIN_PG_display(PropertyGroup):
     shape_source: PointerProperty(
         name="Object", type=Object, poll=_can_be_shape, update=_on_shape,
         description="The object drawn in the place of every grain")
+    use_rest: BoolProperty(
+        name="Rest and Source", default=False, update=_on_display,
+        description="Give every grain the attributes rest (where it was born) and source_id (the number of its source), for "
+                    "shaders and node groups")
     look: EnumProperty(
         name="Look", default='SAND', update=_on_look, items=looks.ITEMS,
         description="The material that new sand gets; choosing one again gives it to the sand there is")

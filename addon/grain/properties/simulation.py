@@ -163,7 +163,7 @@ class GRAIN_PG_simulation(PropertyGroup):
         description="Another number gives another arrangement of the grains")
 
     motion_samples: IntProperty(
-        name="Motion Samples", default=2, min=1, max=16,
+        name="Motion Steps", default=2, min=1, max=16,
         description="How often in a frame the motion of animated colliders is looked at. More follow fast shaking and "
                     "spinning more closely, and take longer when a bake starts")
 

@@ -17,6 +17,10 @@ class GRAIN_PG_source(PropertyGroup):
         name="Painted", default="",
         description="Vertex group or attribute of the vertices that says where it is wet: Moisture is multiplied by it. "
                     "Empty: everywhere alike")
+    use_attributes: BoolProperty(
+        name="Carry Attributes", default=False,
+        description="Colours, UV maps and named attributes of this mesh go onto its grains, under their own names: each grain "
+                    "keeps what the surface has nearest to where it was born")
     use_material: BoolProperty(
         name="Own Material", default=False,
         description="Grains of this source differ from those of the others. Where two kinds touch, the means of their "

@@ -91,6 +91,9 @@ def _usable_folder(simulation: Simulation) -> cache.Path:
     problem = ffi.problem()
     if problem is not None:
         raise BakeRefused(problem)
+    problem = paths.problem(simulation)
+    if problem:
+        raise BakeRefused(problem)
     folder = paths.cache_folder(simulation)
     runtime.state.messages.pop(folder, None)
     return folder

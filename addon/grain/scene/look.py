@@ -40,6 +40,11 @@ def material(kind: str) -> Material:
     return bpy.data.materials.get(look.material) or _make_material(look)
 
 
+# Of colours of dry grains: value and saturation where moisture is 1. Grains that light meets again and again, and the film's own
+# shine, make the heap as dark as wet sand is, about half as bright as dry.
+_WET_VALUE, _WET_SATURATION = 0.3, 1.25
+
+
 def _add(tree: NodeTree, kind: str, x: float, y: float, **settings: object) -> Node:
     node = tree.nodes.new(kind)
     node.location = (x, y)
@@ -97,6 +102,8 @@ def _begin_group(name: str) -> tuple[GeometryNodeTree, Node, Node, Node]:
 
     radius = _add(tree, 'GeometryNodeInputNamedAttribute', -170, -250, data_type='FLOAT')
     radius.inputs["Name"].default_value = "radius"
+    # 3.4 lets an attribute called "radius" through; later versions write the node's own Radius over it.
+    link(_enabled(radius.outputs, "Attribute"), points.inputs["Radius"])
     size = _add(tree, 'ShaderNodeMath', 60, -200, operation='MULTIPLY')
     link(_enabled(radius.outputs, "Attribute"), size.inputs[0])
     link(start.outputs[INPUT_SCALE], size.inputs[1])
@@ -180,6 +187,11 @@ def _make_material(look: Look) -> Material:
     brightness = _spread(tree, parts.outputs[0], -500, 180, look.brightness)
     share = _wet_share(tree)
     link(_times(tree, brightness, share.outputs[0], -330, 60), tone.inputs["Value"])
+    richer = _add(tree, 'ShaderNodeMapRange', -500, -300)  # and of deeper colour
+    richer.inputs["From Min"].default_value, richer.inputs["From Max"].default_value = 1.0, _WET_VALUE
+    richer.inputs["To Min"].default_value, richer.inputs["To Max"].default_value = 1.0, _WET_SATURATION
+    link(share.outputs[0], richer.inputs["Value"])
+    link(richer.outputs[0], tone.inputs["Saturation"])
     link(tone.outputs["Color"], surface.inputs["Base Color"])
     # Wet grains shine: the film of water on them is smooth.
     link(_times(tree, _spread(tree, parts.outputs[1], -350, -60, look.roughness), share.outputs[0], -180, 150),
@@ -213,7 +225,7 @@ def _wet_share(tree: NodeTree) -> Node:
     """Wet sand is darker: water fills the gaps that scatter light. Sand without moisture has none of the attribute."""
     share = _add(tree, 'ShaderNodeMapRange', -700, -240)
     share.name = share.label = "Wet"
-    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, 0.45
+    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, _WET_VALUE
     tree.links.new(_of_grain(tree, "moisture", -1100, -140), share.inputs["Value"])
     return share
 

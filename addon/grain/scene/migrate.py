@@ -20,7 +20,11 @@ def from_single(scene: Scene) -> None:
         simulation = simulations.ensure(scene)
         target = compat.stored_settings(scene, "grain")["simulations"][0]
         for name, value in old.items():
-            target[name] = _plain(value)
+            plain = _plain(value)
+            if name in target:  # from 4.2 on a value of another kind cannot take its place
+                del target[name]
+            if plain != {}:
+                target[name] = plain
         simulation.name = simulations.free_name(simulation, old.get("name", simulations.DEFAULT_NAME))
         for name in simulation.bl_rna.properties.keys():
             curves.rename(scene, f"grain.{name}", f"{simulations.COLLECTION_PATH}[0].{name}")

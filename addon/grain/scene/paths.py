@@ -1,4 +1,6 @@
 """Where a simulation's cache lies."""
+import re
+import sys
 from pathlib import Path
 
 import bpy
@@ -8,6 +10,7 @@ from . import simulations
 from .simulations import Simulation
 
 DEFAULT_FOLDER = "//grain_cache/"
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # a drive, or a share
 
 
 def folder_setting(simulation: Simulation) -> str:
@@ -35,6 +38,15 @@ def temporary_folder(simulation: Simulation) -> Path:
     setting = folder_setting(simulation)
     relative = setting[2:] if setting.startswith("//") else _file_name(simulation.name)
     return (Path(bpy.app.tempdir) / relative.replace("\\", "/")).resolve()
+
+
+def problem(simulation: Simulation) -> str:
+    """Why the folder cannot be used on this system, or ''."""
+    setting = folder_setting(simulation)
+    if sys.platform != "win32" and _WINDOWS.match(setting):
+        return (f"The cache folder {setting} is a path of Windows. Choose a folder of this machine, or empty the setting: "
+                "the cache then lies beside the .blend and moves with it")
+    return ""
 
 
 def holds_cache(folder: Path) -> bool:

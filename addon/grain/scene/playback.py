@@ -14,7 +14,7 @@ from ..engine.between import Between, has_same_grains
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
-from . import apply, bodies, frames, paths, retime, simulations, volumes
+from . import apply, births, bodies, frames, paths, retime, simulations, volumes
 from .simulations import Simulation
 from .units import metres_per_unit
 
@@ -42,6 +42,8 @@ def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[De
         manifest, source = _source(simulation, folder, nearest)
         wanted = manifest.frame_to_show(nearest) if manifest is not None else None
         shown.message = _explain(nearest, folder, manifest, wanted)
+        if manifest is None and paths.problem(simulation):
+            shown.message = Message('WARNING', paths.problem(simulation))
         amount = _amount(simulation, is_render, manifest.particles[wanted] if wanted is not None else 0, source)
         if wanted is None or amount <= 0.0:
             _show_nothing(simulation, item, shown)
@@ -117,6 +119,7 @@ def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Ma
         if coarse is not None and coarse.bodies:
             with CacheFrame(cache.frame_path(folder, part.frame)) as cached:
                 bodies.show(simulation, coarse.bodies, cached, scale, seconds)
+    births.show(item, folder, source, manifest, simulation.display.use_rest, scale)
     shown.frame, shown.stamp, shown.object_name = part.frame, stamp, item.name
 
 

@@ -18,8 +18,10 @@ from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobField, JobObject
+from . import attributes as mesh_attributes
 from . import fields, flow, motion, record, simulations
 from .animate import Curves
+from .attributes import Attribute
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
@@ -41,6 +43,7 @@ class Mesh:
     local: np.ndarray  # float32 (vertices, 3), before the matrix
     key: tuple  # the same mesh in every frame: names and, of instances, their persistent id
     moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1; None: all ones
+    attributes: list[Attribute] = field(default_factory=list)  # of a source that gives them to its grains
 
 
 @dataclass
@@ -199,6 +202,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
         paint = _moisture_paint(item, mesh, owner)
+        found = mesh_attributes.read(mesh) if owner.grain.source.use_attributes and owner.grain.type == 'SOURCE' else []
     finally:
         item.to_mesh_clear()
     if is_instance and len(triangles) == 0:
@@ -208,9 +212,10 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
     corners = triangles.reshape(-1, 3)
     if matrix.is_negative:
         corners = corners[:, ::-1]  # a mirrored object is still wound outward
+        found = [mesh_attributes.mirrored(entry) for entry in found]
     yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
                np.ascontiguousarray(corners), positions.reshape(-1, 3),
-               (owner.name, item.original.name, instance_id), paint)
+               (owner.name, item.original.name, instance_id), paint, found)
 
 
 def _moisture_paint(item: Object, mesh: BlenderMesh, owner: Object) -> Optional[np.ndarray]:
@@ -253,7 +258,8 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
         return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
                          moisture=tidy(mesh.owner.grain.source.moisture), moisture_paint=mesh.moisture_paint,
-                         material=_material(mesh.owner.grain.source))
+                         material=_material(mesh.owner.grain.source),
+                         attributes=[(entry.name, entry.domain, entry.values) for entry in mesh.attributes])
     if role == 'BODY':
         return _body(mesh, positions, scale)
     if role in ('EMITTER', 'KILL'):

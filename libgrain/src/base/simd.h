@@ -271,4 +271,37 @@ SIMD_INLINE uint32_t simd_bits(IntV mask)
 #endif
 }
 
+#if SIMD_IS_AVX2
+// For each set of four lanes, those that are in it first.
+static const int32_t simd_picked_first[16][4] __attribute__((aligned(16), unused)) = {
+    {0, 1, 2, 3}, {0, 1, 2, 3}, {1, 0, 2, 3}, {0, 1, 2, 3}, {2, 0, 1, 3}, {0, 2, 1, 3}, {1, 2, 0, 3}, {0, 1, 2, 3},
+    {3, 0, 1, 2}, {0, 3, 1, 2}, {1, 3, 0, 2}, {0, 1, 3, 2}, {2, 3, 0, 1}, {0, 2, 3, 1}, {1, 2, 3, 0}, {0, 1, 2, 3}};
+#endif
+
+/// Stores the lanes whose bit is set side by side, in their order; returns how many. There is room for a whole vector,
+/// what is behind them means nothing.
+SIMD_INLINE int simd_store_picked(int32_t *to, IntV v, uint32_t bits)
+{
+#if SIMD_IS_AVX512
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)bits, (__m512i)v));
+    return __builtin_popcount(bits);
+#elif SIMD_IS_AVX2
+    __m128 half[2];
+    memcpy(half, &v, sizeof half);
+    int taken = __builtin_popcount(bits & 15);
+    for (int i = 0; i < 2; i++) {
+        __m128i order = _mm_load_si128((const __m128i *)simd_picked_first[bits >> 4 * i & 15]);
+        _mm_storeu_ps((float *)(to + i * taken), _mm_permutevar_ps(half[i], order));
+    }
+    return taken + __builtin_popcount(bits >> 4);
+#else
+    int taken = 0;
+    for (int lane = 0; lane < SIMD_LANES; lane++) { // no branch: nobody could foretell it
+        to[taken] = v[lane];
+        taken += (int)(bits >> lane & 1);
+    }
+    return taken;
+#endif
+}
+
 #endif

@@ -59,10 +59,7 @@ int SIMD_NAME(upsample_gather)(const float *x, const float *y, const float *z, i
         FloatV dz = outside(simd_load(z + i), box->low[2], box->high[2]);
         uint32_t near = simd_bits(dx * dx + dy * dy + dz * dz < limit2);
         if (end - i < SIMD_LANES) near &= ((uint32_t)1 << (end - i)) - 1;
-        for (int lane = 0; lane < SIMD_LANES; lane++) { // no branch: nobody could foretell it
-            out[taken] = (int32_t)i + lane;
-            taken += (int)(near >> lane & 1);
-        }
+        taken += simd_store_picked(out + taken, simd_set1_int((int32_t)i) + simd_lane_index(), near);
     }
     *begin = i < end ? i : end;
     return taken;

@@ -67,6 +67,17 @@ static int32_t move_balls(const Dem *dem, int64_t first, int64_t last, float sec
     return left;
 }
 
+static int32_t move_grains(const Dem *dem, int64_t first, int64_t last, float seconds)
+{
+    if (!dem->sleep.is_allowed) return SIMD_CALL(dem_grains)(dem, first, last, seconds);
+    int64_t begin, end = first / DEM_SLEEP_RUN;
+    int32_t left = 0;
+    while (next_awake(dem->sleep.grains, &begin, &end, parallel_block_count(last, DEM_SLEEP_RUN)))
+        left |= SIMD_CALL(dem_grains)(dem, begin * DEM_SLEEP_RUN, parallel_block_end(end - 1, DEM_SLEEP_RUN, last),
+                                      seconds);
+    return left;
+}
+
 void dem_move_all(Dem *dem, float seconds)
 {
     int32_t left = 0;
@@ -78,7 +89,7 @@ void dem_move_all(Dem *dem, float seconds)
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(dem->grain_count, GRAIN_BLOCK))
     {
         int64_t last = parallel_block_end(block, GRAIN_BLOCK, dem->grain_count);
-        if (SIMD_CALL(dem_grains)(dem, block * GRAIN_BLOCK, last, seconds))
+        if (move_grains(dem, block * GRAIN_BLOCK, last, seconds))
             __atomic_store_n(&left, 1, __ATOMIC_RELAXED);
     }
     dem->must_list |= left;

@@ -13,12 +13,8 @@ GrainResult dem_sleep_create(Dem *dem)
 {
     DemSleep *sleep = &dem->sleep;
     double gravity = (double)vec3_length(dem->def.gravity);
-    // Laws without memory never rest, they creep; grains of several balls would have to sleep as one.
-    int has_grains = dem->grain_count > 0;
-    for (int i = 0; i < dem->def.shape_count && dem->def.smallest_born > 0.0f; i++)
-        has_grains |= dem->shapes[i].ball_count > 1;
-    sleep->is_allowed =
-        dem->def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING && !has_grains && !dem->adaptive;
+    // Laws without memory never rest, they creep.
+    sleep->is_allowed = dem->def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING && !dem->adaptive;
     sleep->speed_squared_over_radius = (float)(REST_PART * REST_PART * gravity);
     return dem_sleep_reserve(dem);
 }
@@ -55,6 +51,7 @@ void dem_sleep_free(Dem *dem)
     alloc_free(dem->sleep.quiet_before);
     alloc_free(dem->sleep.balls);
     alloc_free(dem->sleep.pairs);
+    alloc_free(dem->sleep.grains);
 }
 
 void dem_sleep_sort(Dem *dem)
@@ -97,6 +94,44 @@ static void stop_ball(DemBall *ball)
     memset(ball->spin, 0, sizeof ball->spin);
 }
 
+static int is_grain_undisturbed(const Dem *dem, int64_t grain)
+{
+    int32_t id = dem->grain_id[grain];
+    for (int32_t ball = dem->grain_first[id]; ball < dem->grain_first[id + 1]; ball++)
+        if (!is_undisturbed(dem, dem->place[ball])) return 0;
+    return 1;
+}
+
+static void stop_grain(Dem *dem, int64_t place)
+{
+    DemGrain *grain = &dem->grains[place];
+    int32_t id = dem->grain_id[place];
+    memset(grain->velocity, 0, sizeof grain->velocity);
+    memset(grain->momentum, 0, sizeof grain->momentum);
+    memset(grain->spin, 0, sizeof grain->spin);
+    for (int32_t ball = dem->grain_first[id]; ball < dem->grain_first[id + 1]; ball++)
+        stop_ball(&dem->balls[dem->place[ball]]);
+}
+
+static void choose_grains(Dem *dem)
+{
+    PARALLEL_FOR(dem->threads, run, parallel_block_count(dem->grain_count, DEM_SLEEP_RUN))
+    {
+        int64_t first = run * DEM_SLEEP_RUN, last = parallel_block_end(run, DEM_SLEEP_RUN, dem->grain_count);
+        int sleeps = 1;
+        for (int64_t g = first; g < last && sleeps; g++) sleeps = is_grain_undisturbed(dem, g);
+        for (int64_t g = first; g < last && sleeps; g++) stop_grain(dem, g);
+        dem->sleep.grains[run] = (uint8_t)sleeps;
+    }
+}
+
+// What a ball alone is free to do, one of a grain does with it.
+static int may_sleep(const Dem *dem, int64_t ball)
+{
+    int32_t grain = dem->body ? dem->body[ball] : -1;
+    return grain < 0 ? is_undisturbed(dem, ball) : dem->sleep.grains[grain / DEM_SLEEP_RUN];
+}
+
 static void choose_balls(Dem *dem)
 {
     DemSleep *sleep = &dem->sleep;
@@ -104,7 +139,7 @@ static void choose_balls(Dem *dem)
     {
         int64_t first = run * DEM_SLEEP_RUN, last = parallel_block_end(run, DEM_SLEEP_RUN, dem->count);
         int sleeps = 1;
-        for (int64_t i = first; i < last && sleeps; i++) sleeps = is_undisturbed(dem, i);
+        for (int64_t i = first; i < last && sleeps; i++) sleeps = may_sleep(dem, i);
         for (int64_t i = first; i < last && sleeps; i++) stop_ball(&dem->balls[i]);
         sleep->balls[run] = (uint8_t)sleeps;
     }
@@ -132,6 +167,9 @@ GrainResult dem_sleep_choose(Dem *dem)
     DemSleep *sleep = &dem->sleep;
     if (!sleep->is_allowed) return GRAIN_OK;
     TRY(alloc_grow((void **)&sleep->pairs, &sleep->pairs_capacity, dem_round_up(dem->pairs.count) / DEM_SLEEP_RUN, 1));
+    TRY(alloc_grow((void **)&sleep->grains, &sleep->grains_capacity,
+                   parallel_block_count(dem->grain_count, DEM_SLEEP_RUN), 1));
+    choose_grains(dem);
     choose_balls(dem);
     choose_pairs(dem);
     return GRAIN_OK;

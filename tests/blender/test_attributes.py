@@ -1,0 +1,79 @@
+"""Colours, UV maps and attributes of a source reach its particles and grains, and stay with them."""
+from pathlib import Path
+
+import bpy
+import numpy as np
+import support
+
+
+def painted_scene(folder: Path, last_frame: int = 4) -> bpy.types.Scene:
+    """Red grows from left to right, the face attribute tells the top, the UV map is the place seen from above."""
+    scene = support.small_scene(last_frame)
+    mesh = bpy.data.objects["Block"].data
+    paint = mesh.attributes.new("Paint", 'FLOAT_COLOR', 'POINT')
+    for vertex, entry in zip(mesh.vertices, paint.data):
+        entry.color = (vertex.co.x / 0.16 + 0.5, 0.0, 0.25, 1.0)
+    top = mesh.attributes.new("top", 'FLOAT', 'FACE')
+    for face, entry in zip(mesh.polygons, top.data):
+        entry.value = float(face.normal.z > 0.5)
+    layer = mesh.uv_layers.new(name="UVMap")
+    for loop, entry in zip(mesh.loops, layer.data):
+        entry.uv = mesh.vertices[loop.vertex_index].co[:2]
+    bpy.data.objects["Block"].grain.source.use_attributes = True
+    support.save(folder)
+    return scene
+
+
+def values(scene: bpy.types.Scene, name: str, member: str, width: int) -> np.ndarray:
+    data = scene.grain.active.sand_object.data.attributes[name].data
+    found = np.empty(len(data) * width, np.float32)
+    data.foreach_get(member, found)
+    return found.reshape(-1, width)
+
+
+def positions(scene: bpy.types.Scene) -> np.ndarray:
+    found = np.empty(len(scene.grain.active.sand_object.data.vertices) * 3, np.float32)
+    scene.grain.active.sand_object.data.vertices.foreach_get("co", found)
+    return found.reshape(-1, 3)
+
+
+def test_particles_have_the_colour_of_where_they_were_born(folder: Path) -> None:
+    scene = painted_scene(folder)
+    bpy.ops.grain.bake()
+    scene.frame_set(1)
+    place = positions(scene)
+    red = values(scene, "Paint", "color", 4)
+    # Each takes the nearest point of the surface; those whose nearest face is above, below, in front or behind have their own x.
+    error = np.abs(red[:, 0] - (place[:, 0] / 0.16 + 0.5))
+    assert np.median(error) < 0.02 and np.allclose(red[:, 2], 0.25, atol=1e-3), np.median(error)
+    assert np.median(np.abs(values(scene, "UVMap", "vector", 2)[:, 0] - place[:, 0])) < 0.005
+    assert 0.05 < values(scene, "top", "value", 1).mean() < 0.9
+    scene.frame_set(4)
+    assert np.array_equal(values(scene, "Paint", "color", 4), red), "a grain keeps its colour"
+    scene.grain.active.display.use_rest = True
+    assert np.allclose(values(scene, "rest", "vector", 3), place, atol=1e-5)
+    assert {entry.value for entry in scene.grain.active.sand_object.data.attributes["source_id"].data} == {0}
+
+
+def test_render_grains_have_them_too(folder: Path) -> None:
+    scene = painted_scene(folder, 2)
+    scene.grain.active.use_upsample, scene.grain.active.grains_per_particle = True, 8
+    bpy.ops.grain.bake()
+    for amount in (100.0, 25.0):
+        scene.grain.active.display.viewport_amount = amount
+        scene.frame_set(1)
+        place, red = positions(scene), values(scene, "Paint", "color", 4)
+        assert len(place) == len(red) and np.median(np.abs(red[:, 0] - (place[:, 0] / 0.16 + 0.5))) < 0.03
+
+
+def test_a_changed_colour_is_a_changed_source(folder: Path) -> None:
+    from grain.scene import baking
+    scene = painted_scene(folder, 2)
+    bpy.ops.grain.bake()
+    bpy.ops.grain.bake()  # nothing changed
+    bpy.data.objects["Block"].data.attributes["Paint"].data[0].color = (0.0, 1.0, 0.0, 1.0)
+    try:
+        baking.start(scene.grain.active, bpy.context.view_layer, False)
+        raise AssertionError("other colours")
+    except baking.BakeRefused as error:
+        assert "'Block'" in str(error), error
