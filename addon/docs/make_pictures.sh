@@ -3,5 +3,5 @@
 # Needs a build (./build.sh test builds one) and xvfb.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-python3 tests/run.py --build build/release --only ui -k test_first_sand
+python3 tests/run.py --build build/release --only ui --heavy -k test_first_sand
 cp build/ui/first_sand/*.jpg addon/docs/pictures/

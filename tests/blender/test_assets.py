@@ -42,7 +42,9 @@ def test_assets_are_of_this_version(_: Path) -> None:
         kept = next(item for item in materials if item.name == entry.material)
         kept.name = "kept"
         made = look.material(kind)
-        assert made != kept and len(made.node_tree.nodes) == len(kept.node_tree.nodes), f"{kind}: run addon/make_assets.py"
+        # From 4.0 on Blender adds nodes when it reads materials of before.
+        is_same = bpy.app.version >= (4, 0, 0) or len(made.node_tree.nodes) == len(kept.node_tree.nodes)
+        assert made != kept and is_same, f"{kind}: run addon/make_assets.py"
         ramps = [[(round(element.position, 4), *(round(c, 4) for c in element.color)) for element in
                   next(node for node in item.node_tree.nodes if node.type == 'VALTORGB').color_ramp.elements]
                  for item in (made, kept)]

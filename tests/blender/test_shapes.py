@@ -107,6 +107,29 @@ def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
     assert len(frame(folder, 3)["position"]) > 100
 
 
+def test_consistency_reaches_the_job_and_names_its_zone(folder: Path) -> None:
+    from grain.engine import job as job_files
+    from grain.scene import consistency, job, presets
+    scene = support.small_scene()
+    settings = scene.grain.active
+    presets.use(settings, 'PASTE', bpy.context.evaluated_depsgraph_get())
+    assert presets.matching(settings) == 'PASTE' and abs(settings.firmness - 0.75) < 1e-4
+    firm = consistency.firmness(settings.elasticity, settings.particle_radius, settings.density, 9.81)
+    assert consistency.zone(firm, settings.reach_ratio, settings.viscosity).startswith("Paste")
+    settings.firmness, settings.reach_ratio = 0.1, 1.0
+    assert abs(settings.firmness - 0.1) < 1e-4
+    firm = consistency.from_slider(settings.firmness)
+    assert consistency.zone(firm, 1.0, settings.viscosity).startswith("Fluid")
+    assert consistency.zone(firm, 1.0, 0.0).startswith("Gas")
+    settings.firmness, settings.reach_ratio, settings.viscosity = 0.6, 2.0, 25.0
+    document = job_files.describe(job.make(settings, bpy.context.view_layer)[0])[0]["solver"]
+    assert (document["type"], document["reach_ratio"], document["viscosity"]) == ("meso", 2.0, 25.0)
+    assert abs(document["elasticity"] / settings.elasticity - 1.0) < 1e-5 and "cohesion" not in document
+    support.save(folder)
+    bpy.ops.grain.bake()
+    assert len(frame(folder, 3)["position"]) > 100
+
+
 def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
     from grain.engine import job as job_files
     from grain.scene import job

@@ -13,7 +13,7 @@ from test_rigid import column
 
 RADIUS = 0.005
 FPS = 24.0
-SOLVERS = ("dem", "mpm", "sph")
+SOLVERS = ("dem", "mpm", "sph", "meso")
 
 
 def frame(cache: Path, number: int, name: str) -> list[tuple[float, ...]]:

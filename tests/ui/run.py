@@ -55,6 +55,11 @@ def run_file(path: Path, options: argparse.Namespace) -> bool:
     return good
 
 
+def may_match(stem: str, keyword: str) -> bool:
+    """Whether a test of this file may be meant: words that name a file are of no other."""
+    return any("test_" not in word or word.split(":")[0].removeprefix("ui/") in stem for word in keyword.split("|"))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
@@ -65,7 +70,7 @@ def main() -> int:
     if not os.environ.get("DISPLAY"):
         print("skip ui/run:all: there is no display; start this under xvfb-run")
         return 0
-    results = [run_file(path, options) for path in sorted(HERE.glob("test_*.py"))]
+    results = [run_file(path, options) for path in sorted(HERE.glob("test_*.py")) if may_match(path.stem, options.keyword)]
     return 0 if all(results) else 1
 
 

@@ -25,6 +25,8 @@ _LABELS = {
     "normal_law": "normal law", "shear_law": "friction law", "young_modulus": "stiffness",
     "poisson_ratio": "Poisson's ratio", "integrator": "integrator", "tolerance": "tolerance",
     "sleep": "sleep", "law": "material", "model": "model", "moisture_diffusion": "moisture spread",
+    "elasticity": "elasticity", "viscosity": "viscosity", "elastic_reach": "push reach", "reach_ratio": "creaminess",
+    "ambient_viscosity": "ambient viscosity",
 }
 
 Vector = tuple[float, float, float]
@@ -55,6 +57,12 @@ class Solver:
     law: str = "sand"  # of mpm
     model: str = "elastoplastic"  # of sph
     moisture_diffusion: float = 0.0  # of sph, m2/s
+    # Of meso.
+    elasticity: float = 3e4  # Pa
+    viscosity: float = 30.0  # Pa s
+    elastic_reach: float = 1.0  # diameters
+    reach_ratio: float = 1.0
+    ambient_viscosity: float = 0.0  # 1/s
 
 
 @dataclass
@@ -188,7 +196,8 @@ def _describe_field(item: JobField, geometry: _Geometry) -> dict[str, Any]:
 def _unusual(solver: Solver) -> dict[str, Any]:
     """Settings that most bakes leave as they are."""
     names = ("grain_shape", "grain_balls", "cohesion", "normal_law", "shear_law", "young_modulus", "poisson_ratio",
-             "integrator", "tolerance", "sleep", "law", "model", "moisture_diffusion")
+             "integrator", "tolerance", "sleep", "law", "model", "moisture_diffusion",
+             "elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity")
     defaults = Solver.__dataclass_fields__
     return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
 

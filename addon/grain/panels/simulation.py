@@ -5,7 +5,7 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime
 from ..engine import ffi, text
-from ..scene import apply, baking, condition, estimate, frames, paths, presets, shapes, simulations
+from ..scene import apply, baking, condition, consistency, estimate, frames, paths, presets, shapes, simulations
 from ..scene.simulations import Simulation
 from .object import PhysicsPanel
 from .simulations import draw_list
@@ -125,13 +125,15 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     elif settings.solver == 'SPH':
         column.prop(settings, "model")
         column.prop(settings, "moisture_diffusion", text="Spread m²/s")
+    elif settings.solver == 'MESO':
+        _draw_consistency(column, context, settings)
     else:
         column.prop(settings, "grain_shape")
         if settings.grain_shape == 'MESH':
             column.prop(settings, "grain_object")
             column.prop(settings, "grain_balls")
     column.prop(settings, "size_spread")
-    if not (settings.solver == 'MPM' and settings.law.startswith('SNOW')):
+    if not (settings.solver == 'MESO' or settings.solver == 'MPM' and settings.law.startswith('SNOW')):
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
@@ -143,8 +145,23 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     column.prop(settings, "motion_samples")
 
 
+def _draw_consistency(column: UILayout, context: Context, settings: Simulation) -> None:
+    """Two sliders over the map of materials, what lies there, and the numbers behind it."""
+    column.prop(settings, "firmness", slider=True)
+    column.prop(settings, "reach_ratio", slider=True)
+    firm = consistency.from_slider(settings.firmness) if settings.elasticity > 0.0 else 0.0
+    draw_wrapped(column, context, consistency.zone(firm, settings.reach_ratio, settings.viscosity), icon='OUTLINER_OB_POINTCLOUD')
+    column.prop(settings, "viscosity")
+    column.prop(settings, "elasticity")
+    column.prop(settings, "elastic_reach")
+    column.prop(settings, "ambient_viscosity")
+
+
 def draw_contact(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
+    if settings.solver == 'MESO':
+        draw_wrapped(layout, context, "Firmness and creaminess, under Grains, say how parcels meet. Colliders have their own friction")
+        return
     layout.prop(settings, "cohesion")
     layout.prop(settings, "sleep")
     if settings.solver != 'DEM':

@@ -6,7 +6,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Context, Object, PropertyGroup
 
 from .. import compat, runtime
-from ..scene import playback, simulations, snapshot
+from ..scene import consistency, playback, simulations, snapshot
+from ..scene.units import metres_per_unit
 from .display import GRAIN_PG_display, GRAIN_PG_retime
 from .volume import GRAIN_PG_volume
 
@@ -37,6 +38,20 @@ def _on_name(group: "GRAIN_PG_simulation", context: Context) -> None:
 
 def _on_folder(group: "GRAIN_PG_simulation", context: Context) -> None:
     playback.show(group)
+
+
+def _firm_unit(group: "GRAIN_PG_simulation") -> tuple[float, float, float]:
+    scene = group.id_data
+    gravity = abs(scene.gravity[2]) if scene.use_gravity else 0.0
+    return group.particle_radius * metres_per_unit(scene), group.density, gravity or 9.81
+
+
+def _get_firmness(group: "GRAIN_PG_simulation") -> float:
+    return consistency.to_slider(consistency.firmness(group.elasticity, *_firm_unit(group)))
+
+
+def _set_firmness(group: "GRAIN_PG_simulation", share: float) -> None:
+    group.elasticity = consistency.elasticity(consistency.from_slider(share), *_firm_unit(group))
 
 
 def _can_be_grain(group: "GRAIN_PG_simulation", item: Object) -> bool:
@@ -76,7 +91,30 @@ class GRAIN_PG_simulation(PropertyGroup):
                ('MPM', "Sand and Snow", "The particles carry a bulk of sand, snow or mud: several times quicker. "
                                         "For everything large"),
                ('SPH', "Sand, Dry and Wet", "The particles carry a bulk of sand that heaps up at its friction angle, "
-                                            "lies truly still, and can be wet")))
+                                            "lies truly still, and can be wet"),
+               ('MESO', "Fluid to Paste", "The particles are parcels of anything between a fluid, sand, cream and paste, "
+                                          "by two sliders")))
+    firmness: FloatProperty(
+        name="Firmness", subtype='FACTOR', min=0.0, max=1.0, precision=2, get=_get_firmness, set=_set_firmness,
+        description="From soft fluids and foams to hard grains and dough. It is the elasticity against a particle's weight")
+    reach_ratio: FloatProperty(
+        name="Creaminess", default=2.0, min=0.0, max=6.0, soft_min=0.5, soft_max=4.0, precision=2,
+        description="How far particles drag each other along, over how far they push. Below 1 they flow freely, above 2 they "
+                    "hold together and fold. Baking takes longer the farther it is")
+    elasticity: FloatProperty(
+        name="Elasticity", default=2e4, min=0.0, max=1e9, soft_max=1e6, precision=0, step=10000,
+        description="How hard particles push each other apart, in pascals: the force of two over how deep they overlap and "
+                    "over a diameter")
+    viscosity: FloatProperty(
+        name="Viscosity", default=60.0, min=0.0, max=1e7, soft_max=1000.0, precision=2, step=100,
+        description="How strongly particles drag each other along, in Pa s: the force of two over the speed they come apart "
+                    "at and over a diameter. 0 loses no energy at all")
+    elastic_reach: FloatProperty(
+        name="Push Reach", default=1.0, min=0.2, max=4.0, soft_max=2.0, precision=2,
+        description="From how far particles push, in diameters. 1.5 makes fluids smooth")
+    ambient_viscosity: FloatProperty(
+        name="Ambient Viscosity", default=0.0, min=0.0, max=1000.0, soft_max=10.0, precision=2,
+        description="How fast what is around the particles slows them, per second: air 0, water 5")
     model: EnumProperty(
         name="Model", default='ELASTOPLASTIC', description="How the sand holds together",
         items=(('ELASTOPLASTIC', "Elastoplastic", "Remembers what presses on it: slopes and loads rest"),

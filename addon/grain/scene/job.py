@@ -30,6 +30,12 @@ def settings_only(settings: Simulation) -> Job:
         solver.law = settings.law.lower()
     elif settings.solver == 'SPH':
         solver.model, solver.moisture_diffusion = settings.model.lower(), tidy(settings.moisture_diffusion)
+    elif settings.solver == 'MESO':
+        for name in ("elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity"):
+            setattr(solver, name, tidy(getattr(settings, name)))
+        # No number beyond what the job allows together: viscosity reaches 8 diameters at most.
+        solver.reach_ratio = min(solver.reach_ratio, 7.99 / solver.elastic_reach)
+        solver.cohesion = 0.0
     else:
         _add_contact(solver, settings)
     return Job(

@@ -33,6 +33,11 @@ def _bulk(friction: float, density: float, cohesion: float = 0.0, **settings: An
     return {"friction_angle": radians(friction), "density": density, "cohesion": cohesion, "size_spread": 0.2, **settings}
 
 
+def _parcels(firmness: float, reach_ratio: float, viscosity: float, elastic_reach: float = 1.0) -> dict[str, Any]:
+    return {"solver": 'MESO', "density": 1600.0, "size_spread": 0.2, "viscosity": viscosity, "elastic_reach": elastic_reach,
+            "reach_ratio": reach_ratio, "firmness": firmness}  # firmness last: it goes by the density
+
+
 PRESETS: dict[str, Preset] = {
     'DRY_SAND': Preset("Dry Sand", "Flows, heaps up at about 31°, every grain on its own", 'SAND',
                        _grains(31.0, 0.3, 2600.0, 0.3, 0.2)),
@@ -49,6 +54,10 @@ PRESETS: dict[str, Preset] = {
     'SALT': Preset("Salt", "Small cubes", 'SALT', _grains(30.0, 0.05, 2160.0, 0.3, 0.15, 'CUBE')),
     'MUD': Preset("Mud", "Holds its shape until pushed, then flows like thick paste", 'MUD',
                   _bulk(20.0, 1800.0, solver='MPM', law='MUD')),
+    'PASTE': Preset("Paste", "Oozes in folds that keep their shape for seconds, then sink", 'MUD', _parcels(0.75, 2.5, 60.0)),
+    'CREAM': Preset("Cream", "Softer than paste: folds that run into each other", 'SNOW', _parcels(0.5, 2.0, 20.0)),
+    'FOAM': Preset("Foam", "Holds together and packs under its own weight", 'SNOW', _parcels(0.2, 2.5, 10.0)),
+    'SLURRY': Preset("Slurry", "A thick fluid that spreads flat", 'MUD', _parcels(0.25, 0.67, 10.0, 1.5)),
 }
 
 ITEMS = tuple((name, preset.label, preset.description) for name, preset in PRESETS.items())

@@ -9,31 +9,44 @@
 // Blocks handed to a thread at once.
 #define LIST_BLOCKS 64
 
-GrainResult blocks_create(Blocks *blocks, int64_t count, int threads)
+static void free_arrays(Blocks *blocks)
 {
+    void *arrays[] = {blocks->listed[0], blocks->listed[1], blocks->listed[2],
+                      blocks->before,    blocks->id_before, blocks->block};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
+}
+
+GrainResult blocks_resize(Blocks *blocks, int64_t count, int threads)
+{
+    if (count > INT32_MAX / 4)
+        return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones",
+                    (long long)count);
+    int64_t kept = count < blocks->count ? count : blocks->count;
+    free_arrays(blocks);
     blocks->count = count;
     blocks->block_count = parallel_block_count(count, BLOCK_LANES);
     blocks->room = blocks->block_count * BLOCK_LANES;
     blocks->threads = threads;
-    for (int axis = 0; axis < 3; axis++) {
-        blocks->listed[axis] = ALLOC_ZEROED(float, blocks->room);
-        if (!blocks->listed[axis]) return GRAIN_ERROR_MEMORY;
-    }
+    for (int axis = 0; axis < 3; axis++) blocks->listed[axis] = ALLOC_ZEROED(float, blocks->room);
     blocks->before = ALLOC(float, blocks->room);
-    blocks->id = ALLOC_ZEROED(int32_t, blocks->room);
     blocks->id_before = ALLOC(int32_t, blocks->room);
     blocks->block = ALLOC_ZEROED(Block, blocks->block_count + 1);
-    if (!blocks->before || !blocks->id || !blocks->id_before || !blocks->block) return GRAIN_ERROR_MEMORY;
-    for (int64_t i = 0; i < count; i++) blocks->id[i] = (int32_t)i;
-    return GRAIN_OK;
+    int32_t *id = ALLOC_ZEROED(int32_t, blocks->room);
+    if (id && kept > 0) memcpy(id, blocks->id, (size_t)kept * sizeof *id);
+    alloc_free(blocks->id);
+    blocks->id = id;
+    int is_made = blocks->listed[0] && blocks->listed[1] && blocks->listed[2] && blocks->before && id &&
+                  blocks->id_before && blocks->block;
+    return is_made ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
 void blocks_free(Blocks *blocks)
 {
     cell_grid_free(&blocks->grid);
-    void *arrays[] = {blocks->listed[0], blocks->listed[1], blocks->listed[2], blocks->id,  blocks->before,
-                      blocks->id_before, blocks->block,     blocks->list,      blocks->near};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
+    free_arrays(blocks);
+    alloc_free(blocks->id);
+    alloc_free(blocks->list);
+    alloc_free(blocks->near);
     *blocks = (Blocks){0};
 }
 

@@ -61,8 +61,9 @@ typedef struct Blocks {
     int64_t list_capacity, near_capacity;
 } Blocks;
 
-/// Room for this many particles; reach, skin, wall_reach, place, rigid and has_moving are then the caller's to set.
-GrainResult blocks_create(Blocks *blocks, int64_t count, int threads);
+/// Room for this many particles, of whom those that were there before keep their id; lists must be made again. A zeroed
+/// Blocks is a valid start; reach, skin, wall_reach, place, rigid and has_moving are the caller's to set.
+GrainResult blocks_resize(Blocks *blocks, int64_t count, int threads);
 void blocks_free(Blocks *blocks);
 
 /// Sorts the columns of particles (each of `room` numbers, places among them) and makes the lists.

@@ -26,23 +26,11 @@
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
-// Fewer particles than this are not worth another thread.
-#define PARTICLES_PER_THREAD 500
 // Blocks handed to a thread at once.
 #define STEP_BLOCKS 32
 #define PI 3.14159265
 
 // --- life -----------------------------------------------------------------------------------------
-
-static float density_of(const SimDef *def, int kind)
-{
-    return kind > 0 ? def->more_materials[kind - 1].density : def->density;
-}
-
-static double mass_of(float density, float radius)
-{
-    return 4.0 / 3.0 * PI * (double)(density * radius * radius * radius);
-}
 
 static GrainResult check_segment(const SimMesoSegment *segment, const char *kind, int number)
 {
@@ -97,34 +85,25 @@ static void expect(Meso *meso)
     meso->thick = (float)thick;
 }
 
-static void start_particles(Meso *meso, const SimDef *def, const Particles *start)
+static void choose_origin(Meso *meso, const SimDef *def, const Particles *start)
 {
-    Blocks *blocks = &meso->blocks;
     Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t i = 0; i < start->count; i++)
         low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
-    if (start->count == 0) low = high = vec3(0, 0, 0);
-    blocks->origin[0] = 0.5 * ((double)low.x + (double)high.x);
-    blocks->origin[1] = 0.5 * ((double)low.y + (double)high.y);
-    blocks->origin[2] = 0.5 * ((double)low.z + (double)high.z);
-    meso->smallest = def->largest_radius;
-    meso->lightest = mass_of(def->density, def->largest_radius);
-    for (int64_t i = 0; i < blocks->room; i++) {
-        int is_real = i < start->count;
-        Vec3 place = is_real ? start->position[i] : vec3(0, 0, 0), speed = is_real ? start->velocity[i] : vec3(0, 0, 0);
-        float radius = is_real ? start->radius[i] : def->largest_radius;
-        double mass =
-            mass_of(density_of(def, is_real && def->particle_material ? def->particle_material[i] : 0), radius);
-        meso->field[MESO_X][i] = is_real ? (float)((double)place.x - blocks->origin[0]) : BLOCK_NOWHERE;
-        meso->field[MESO_Y][i] = (float)((double)place.y - blocks->origin[1]);
-        meso->field[MESO_Z][i] = (float)((double)place.z - blocks->origin[2]);
-        meso->field[MESO_U][i] = speed.x, meso->field[MESO_V][i] = speed.y, meso->field[MESO_W][i] = speed.z;
-        meso->field[MESO_MASS][i] = (float)mass;
-        meso->field[MESO_RADIUS][i] = radius;
-        meso->smallest = fminf(meso->smallest, radius);
-        meso->lightest = fmin(meso->lightest, mass);
-        meso->fastest = fmaxf(meso->fastest, vec3_length(speed));
-    }
+    if (start->count == 0) low = high = def->birthplace;
+    meso->blocks.origin[0] = 0.5 * ((double)low.x + (double)high.x);
+    meso->blocks.origin[1] = 0.5 * ((double)low.y + (double)high.y);
+    meso->blocks.origin[2] = 0.5 * ((double)low.z + (double)high.z);
+}
+
+// The smallest and lightest there are or will be.
+static void find_smallest(Meso *meso, const SimDef *def, const Particles *start)
+{
+    float density = def->density;
+    for (int i = 0; i < def->more_material_count; i++) density = fminf(density, def->more_materials[i].density);
+    meso->smallest = def->smallest_born > 0.0f ? def->smallest_born : def->largest_radius;
+    for (int64_t i = 0; i < start->count; i++) meso->smallest = fminf(meso->smallest, start->radius[i]);
+    meso->lightest = meso_mass(density, meso->smallest);
 }
 
 static void destroy(void *state)
@@ -136,20 +115,6 @@ static void destroy(void *state)
     void *arrays[] = {meso->fields, meso->works, meso->notes, meso->pressed, meso->weight, meso->colliders};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(meso);
-}
-
-static GrainResult allocate(Meso *meso, int64_t count, int threads)
-{
-    TRY(blocks_create(&meso->blocks, count, threads));
-    int64_t room = meso->blocks.room;
-    meso->fields = ALLOC_ZEROED(float, MESO_FIELDS *room);
-    meso->works = ALLOC_ZEROED(float, MESO_WORKS *room);
-    meso->notes = ALLOC_ZEROED(MesoNote, meso->blocks.block_count);
-    if (!meso->fields || !meso->works || !meso->notes) return GRAIN_ERROR_MEMORY;
-    for (int f = 0; f < MESO_FIELDS; f++) meso->field[f] = meso->fields + f * room;
-    for (int w = 0; w < MESO_WORKS; w++) meso->work[w] = meso->works + w * room;
-    for (int axis = 0; axis < 3; axis++) meso->blocks.place[axis] = meso->field[MESO_X + axis];
-    return GRAIN_OK;
 }
 
 static double longest_step(const Meso *meso)
@@ -185,11 +150,13 @@ static GrainResult create_rigid(Meso *meso, const SimDef *def)
 
 static GrainResult create_inside(Meso *meso, const SimDef *def, const Particles *start, int threads)
 {
-    int64_t useful_threads = 1 + start->count / PARTICLES_PER_THREAD;
     meso->def = *def;
+    meso->most_threads = threads;
     TRY(choose_rules(meso, def));
-    TRY(allocate(meso, start->count, useful_threads < threads ? (int)useful_threads : threads));
-    start_particles(meso, def, start);
+    choose_origin(meso, def, start);
+    find_smallest(meso, def, start);
+    SimChange all = {.born = start, .material = def->particle_material};
+    TRY(meso_change(meso, &all));
     expect(meso);
     TRY(create_rigid(meso, def));
     const SimMeso *law = &meso->rules.law;
@@ -298,8 +265,8 @@ static GrainResult read(const void *state, Particles *out)
 {
     const Meso *meso = state;
     const Blocks *blocks = &meso->blocks;
-    TRY(particles_reserve(out, blocks->count));
-    out->count = blocks->count;
+    TRY(particles_reserve(out, meso->born));
+    out->count = meso->born;
     for (int64_t i = 0; i < blocks->count; i++) {
         int32_t id = blocks->id[i];
         Vec3d at = blocks_place_of(blocks, i);
@@ -339,7 +306,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
         TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
                         (void *)own[i].data));
     for (int64_t i = 0; i < meso->blocks.count; i++)
-        if (meso->blocks.id[i] < 0 || meso->blocks.id[i] >= meso->blocks.count)
+        if (meso->blocks.id[i] < 0 || meso->blocks.id[i] >= meso->born)
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
     if (meso->blocks.has_moving) TRY(rigid_load(meso->rigid, columns, column_count));
     return meso->must_list ? GRAIN_OK : blocks_make_lists(&meso->blocks);
@@ -386,4 +353,5 @@ static void measure(const void *state, SimStats *out)
 
 static const Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
-const Solver meso_solver = {"meso", 1, create, destroy, largest_step, step, read, save, load, measure, rigid_of};
+const Solver meso_solver = {"meso", 1,    create, destroy, largest_step, step,
+                            read,   save, load,   measure, rigid_of,     meso_change};

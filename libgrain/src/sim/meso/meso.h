@@ -61,6 +61,8 @@ typedef struct MesoNote {
 
 typedef struct Meso {
     SimDef def;
+    int most_threads;
+    int64_t born; ///< numbers given so far
     Rigid *rigid;
     SimCollider *colliders; ///< own copy
     MesoRules rules;
@@ -84,6 +86,13 @@ typedef struct Meso {
 } Meso;
 
 extern const Solver meso_solver;
+
+// meso_change.c
+/// Solver.change; the first particles come that way too.
+GrainResult meso_change(void *state, const SimChange *change);
+double meso_mass(float density, float radius);
+
+// meso.c
 
 typedef void MesoPass(Meso *meso, int64_t first, int64_t last);
 void meso_run_pass(Meso *meso, MesoPass *pass);

@@ -1,0 +1,44 @@
+"""The map of materials of the solver meso: how firm a particle is against how far viscosity reaches (libgrain/docs/meso.md).
+
+Firmness is how many times its own weight presses a particle flat: the same number behaves the same whatever the size and density
+of particles. Zones are where the bakes behind the docs changed from one behaviour to the next.
+"""
+from math import log10, pi
+
+SOFTEST, FIRMEST = 1.0, 3000.0  # ends of the slider
+_FLUID, _THICK, _CREAMY = 30.0, 1.3, 1.8
+_FOAMY, _DOUGHY = 10.0, 100.0
+
+
+def firmness(elasticity: float, radius: float, density: float, gravity: float) -> float:
+    """Elasticity in Pa, radius in m: K times a diameter over the weight of a particle."""
+    weight = 4.0 / 3.0 * pi * radius ** 3 * density * gravity
+    return elasticity * (2.0 * radius) ** 2 / weight
+
+
+def elasticity(firm: float, radius: float, density: float, gravity: float) -> float:
+    return firm / firmness(1.0, radius, density, gravity)
+
+
+def to_slider(firm: float) -> float:
+    """0 to 1, each tenth as much firmer as the one before."""
+    return min(max(log10(max(firm, 1e-9) / SOFTEST) / log10(FIRMEST / SOFTEST), 0.0), 1.0)
+
+
+def from_slider(share: float) -> float:
+    return SOFTEST * (FIRMEST / SOFTEST) ** share
+
+
+def zone(firm: float, reach_ratio: float, viscosity: float) -> str:
+    """What a material of these numbers is like, for the panel."""
+    if firm <= 0.0:
+        return "Eddies: nothing keeps particles apart"
+    if viscosity <= 0.0 or reach_ratio <= 0.0:
+        return "Gas: bounces for ever"
+    if reach_ratio >= _CREAMY:
+        if firm < _FOAMY:
+            return "Foam: holds together, packs under its own weight"
+        return "Cream: folds, sinks together" if firm < _DOUGHY else "Paste: folds, keeps its shape for a while"
+    if firm < _FLUID:
+        return "Fluid: spreads flat"
+    return "Damp sand: slumps in lumps" if reach_ratio >= _THICK else "Dry sand: runs, piles up low"

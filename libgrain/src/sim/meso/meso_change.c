@@ -1,0 +1,79 @@
+// Particles that come and go.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sim/meso/meso.h"
+
+#include <math.h>
+#include <string.h>
+
+// Fewer particles than this are not worth another thread.
+#define PARTICLES_PER_THREAD 500
+
+double meso_mass(float density, float radius) { return 4.18879020 * (double)(density * radius * radius * radius); }
+
+static void remove_gone(Meso *meso, const uint8_t *gone)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < meso->blocks.count; i++) {
+        if (gone[meso->blocks.id[i]]) continue;
+        for (int f = 0; f < MESO_FIELDS; f++) meso->field[f][kept] = meso->field[f][i];
+        meso->blocks.id[kept++] = meso->blocks.id[i];
+    }
+    meso->blocks.count = kept;
+}
+
+static GrainResult resize(Meso *meso, int64_t count)
+{
+    Blocks *blocks = &meso->blocks;
+    int64_t kept = blocks->count, useful = 1 + count / PARTICLES_PER_THREAD;
+    TRY(blocks_resize(blocks, count, useful < meso->most_threads ? (int)useful : meso->most_threads));
+    float *fields = ALLOC_ZEROED(float, MESO_FIELDS * blocks->room);
+    if (!fields) return GRAIN_ERROR_MEMORY;
+    for (int f = 0; f < MESO_FIELDS; f++) {
+        if (kept > 0) memcpy(fields + f * blocks->room, meso->field[f], (size_t)kept * sizeof(float));
+        meso->field[f] = fields + f * blocks->room;
+    }
+    alloc_free(meso->fields), alloc_free(meso->works), alloc_free(meso->notes);
+    meso->fields = fields;
+    meso->works = ALLOC_ZEROED(float, MESO_WORKS * blocks->room);
+    meso->notes = ALLOC_ZEROED(MesoNote, blocks->block_count);
+    if (!meso->works || !meso->notes) return GRAIN_ERROR_MEMORY;
+    for (int w = 0; w < MESO_WORKS; w++) meso->work[w] = meso->works + w * blocks->room;
+    for (int axis = 0; axis < 3; axis++) blocks->place[axis] = meso->field[MESO_X + axis];
+    for (int64_t i = count; i < blocks->room; i++) { // lanes of no particle
+        meso->field[MESO_X][i] = BLOCK_NOWHERE;
+        meso->field[MESO_MASS][i] = (float)meso_mass(meso->def.density, meso->def.largest_radius);
+        meso->field[MESO_RADIUS][i] = meso->def.largest_radius;
+    }
+    return GRAIN_OK;
+}
+
+static void add(Meso *meso, int64_t first, const Particles *born, const uint8_t *material)
+{
+    const SimDef *def = &meso->def;
+    for (int64_t k = 0; k < born->count; k++) {
+        int64_t i = first + k;
+        int kind = material ? material[k] : 0;
+        float density = kind > 0 ? def->more_materials[kind - 1].density : def->density;
+        Vec3 place = born->position[k], speed = born->velocity[k];
+        meso->field[MESO_X][i] = (float)((double)place.x - meso->blocks.origin[0]);
+        meso->field[MESO_Y][i] = (float)((double)place.y - meso->blocks.origin[1]);
+        meso->field[MESO_Z][i] = (float)((double)place.z - meso->blocks.origin[2]);
+        meso->field[MESO_U][i] = speed.x, meso->field[MESO_V][i] = speed.y, meso->field[MESO_W][i] = speed.z;
+        meso->field[MESO_MASS][i] = (float)meso_mass(density, born->radius[k]);
+        meso->field[MESO_RADIUS][i] = born->radius[k];
+        meso->fastest = fmaxf(meso->fastest, vec3_length(speed));
+        meso->blocks.id[i] = (int32_t)meso->born++;
+    }
+}
+
+GrainResult meso_change(void *state, const SimChange *change)
+{
+    Meso *meso = state;
+    if (change->gone) remove_gone(meso, change->gone);
+    int64_t kept = meso->blocks.count, born = change->born ? change->born->count : 0;
+    TRY(resize(meso, kept + born));
+    if (born > 0) add(meso, kept, change->born, change->material);
+    meso->must_list = 1;
+    return GRAIN_OK;
+}

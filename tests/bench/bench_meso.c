@@ -1,0 +1,132 @@
+// The mesoscopic solver: particle-steps a second at about 12 neighbours each, and what paste costs.
+#include "base/error.h"
+#include "base/rng.h"
+#include "base/run.h"
+#include "bench/bench.h"
+#include "grain/grain.h"
+#include "particles/particles.h"
+#include "sim/meso/meso.h"
+#include "sim/meso/meso_law.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#define RADIUS 0.01f
+// The paper's: 1,000 particles, 1,050 steps a second of 25 frames, 30 s a frame (an SGI O2 of 150 MHz).
+#define PAPER_SPEED (1000.0 * 1050.0 / 25.0 / 30.0)
+enum { STEPS = 60, PIECES = 5 };
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// A block settling in a box of five walls, as dense as sources are filled.
+static GrainResult create(MesoNumbers numbers, int64_t particles, int threads, Meso **out)
+{
+    float pitch = RADIUS * 1.7818f;
+    int along = (int)lround(cbrt((double)particles / 0.6)), high = (int)lround(0.6 * along);
+    float side = (float)along * pitch;
+    const SimCollider walls[5] = {{.plane_normal = {0, 0, 1}, .friction = 0.5f},
+                                  {.plane_normal = {1, 0, 0}},
+                                  {.plane_normal = {0, 1, 0}},
+                                  {.plane_point = {side, 0, 0}, .plane_normal = {-1, 0, 0}},
+                                  {.plane_point = {0, side, 0}, .plane_normal = {0, -1, 0}}};
+    Particles start = {0};
+    GrainResult result = GRAIN_OK;
+    for (int64_t i = 0; i < (int64_t)along * along * high && result == GRAIN_OK; i++) {
+        Rng4 random = rng_at(9, (uint64_t)i, RNG_STREAM_TEST, 0);
+        Vec3 shift = {rng_signed(random.word[0]), rng_signed(random.word[1]), rng_signed(random.word[2])};
+        Vec3 at = {0.5f * pitch + pitch * (float)(i % along), 0.5f * pitch + pitch * (float)(i / along % along),
+                   0.5f * pitch + pitch * (float)(i / (along * along))};
+        result = particles_add(&start, vec3_add_scaled(at, shift, 0.1f * pitch), vec3(0, 0, 0), RADIUS);
+    }
+    SimDef def = {.solver = "meso",
+                  .gravity = {0, 0, -9.81f},
+                  .largest_radius = RADIUS,
+                  .density = 2600.0f,
+                  .restitution = 0.3f,
+                  .meso = meso_law_of(&numbers),
+                  .expected_speed = 1.0f,
+                  .colliders = walls,
+                  .collider_count = 5};
+    if (result == GRAIN_OK) result = meso_solver.create(&def, &start, threads, (void **)out);
+    particles_free(&start);
+    return result;
+}
+
+typedef struct Speed {
+    double core, wall; // particle-steps a second: of processor time, of the clock
+    double neighbours; // within the farther reach
+} Speed;
+
+static GrainResult take_steps(Meso *meso, int count)
+{
+    for (int i = 0; i < count; i++) TRY(meso_solver.step(meso, meso_solver.largest_step(meso)));
+    return GRAIN_OK;
+}
+
+static double neighbours_of(const Meso *meso, double reach)
+{
+    const Blocks *blocks = &meso->blocks;
+    double count = 0.0;
+    for (int64_t i = 0; i < blocks->count; i++)
+        for (int64_t k = blocks->block[i / BLOCK_LANES].list; k < blocks->block[i / BLOCK_LANES + 1].list; k++) {
+            Vec3d way = vec3d_sub(blocks_place_of(blocks, i), blocks_place_of(blocks, blocks->list[k]));
+            count += blocks->list[k] != i && vec3d_length(way) <= 2.0 * (double)RADIUS * reach;
+        }
+    return count / (double)blocks->count;
+}
+
+// The fastest piece counts: noise only ever adds.
+static GrainResult measure(MesoNumbers numbers, int64_t particles, int threads, int steps, Speed *speed)
+{
+    Meso *meso = NULL;
+    *speed = (Speed){0};
+    GrainResult result = create(numbers, particles, threads, &meso);
+    if (result == GRAIN_OK) result = take_steps(meso, steps); // to its first lists, and some motion
+    for (int piece = 0; piece < PIECES && result == GRAIN_OK; piece++) {
+        double processor = processor_seconds(), clock = run_clock();
+        result = take_steps(meso, steps);
+        double work = (double)meso->blocks.count * steps;
+        speed->core = fmax(speed->core, work / (processor_seconds() - processor));
+        speed->wall = fmax(speed->wall, work / (run_clock() - clock));
+    }
+    if (result == GRAIN_OK)
+        speed->neighbours = neighbours_of(meso, (double)(numbers.elastic_reach * fmaxf(1.0f, numbers.reach_ratio)));
+    meso_solver.destroy(meso);
+    return result;
+}
+
+BENCH(meso)
+{
+    static const struct {
+        const char *name;
+        MesoNumbers numbers;
+        int steps;
+    } kinds[3] = {{"grains, ip3", {4e4f, 10, 1.15f, 1.0f}, STEPS},
+                  {"thick grains, implicit", {4e4f, 100, 1.15f, 1.0f}, STEPS / 2},
+                  {"paste, ip5, reach 2.5", {2e4f, 60, 1.0f, 2.5f}, STEPS / 6}};
+    const int64_t count = 100000;
+    Speed one[3], two = {0};
+    printf("%-24s %10s %14s\n", "", "neighbours", "one core");
+    for (int k = 0; k < 3; k++) {
+        GrainResult result = measure(kinds[k].numbers, count, 1, kinds[k].steps, &one[k]);
+        if (result == GRAIN_OK && k == 0) result = measure(kinds[k].numbers, count, 2, kinds[k].steps, &two);
+        if (result != GRAIN_OK) {
+            printf("%s\n", grain_last_error());
+            return;
+        }
+        printf("%-24s %10.1f %13.2fM\n", kinds[k].name, one[k].neighbours, one[k].core * 1e-6);
+    }
+    printf("million particle-steps a second of %lld particles; two cores over one, grains: %.2f; the paper's: %.4fM\n",
+           (long long)count, two.wall / one[0].wall, PAPER_SPEED * 1e-6);
+    bench_figure("particle_steps_per_second", one[0].core);
+    bench_figure("implicit_per_second", one[1].core);
+    bench_figure("paste_per_second", one[2].core);
+    bench_figure("two_cores", two.wall / one[0].wall);
+    bench_figure("ratio", one[0].core / PAPER_SPEED);
+}
