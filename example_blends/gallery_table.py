@@ -46,20 +46,21 @@ def write(results: dict[str, Any]) -> None:
 
 
 def row(name: str, plan: plans.Plan, found: dict[str, Any]) -> str:
-    return "| " + " | ".join((_pictures(name, plan), _scene(name, plan, found.get("picture", {})),
+    return "| " + " | ".join((_pictures(name, plan), _scene(name, plan, found),
                               _ours(found.get("picture", {})), _timed(plan, found.get("timed", {})), _paper(plan))) + " |"
 
 
 def _pictures(name: str, plan: plans.Plan) -> str:
     files = [f"{name}{suffix}.jpg" for suffix in plan.pictures] + [f"{name}.webp"]
-    return "<br>".join(f'<img src="{file}" width="300">' for file in files if (HERE / file).exists()) or NOT_MEASURED
+    return "<br>".join(f'<img src="{file}" width="300">' for file in files if (HERE / file).exists()) or "no picture yet"
 
 
 def _scene(name: str, plan: plans.Plan, found: dict[str, Any]) -> str:
-    facts = "; ".join(text for text, _ in found.get("facts", ()))
+    kind = "picture" if found.get("picture", {}).get("facts") else "small"
+    facts = "; ".join(text for text, _ in found.get(kind, {}).get("facts", ()))
     title = f"**[{plan.title}]({name}.blend)**" if (HERE / f"{name}.blend").exists() else f"**{plan.title}**"
     figure = f" ({plan.figure})" if plan.figure else ""
-    measured = f"<br>*Measured:* {facts}." if facts else ""
+    measured = f"<br>*Measured{' in the small version' if kind == 'small' else ''}:* {facts}." if facts else ""
     return f"{title}{figure}. {plan.what}{measured} [made by](scenes/{name}.py)"
 
 
@@ -79,12 +80,16 @@ def _seconds(found: dict[str, Any], suffix: str = "") -> str:
     return text + (f" + {found['upsample' + suffix]:.2g} s" if "upsample" in found else " s")
 
 
+def _memory(found: dict[str, Any]) -> str:
+    return f"<br>{found['memory'] / 1e6:.0f} MB" if found.get("memory") else ""
+
+
 def _ours(found: dict[str, Any]) -> str:
     if found and "simulate" not in found:
         return ""  # nothing moves
     if not found:
         return NOT_MEASURED
-    return f"{_counts(found)}, {found['frames']} frames<br>{_seconds(found)}<br>{found['memory'] / 1e6:.0f} MB"
+    return f"{_counts(found)}, {found['frames']} frames<br>{_seconds(found)}{_memory(found)}"
 
 
 def _timed(plan: plans.Plan, found: dict[str, Any]) -> str:
@@ -92,7 +97,7 @@ def _timed(plan: plans.Plan, found: dict[str, Any]) -> str:
         return ""
     if "simulate_wall" not in found:
         return NOT_MEASURED
-    return f"{_counts(found)}, {found['frames'] - 1} frames<br>**{_seconds(found, '_wall')}**<br>{found['memory'] / 1e6:.0f} MB"
+    return f"{_counts(found)}, {found['frames'] - 1} frames<br>**{_seconds(found, '_wall')}**{_memory(found)}"
 
 
 def _paper(plan: plans.Plan) -> str:

@@ -22,7 +22,7 @@ import plan as plans
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-PREVIEW_SHARE, PREVIEW_SAMPLES, PREVIEW_DELAY = 40, 9, 120  # %, and milliseconds between frames
+PREVIEW_SHARE, PREVIEW_SAMPLES, PREVIEW_DELAY = 40, 9, 180  # %, and milliseconds between frames
 
 
 def scene_names(wanted: list[str]) -> list[str]:
@@ -97,7 +97,7 @@ def request_for(name: str, plan: plans.Plan, options: argparse.Namespace, out: P
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenes; without any: all")
-    parser.add_argument("--small", action="store_true", help="the version of the tests: seconds, a small picture, no row")
+    parser.add_argument("--small", action="store_true", help="the version of the tests: seconds, a small picture in the out folder")
     parser.add_argument("--time", action="store_true", help="seconds for a frame at the paper's counts; no picture")
     parser.add_argument("--preview", action="store_true", help="the small animation, of scenes that have one")
     parser.add_argument("--draft", action="store_true", help="a small picture, in the out folder")
@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="only write README.md again")
     parser.add_argument("--out", type=Path, default=ROOT / "build/gallery")
     options = parser.parse_args()
-    out, is_trial = options.out.resolve(), options.small
+    out = options.out.resolve()
     kept = HERE / "gallery.json"
     for name in [] if options.table else scene_names(options.names):
         plan = plans.read(name)
@@ -120,12 +120,11 @@ def main() -> None:
         print(f"{name}: {json.dumps(result)}", flush=True)
         if options.time:
             shutil.rmtree(request["out"], ignore_errors=True)
-        if not is_trial:
-            results = json.loads(kept.read_text()) if kept.exists() else {}
-            results.setdefault(name, {}).setdefault("timed" if options.time else "picture", {}).update(result)
-            kept.write_text(json.dumps(dict(sorted(results.items())), indent=1) + "\n")
-    if not is_trial:
-        gallery_table.write(json.loads(kept.read_text()) if kept.exists() else {})
+        kind = "small" if options.small else "timed" if options.time else "picture"
+        results = json.loads(kept.read_text()) if kept.exists() else {}
+        results.setdefault(name, {}).setdefault(kind, {}).update(result)
+        kept.write_text(json.dumps(dict(sorted(results.items())), indent=1) + "\n")
+    gallery_table.write(json.loads(kept.read_text()) if kept.exists() else {})
 
 
 if __name__ == "__main__":

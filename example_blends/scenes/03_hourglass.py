@@ -15,7 +15,7 @@ PLAN = Plan(
          "them.",
     small=Size(600, 30), picture=Size(9700, 120, 0.8), picture_frame=62,
     timed=Size(27427, 12), paper_counts="27,427 grains of 109,708 spheres", paper_seconds="191",
-    preview=range(4, 121, 7))
+    preview=range(6, 118, 11))
 
 BULB, HALF, WALL = 0.046, 0.100, 0.0035  # m: radius inside, height of a half, thickness of the glass
 FILL = 0.62  # of the upper half's height

@@ -13,7 +13,7 @@ PLAN = Plan(
     what="A steel ball hits a heap at 8 m/s; a glass wall stops the wave, which heaps up at its foot. Timed with "
          "grains of four balls, as the paper's; the picture has balls and refines them.",
     small=Size(3000, 40), picture=Size(10000, 45, 0.9), picture_frame=16,
-    timed=Size(45494, 5, as_paper=True), paper_counts="45,494 grains of 181,976 spheres", paper_seconds="224 and 185",
+    timed=Size(45494, 4, as_paper=True), paper_counts="45,494 grains of 181,976 spheres", paper_seconds="205",
     preview=range(1, 46, 3))
 
 FPS = 50

@@ -15,7 +15,7 @@ PLAN = Plan(
          "is bare.",
     small=Size(9000, 70), picture=Size(26400, 110, 1.4), picture_frame=92,
     timed=Size(38000, 13, 19.4, as_paper=True), paper_counts="38K particles, 1.4M / 19.4M grains", paper_seconds="1.4 + 1.1 / 9.6",
-    preview=range(20, 111, 6))
+    preview=range(26, 108, 9))
 
 FPS = 50
 BED = (3.0, 2.4, 0.16)  # m

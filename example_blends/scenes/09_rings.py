@@ -12,7 +12,7 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Rings on poles", figure="Bell 2005, figure 9",
-    what="Rings rain onto poles. In the left half they are slippery and spread over the floor, in the right half rough: they stay on the poles and on each other.",
+    what="Rings rain onto poles. In the left half they are slippery and spread over the floor, in the right half rough: they stay closer together and lie higher.",
     small=Size(56, 50), picture=Size(200, 55), picture_frame=55, is_heavy=True,
     timed=Size(1000, 10), paper_counts="1,000 rings of 110 spheres on 25 poles", paper_seconds="224 (low friction), 185 (high)")
 

@@ -13,7 +13,7 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Coffee beans", figure="",
-    what="Every bean is an object of its own: twelve balls that touch, roll and catch in each other, drawn as the bean they were "
+    what="Every bean is an object of its own: up to ten balls that touch, roll and catch in each other, drawn as the bean they were "
          "filled into.",
     small=Size(160, 30), picture=Size(1700, 70), picture_frame=70)
 
