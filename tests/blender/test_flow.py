@@ -134,3 +134,55 @@ def test_render_grains_of_an_emitter(folder: Path) -> None:
     from grain.scene import paths
     grains = support.read_frame(paths.cache_folder(simulation) / "grains/grains_000005.grain")
     assert len(grains["radius"]) == 10 * 80 and (grains["radius"] > 0).all()
+
+
+def field(kind: str, name: str, **settings: object) -> bpy.types.Object:
+    item = support.link(bpy.data.objects.new(name, None))
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.forcefield_toggle()
+    item.field.type = kind
+    for key_name, value in settings.items():
+        setattr(item.field, key_name, value)
+    return item
+
+
+def test_force_fields_and_gravity_reach_the_job(folder: Path) -> None:
+    """Each kind with its settings; what moves or is keyed as samples; and the program takes the job as it is written."""
+    support.small_scene(9)
+    scene = bpy.context.scene
+    wind = field('WIND', "Wind", strength=3.0, flow=0.5, noise=1.0, seed=4)
+    wind.rotation_euler = (0.0, radians(90.0), 0.0)
+    field('VORTEX', "Vortex", strength=2.0, use_max_distance=True, distance_max=0.8, falloff_power=1.5)
+    field('TURBULENCE', "Turbulence", strength=5.0, size=0.2)
+    field('DRAG', "Drag", linear_drag=0.3, quadratic_drag=0.7)
+    field('HARMONIC', "Spring", strength=10.0, harmonic_damping=0.1, rest_length=0.2)
+    for name in ('FORCE', 'CHARGE'):
+        field(name, name.title(), strength=-1.0, falloff_type='CONE', radial_max=1.0, use_radial_max=True)
+    field('BOID', "Fear")
+    for frame, strength in ((1, 3.0), (9, 11.0)):
+        wind.field.strength = strength
+        wind.field.keyframe_insert("strength", frame=frame)
+        wind.location.x = strength
+        wind.keyframe_insert("location", frame=frame)
+        scene.gravity[0] = strength - 3.0
+        scene.keyframe_insert("gravity", frame=frame)
+    job, warnings = made(9)
+    assert any("'Fear'" in warning and "Vortex" in warning for warning in warnings), warnings
+    found = {entry.name: entry for entry in job.fields}
+    assert set(found) == {"Wind", "Vortex", "Turbulence", "Drag", "Spring", "Force", "Charge"}
+    assert found["Wind"].keys["flow"] == 0.5 and found["Wind"].keys["noise"] == 1.0 and found["Wind"].keys["seed"] == 4
+    samples = found["Wind"].animation
+    assert samples["strength"].shape == (9, 1) and abs(samples["strength"][8, 0] - 11.0) < 1e-5
+    assert samples["poses"].shape == (9, 7) and abs(samples["poses"][8, 0] - 11.0) < 1e-5
+    assert "poses" not in found["Vortex"].animation and found["Vortex"].keys["max_distance"] == 0.8
+    assert found["Drag"].keys["strength"] == 0.7 and found["Drag"].keys["linear_drag"] == 0.3
+    assert abs(found["Force"].keys["radial_max"] - 57.29578) < 1e-3
+    assert job.gravity == (0.0, 0.0, -9.81) and abs(job.animation["gravity"][8, 0] - 8.0) < 1e-5
+    for item in ("Fear", "Spring", "Charge"):
+        bpy.data.objects.remove(bpy.data.objects[item])
+    support.save(folder)
+    assert bpy.ops.grain.bake() == {'FINISHED'}
+    from grain.scene import paths
+    cache = paths.cache_folder(scene.grain.active)
+    first, last = (support.read_frame(cache / f"coarse_{frame:06d}.grain")["position"].mean(axis=0) for frame in (1, 9))
+    assert last[0] - first[0] > 0.1, (first, last)

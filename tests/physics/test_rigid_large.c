@@ -116,7 +116,7 @@ static void splash(int64_t grains, float half, int frames)
 
 TEST(a_small_splash) { splash(600, 0.2f, 5); }
 
-HEAVY_TEST(a_splash_of_45494_tetrahedra) { splash(45494, 0.75f, 30); }
+HEAVY_TEST(a_splash_of_45494_tetrahedra) { splash(45494, 0.75f, 12); }
 
 // --- avalanche ------------------------------------------------------------------------------------
 

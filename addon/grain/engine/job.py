@@ -92,6 +92,15 @@ class JobObject:
 
 
 @dataclass
+class JobField:
+    """A force field. `keys` are the job's; poses stand in `animation` where it moves, otherwise in `pose`."""
+    name: str
+    keys: dict[str, Any]
+    pose: tuple[float, ...] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # m, unit quaternion
+    animation: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass
 class Upsample:
     """Render grains made of the bake; no part of what the bake itself depends on."""
     grains_per_particle: int = 0  # 0: grains says how many in all
@@ -113,6 +122,8 @@ class Job:
     writer: str = ""
     upsample: Optional[Upsample] = None
     objects: list[JobObject] = field(default_factory=list)
+    fields: list[JobField] = field(default_factory=list)
+    animation: dict[str, np.ndarray] = field(default_factory=dict)  # gravity
 
 
 class _Geometry:
@@ -173,6 +184,15 @@ def _describe_object(item: JobObject, geometry: _Geometry, can_be_wet: bool) -> 
     return entry
 
 
+def _describe_field(item: JobField, geometry: _Geometry) -> dict[str, Any]:
+    animation = dict(item.animation)
+    poses = animation.pop("poses", np.array([item.pose], np.float32))
+    entry = {"name": item.name, **item.keys, "poses": geometry.add(poses, "f32")}
+    if animation:
+        entry["animation"] = {name: geometry.add(samples, "f32") for name, samples in sorted(animation.items())}
+    return entry
+
+
 def _unusual(solver: Solver) -> dict[str, Any]:
     """Settings that most bakes leave as they are."""
     names = ("grain_shape", "grain_balls", "cohesion", "normal_law", "shear_law", "young_modulus", "poisson_ratio",
@@ -203,6 +223,10 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
     if job.upsample is not None:
         document["upsample"] = describe_upsample(job.upsample)
     objects = [_describe_object(item, geometry, job.solver.type in ("sph", "mpm")) for item in job.objects]
+    if job.fields:
+        document["fields"] = [_describe_field(item, geometry) for item in job.fields]
+    if job.animation:
+        document["animation"] = {name: geometry.add(samples, "f32") for name, samples in sorted(job.animation.items())}
     if geometry.arrays:
         document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}
     document["arrays"] = geometry.arrays
@@ -270,7 +294,8 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
                         "attributes": [(part["name"], part["domain"], content(part["values"]))
                                        for part in entry.get("attributes", [])],
                         "animation": {key: content(number) for key, number in entry.get("animation", {}).items()}}
-        for entry in document.get("objects", [])
+        for entry in [*document.get("objects", []), *document.get("fields", []),
+                      {"name": "gravity", "animation": document.get("animation", {})}]
     }
 
 

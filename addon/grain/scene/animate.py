@@ -5,7 +5,9 @@ from typing import Union
 
 import numpy as np
 
-from ..engine.job import Job, JobObject
+from ..engine.job import Job, JobField, JobObject
+
+Entry = Union[Job, JobField, JobObject]
 
 Value = Union[float, Sequence[float]]
 
@@ -14,12 +16,12 @@ class Curves:
     """What may change; those that do not are left as they are."""
 
     def __init__(self) -> None:
-        self._wanted: list[tuple[Union[Job, JobObject], str, Callable[[], Value], list[Value]]] = []
+        self._wanted: list[tuple[Entry, str, Callable[[], Value], list[Value]]] = []
 
     def __bool__(self) -> bool:
         return bool(self._wanted)
 
-    def add(self, entry: Union[Job, JobObject], name: str, read: Callable[[], Value]) -> None:
+    def add(self, entry: Entry, name: str, read: Callable[[], Value]) -> None:
         """read gives the value at the scene's current frame, one number or several. Sampled here for the first time."""
         self._wanted.append((entry, name, read, [read()]))
 

@@ -6,7 +6,7 @@ from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
 from .. import ADDON_VERSION
 from ..compat import VERSION_TEXT
-from ..engine.job import Job, Solver, Upsample, Vector
+from ..engine.job import Job, Solver, Upsample
 from . import bodies, frames, motion, simulations, snapshot
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
@@ -40,7 +40,7 @@ def settings_only(settings: Simulation) -> Job:
         _add_contact(solver, settings)
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
-        fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=_gravity(scene),
+        fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=snapshot.gravity_of(scene, first),
         seed=settings.seed, solver=solver, upsample=upsample_settings(settings))
 
 
@@ -85,18 +85,12 @@ def make(simulation: Simulation, view_layer: ViewLayer) -> tuple[Job, list[str]]
         taken = snapshot.take(simulation, view_layer, job.frame_end)
     for item, entry, matrix in taken.bodies:
         bodies.note_rest(item, entry.name, matrix)
-    job.objects = taken.objects
+    job.objects, job.fields = taken.objects, taken.fields
+    if taken.gravity is not None:
+        job.animation["gravity"] = taken.gravity
     warnings += taken.warnings
     warnings += _motion_warnings(simulation, view_layer)
     return job, warnings
-
-
-def _gravity(scene: Scene) -> Vector:
-    """As the Scene tab shows it: Blender scales accelerations by the unit scale too."""
-    if not scene.use_gravity:
-        return 0.0, 0.0, 0.0
-    scale = metres_per_unit(scene)
-    return tuple(tidy(component * scale) for component in scene.gravity)
 
 
 def _gravity_warning(scene: Scene) -> list[str]:

@@ -69,9 +69,9 @@ def can_move(item: Object, seen: set[Object]) -> bool:
     seen.add(item)
     if item.rigid_body is not None or item.particle_systems or len(item.constraints) > 0:
         return True
-    if _is_animated(item) or _is_animated(item.data):
+    if is_animated(item) or is_animated(item.data):
         return True
-    if getattr(item.data, "shape_keys", None) is not None and _is_animated(item.data.shape_keys):
+    if getattr(item.data, "shape_keys", None) is not None and is_animated(item.data.shape_keys):
         return True
     if any(modifier.show_viewport and modifier.type not in ('BEVEL', 'SUBSURF', 'SOLIDIFY', 'TRIANGULATE', 'WELD')
            for modifier in item.modifiers):
@@ -81,7 +81,7 @@ def can_move(item: Object, seen: set[Object]) -> bool:
     return item.parent is not None and (item.parent_type != 'OBJECT' or can_move(item.parent, seen))
 
 
-def _is_animated(block: Optional[ID]) -> bool:
+def is_animated(block: Optional[ID]) -> bool:
     data = getattr(block, "animation_data", None)
     return data is not None and (data.action is not None or len(data.drivers) > 0 or len(data.nla_tracks) > 0)
 

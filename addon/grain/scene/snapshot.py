@@ -14,11 +14,12 @@ from typing import Optional
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance
 from bpy.types import Mesh as BlenderMesh
-from bpy.types import Object, PropertyGroup, ViewLayer
+from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
-from ..engine.job import JobObject
-from . import attributes as mesh_attributes, flow, motion, record, simulations
+from ..engine.job import JobField, JobObject
+from . import attributes as mesh_attributes
+from . import fields, flow, motion, record, simulations
 from .animate import Curves
 from .attributes import Attribute
 from .simulations import Simulation
@@ -50,6 +51,8 @@ class Snapshot:
     objects: list[JobObject] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     bodies: list[tuple[Object, JobObject, Matrix]] = field(default_factory=list)
+    fields: list[JobField] = field(default_factory=list)
+    gravity: Optional[np.ndarray] = None  # m/s2 (frames, 3), where it changes
 
 
 def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = None) -> Snapshot:
@@ -88,15 +91,35 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
         _check_empty(roles - found, view_layer)
         if simulation.solver == 'DEM' and simulation.grain_shape == 'MESH':
             snapshot.objects.append(_grain(simulation.grain_object, depsgraph, scale))
+        snapshot.fields, warnings = fields.take(simulation, view_layer, curves)
+        snapshot.warnings += warnings
+        gravity = JobField("gravity", {})
+        if motion.is_animated(scene):
+            curves.add(gravity, "gravity", lambda: gravity_of(scene))
         if last is not None and (tracks or curves):
             snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, simulation=simulation),
                                             scene.frame_current, last, simulation.motion_samples, scale, curves)
+    snapshot.gravity = gravity.animation.get("gravity")
     _name_apart(snapshot.objects)
     # Sources first, then by name: the order of particles must not depend on how Blender lists its objects.
     snapshot.objects.sort(key=lambda entry: (entry.role != "source", entry.name))
     if not any(entry.role in ("source", "emitter", "body") for entry in snapshot.objects):
         raise SnapshotError("There is no sand: select a closed mesh and make it a Source or an Emitter in Properties > Physics")
     return snapshot
+
+
+def gravity_of(scene: Scene, frame: Optional[int] = None) -> tuple[float, float, float]:
+    """As the Scene tab shows it, now or, as far as it is keyed, at a frame: Blender scales accelerations by the unit scale
+    too."""
+    if not scene.use_gravity:
+        return 0.0, 0.0, 0.0
+    scale = metres_per_unit(scene)
+    gravity = list(scene.gravity)
+    action = scene.animation_data.action if scene.animation_data is not None else None
+    for curve in action.fcurves if action is not None and frame is not None else ():
+        if curve.data_path == "gravity":
+            gravity[curve.array_index] = curve.evaluate(frame)
+    return tuple(tidy(component * scale) for component in gravity)
 
 
 def meshes_of(item: Object, depsgraph: Depsgraph) -> list[Mesh]:

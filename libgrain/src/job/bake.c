@@ -317,7 +317,7 @@ static void expect_emitters(const Bake *bake, Vec3 up, float *highest, float *fa
 static float expected_speed(const Bake *bake)
 {
     float lowest = INFINITY, highest = -INFINITY, fastest = 0.0f;
-    float strength = vec3_length(bake->job.gravity);
+    float strength = curve_largest(&bake->job.gravity_curve);
     Vec3 up = vec3_normalize(vec3_scale(bake->job.gravity, -1.0f), vec3(0, 0, 1));
     for (int64_t i = 0; i < bake->particles.count; i++) {
         float height = vec3_dot(bake->particles.position[i], up);
@@ -341,6 +341,8 @@ static float expected_speed(const Bake *bake)
     // What a prop throws flies as fast as the prop.
     for (int i = 0; i < bake->solids.collider_count; i++)
         fastest = fmaxf(fastest, (float)rigid_fastest(&bake->solids.colliders[i]));
+    // What a force field throws flies as after half a second in it.
+    fastest += 0.5f * fields_strongest(bake->job.fields, bake->job.field_count);
     float fall = sqrtf(2.0f * strength * fmaxf(highest - lowest, bake->job.particle_radius));
     return fastest + fminf(fall, strength * LONGEST_FALL);
 }
@@ -487,7 +489,9 @@ static GrainResult start_or_resume(Bake *bake)
     }
     bake->resumed_from = bake->last_frame;
     TRY(report(bake, GRAIN_BAKE_STARTED, bake->cache.folder, 0.0));
-    return bake->last_frame < bake->job.frame_start ? write_frame(bake, bake->job.frame_start) : GRAIN_OK;
+    if (bake->last_frame >= bake->job.frame_start) return GRAIN_OK;
+    TRY(bake_flow_steer(&bake->flow, 0.0));
+    return write_frame(bake, bake->job.frame_start);
 }
 
 static GrainResult bake_frames(Bake *bake)

@@ -16,6 +16,8 @@
 // A frame is cut so that nothing is thrown farther than its own diameter in a slot, within these limits.
 #define LEAST_SLOTS 4
 #define MOST_SLOTS 64
+// Force fields, and gravity that changes, are looked at as often.
+#define FIELD_SLOTS 8
 // What is lower than the scene by so many of its diagonals, or farther off in any direction by five times that, is lost.
 #define LOST_BELOW 20.0f
 #define LOST_BESIDE 100.0f
@@ -152,7 +154,7 @@ void bake_flow_free(BakeFlow *flow)
     for (int i = 0; i < flow->emitter_count; i++) emitter_free(&flow->emitters[i]);
     for (int i = 0; i < flow->zone_count; i++) zone_free(&flow->zones[i]);
     void *const arrays[] = {flow->emitters, flow->emitter_object, flow->zones,         flow->due,          flow->born_rest,
-                            flow->born_on,  flow->born_time,      flow->born_material, flow->born_emitter, flow->gone};
+                            flow->born_on,  flow->born_time,      flow->born_material, flow->born_emitter, flow->gone, flow->acceleration};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     flow_space_free(&flow->space);
     particles_free(&flow->now);
@@ -160,13 +162,16 @@ void bake_flow_free(BakeFlow *flow)
     *flow = (BakeFlow){0};
 }
 
+static int is_steered(const Job *job) { return job->field_count > 0 || job->gravity_curve.count > 0; }
+
 int bake_flow_slots(const BakeFlow *flow)
 {
-    if (flow->emitter_count == 0) return flow->zone_count > 0 ? LEAST_SLOTS : 1;
+    int least = is_steered(flow->job) ? FIELD_SLOTS : LEAST_SLOTS;
+    if (flow->emitter_count == 0) return flow->zone_count > 0 || is_steered(flow->job) ? least : 1;
     double fastest = 0.0, diameter = 2.0 * (double)flow->job->particle_radius;
     for (int i = 0; i < flow->emitter_count; i++) fastest = fmax(fastest, (double)emitter_fastest(&flow->emitters[i].def));
     double slots = ceil(fastest / flow->job->fps / diameter);
-    return slots < LEAST_SLOTS ? LEAST_SLOTS : slots > MOST_SLOTS ? MOST_SLOTS : (int)slots;
+    return slots < least ? least : slots > MOST_SLOTS ? MOST_SLOTS : (int)slots;
 }
 
 // --- who goes -------------------------------------------------------------------------------------
@@ -257,7 +262,7 @@ static void try_birth(BakeFlow *flow, const FlowBirth *due, double to)
 {
     const Emitter *emitter = &flow->emitters[due->emitter];
     float radius = emitter_radius(emitter, due->number), flown = (float)(to - due->time);
-    Vec3 gravity = flow->job->gravity;
+    Vec3 gravity = curve_vector(&flow->job->gravity_curve, to * flow->job->fps);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         EmitterSpot spot;
         if (!emitter_draw(emitter, due->number, attempt, due->time, &spot)) continue;
@@ -320,9 +325,21 @@ static GrainResult note_all_births(BakeFlow *flow)
     return GRAIN_OK;
 }
 
-GrainResult bake_flow_change(void *user, double from, double to)
+GrainResult bake_flow_steer(BakeFlow *flow, double time)
 {
-    BakeFlow *flow = user;
+    const Job *job = flow->job;
+    if (!is_steered(job)) return GRAIN_OK;
+    Vec3 gravity = curve_vector(&job->gravity_curve, time * job->fps);
+    if (job->field_count == 0) return sim_steer(flow->sim, gravity, NULL);
+    TRY(sim_read(flow->sim, &flow->now));
+    TRY(alloc_grow((void **)&flow->acceleration, &flow->acceleration_capacity, flow->now.count, sizeof(Vec3)));
+    for (int64_t i = 0; i < flow->now.count; i++) flow->acceleration[i] = vec3(0, 0, 0);
+    fields_add(job->fields, job->field_count, &flow->now, time, flow->run.thread_count, flow->acceleration);
+    return sim_steer(flow->sim, gravity, flow->acceleration);
+}
+
+static GrainResult change_all(BakeFlow *flow, double from, double to)
+{
     int64_t gone_count, due_count;
     if (!flow->sim->solver->change) return GRAIN_OK;
     TRY(sim_read(flow->sim, &flow->now));
@@ -336,4 +353,11 @@ GrainResult bake_flow_change(void *user, double from, double to)
                         .material = flow->job->dem.material_count > 0 ? flow->born_material : NULL,
                         .gone = gone_count > 0 ? flow->gone : NULL};
     return sim_change(flow->sim, &change, flow->born_time);
+}
+
+GrainResult bake_flow_change(void *user, double from, double to)
+{
+    BakeFlow *flow = user;
+    TRY(change_all(flow, from, to));
+    return bake_flow_steer(flow, to);
 }

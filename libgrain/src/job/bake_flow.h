@@ -24,6 +24,8 @@ typedef struct BakeFlow {
     uint8_t *born_material;
     int32_t *born_emitter;
     uint8_t *gone;
+    Vec3 *acceleration;
+    int64_t acceleration_capacity;
     int64_t due_capacity, born_capacity, gone_capacity;
 } BakeFlow;
 
@@ -32,6 +34,8 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
 void bake_flow_free(BakeFlow *flow);
 /// Slots that a frame is cut into.
 int bake_flow_slots(const BakeFlow *flow);
+/// Gravity and force fields as they are at this time.
+GrainResult bake_flow_steer(BakeFlow *flow, double time);
 /// A SimFlowFn; user is the BakeFlow.
 GrainResult bake_flow_change(void *user, double from, double to);
 

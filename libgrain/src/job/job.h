@@ -5,7 +5,7 @@
 #include "grain/mesh.h"
 #include "job/job_value.h"
 #include "output/cache.h"
-#include "sim/flow/curve.h"
+#include "sim/flow/field.h"
 #include "sim/solver.h"
 #include "upsample/upsample.h"
 
@@ -112,6 +112,9 @@ typedef struct Job {
     JobVolume volume;
     JobObject *objects;
     int object_count;
+    Curve gravity_curve;
+    Field *fields; ///< force fields
+    int field_count;
     JobAttribute attributes[JOB_MAX_ATTRIBUTES]; ///< of all sources, each name once
     int attribute_count;
     char fingerprint[CACHE_FINGERPRINT_CHARS + 1];
@@ -163,6 +166,8 @@ GrainResult job_check_animation(const JobNode *node, const char *const *allowed)
 GrainResult job_read_curve(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays, double low,
                            double high, Curve *out);
 GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
+/// job_fields.c: force fields, and gravity that changes.
+GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arrays);
 /// Whether any particle is ever wet.
 int job_is_wet(const Job *job);
 /// Whether particles are born of it.

@@ -236,7 +236,8 @@ static GrainResult read_settings(const JobNode *root, Job *job)
 {
     static const char *const keys[] = {
         "schema", "name",     "writer", "fps",     "frame_start", "frame_end",        "gravity", "seed",
-        "solver", "geometry", "arrays", "objects", "upsample",    "checkpoint_every", "volume", NULL};
+        "solver", "geometry", "arrays", "objects", "upsample",    "checkpoint_every", "volume",
+        "fields", "animation", NULL};
     int64_t schema, frame_start, frame_end, seed, checkpoint_every;
     const char *writer;
     TRY(job_integer(root, "schema", 1, INT32_MAX, JOB_REQUIRED, &schema));
@@ -318,6 +319,7 @@ GrainResult job_read(const char *folder, Job *out)
     JobArrays arrays = {0};
     if (result == GRAIN_OK) result = read_settings(&root, out);
     if (result == GRAIN_OK) result = read_objects(&root, folder, out, &arrays);
+    if (result == GRAIN_OK) result = job_read_fields(&root, out, &arrays);
     if (result == GRAIN_OK) result = make_fingerprint(out);
     alloc_free(arrays.array);
     if (result != GRAIN_OK) job_free(out);
@@ -327,6 +329,7 @@ GrainResult job_read(const char *folder, Job *out)
 void job_free(Job *job)
 {
     alloc_free(job->objects);
+    alloc_free(job->fields);
     alloc_free(job->geometry);
     json_decref(job->json);
     *job = (Job){0};

@@ -67,6 +67,8 @@ static void add_group(json_t *list, const char *name, const json_t *group)
 static GrainResult add_simulation(json_t *list, const Job *job)
 {
     static const char *const plain[] = {"fps", "frame_start", "gravity", "seed"};
+    const json_t *gravity = json_object_get(json_object_get(job->json, "animation"), "gravity");
+    if (gravity) set_hash(list, "animation.gravity", hash_of_array(job, gravity));
     json_t *object;
     size_t number;
     for (int i = 0; i < 4; i++) {
@@ -75,6 +77,7 @@ static GrainResult add_simulation(json_t *list, const Job *job)
     }
     add_group(list, "solver", json_object_get(job->json, "solver"));
     json_array_foreach(json_object_get(job->json, "objects"), number, object) TRY(add_object(list, job, object));
+    json_array_foreach(json_object_get(job->json, "fields"), number, object) TRY(add_object(list, job, object));
     return GRAIN_OK;
 }
 

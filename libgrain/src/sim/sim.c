@@ -18,6 +18,8 @@ void sim_destroy(Sim *sim)
 {
     if (sim->solver && sim->state) sim->solver->destroy(sim->state);
     population_free(&sim->population);
+    alloc_free(sim->acceleration);
+    alloc_free(sim->woken_by);
     *sim = (Sim){0};
 }
 
@@ -42,6 +44,7 @@ GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch)
         double step_count = ceil(left / sim->solver->largest_step(sim->state));
         int is_last = step_count <= 1.0;
         double seconds = is_last ? left : left / step_count;
+        if (sim->acceleration_count > 0) sim->solver->push(sim->state, sim->acceleration, seconds);
         TRY(sim->solver->step(sim->state, seconds));
         sim->frame_done = is_last ? end : sim->frame_done + seconds;
         sim->substep++;
@@ -82,6 +85,41 @@ GrainResult sim_change(Sim *sim, const SimChange *change, const float *birth_tim
     return result;
 }
 
+static GrainResult reserve_acceleration(Sim *sim, int64_t count)
+{
+    TRY(alloc_grow((void **)&sim->acceleration, &sim->acceleration_capacity, count, sizeof(Vec3)));
+    return alloc_grow((void **)&sim->woken_by, &sim->woken_capacity, count, sizeof(Vec3));
+}
+
+GrainResult sim_steer(Sim *sim, Vec3 gravity, const Vec3 *acceleration)
+{
+    const float noticed = 0.2f; // m/s2
+    int64_t count = sim->population.born;
+    if (!sim->solver->steer || !sim->solver->push)
+        return fail(GRAIN_ERROR_ARGUMENT, "the solver '%s' knows neither force fields nor gravity that changes; use dem, mpm or sph",
+                    sim->solver->name);
+    uint8_t *wake = ALLOC_ZEROED(uint8_t, count);
+    if (!wake) return GRAIN_ERROR_MEMORY;
+    int is_other = !sim->is_steered || vec3_length(vec3_sub(gravity, sim->gravity[1])) > noticed;
+    GrainResult result = acceleration ? reserve_acceleration(sim, count) : GRAIN_OK;
+    for (int64_t i = 0; result == GRAIN_OK && i < count; i++) {
+        Vec3 before = acceleration && i < sim->acceleration_count ? sim->woken_by[i] : vec3(0, 0, 0);
+        wake[i] = is_other || (acceleration && vec3_length(vec3_sub(acceleration[i], before)) > noticed);
+        if (!acceleration) continue;
+        sim->acceleration[i] = acceleration[i];
+        sim->woken_by[i] = wake[i] ? acceleration[i] : before;
+    }
+    if (result == GRAIN_OK) {
+        sim->acceleration_count = acceleration ? count : 0;
+        sim->gravity[0] = gravity;
+        if (is_other) sim->gravity[1] = gravity;
+        sim->is_steered = 1;
+        result = sim->solver->steer(sim->state, gravity, wake);
+    }
+    alloc_free(wake);
+    return result;
+}
+
 // --- checkpoints ----------------------------------------------------------------------------------
 
 int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS])
@@ -91,6 +129,11 @@ int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS])
     columns[2] = (Column){"sim.substep", GRAIN_I32, 1, 1, &sim->substep};
     columns[3] = (Column){"sim.slot", GRAIN_I32, 1, 1, &sim->slot};
     int count = 4 + population_save(&sim->population, columns + 4);
+    if (sim->is_steered) {
+        columns[count++] = (Column){"sim.gravity", GRAIN_F32, 3, 2, sim->gravity};
+        columns[count++] = (Column){"sim.acceleration", GRAIN_F32, 3, sim->acceleration_count, sim->acceleration};
+        columns[count++] = (Column){"sim.woken_by", GRAIN_F32, 3, sim->acceleration_count, sim->woken_by};
+    }
     return count + sim->solver->save(sim->state, columns + count);
 }
 
@@ -118,5 +161,16 @@ GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
     if (sim->slot < 0 || sim->slot >= sim->slot_count)
         return fail(GRAIN_ERROR_DAMAGED, "the checkpoint stands in a part of a frame that is not there");
     TRY(load_population(sim, columns, column_count));
-    return sim->solver->load(sim->state, columns, column_count);
+    TRY(sim->solver->load(sim->state, columns, column_count));
+    const Column *acceleration = column_find(columns, column_count, "sim.acceleration");
+    if (!acceleration || !sim->solver->steer) return GRAIN_OK;
+    TRY(reserve_acceleration(sim, acceleration->count));
+    TRY(column_copy(columns, column_count, "sim.gravity", GRAIN_F32, 3, 2, sim->gravity));
+    TRY(column_copy(columns, column_count, "sim.woken_by", GRAIN_F32, 3, acceleration->count, sim->woken_by));
+    TRY(column_copy(columns, column_count, "sim.acceleration", GRAIN_F32, 3, acceleration->count, sim->acceleration));
+    if (acceleration->count != 0 && acceleration->count != sim->population.born)
+        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+    sim->acceleration_count = acceleration->count;
+    sim->is_steered = 1;
+    return sim->solver->steer(sim->state, sim->gravity[0], NULL);
 }

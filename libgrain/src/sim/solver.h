@@ -143,6 +143,12 @@ typedef struct Solver {
     /// Particles come and go. The only call after create that may take memory for them. What rests on one that goes wakes up.
     /// NULL: this solver has the particles it starts with.
     GrainResult (*change)(void *state, const SimChange *change);
+    /// Gravity (m/s2) from now on, also of bodies; wake: of every number, 1 for who must not sleep on; NULL: nobody. NULL:
+    /// gravity stays what it was at the start, and there are no force fields.
+    GrainResult (*steer)(void *state, Vec3 gravity, const uint8_t *wake);
+    /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this, right before a step of
+    /// this length.
+    void (*push)(void *state, const Vec3 *acceleration, double seconds);
 } Solver;
 
 /// NULL for an unknown name.

@@ -288,4 +288,5 @@ static GrainResult load(void *state, const Column *columns, int column_count)
 
 static const Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
-const Solver dem_solver = {"dem", 7, create, destroy, largest_step, step, read, save, load, dem_measure, rigid, dem_change};
+const Solver dem_solver = {"dem",     7,    create, destroy,     largest_step, step,      read,
+                           save,      load, dem_measure, rigid,   dem_change,   dem_steer, dem_push};

@@ -145,3 +145,37 @@ GrainResult dem_change(void *state, const SimChange *change)
         if (records[i]) memset(records[i], 0, (size_t)dem->record_count * 4 * sizeof(float));
     return GRAIN_OK;
 }
+
+GrainResult dem_steer(void *state, Vec3 gravity, const uint8_t *wake)
+{
+    Dem *dem = state;
+    int any = 0;
+    dem->def.gravity = dem->rigid->def.gravity = gravity;
+    for (int64_t i = 0; wake && dem->sleep.is_allowed && i < dem->count; i++) {
+        if (!wake[dem->ball_particle[dem->id[i]]] || dem->sleep.quiet[i] == 0) continue;
+        dem->sleep.quiet[i] = 0;
+        any = 1;
+    }
+    return any && !dem->must_list && dem->count > 0 ? dem_sleep_choose(dem) : GRAIN_OK;
+}
+
+static void add_to(float velocity[3], Vec3 change)
+{
+    velocity[0] += change.x, velocity[1] += change.y, velocity[2] += change.z;
+}
+
+void dem_push(void *state, const Vec3 *acceleration, double seconds)
+{
+    Dem *dem = state;
+    float dt = (float)seconds;
+    int may_sleep = dem->sleep.is_allowed && dem->sleep.asleep > 0;
+    PARALLEL_FOR(dem->threads, i, dem->count)
+    {
+        int is_awake = !may_sleep || !dem->sleep.balls[i / DEM_SLEEP_RUN];
+        if (is_awake) add_to(dem->balls[i].velocity, vec3_scale(acceleration[dem->ball_particle[dem->id[i]]], dt));
+    }
+    PARALLEL_FOR(dem->threads, g, dem->grain_count)
+    {
+        add_to(dem->grains[g].velocity, vec3_scale(acceleration[dem->grain_particle[dem->grain_id[g]]], dt));
+    }
+}

@@ -153,6 +153,8 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count);
 /// How particles of these kinds start: `count` of them, born from now on.
 void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *material, const float *moisture);
 GrainResult mpm_change(void *state, const SimChange *change);
+GrainResult mpm_steer(void *state, Vec3 gravity, const uint8_t *wake);
+void mpm_push(void *state, const Vec3 *acceleration, double seconds);
 
 // mpm_grid.c
 /// Sums the boards of all around a block into its nodes and moves them: gravity, then colliders.

@@ -1,9 +1,10 @@
 // Particles that come and go.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/parallel.h"
 #include "sim/mpm/mpm.h"
 
-#include <string.h>
+#include <math.h>
 
 // Fewer particles than this are not worth another thread.
 #define PARTICLES_PER_THREAD 1000
@@ -76,4 +77,30 @@ GrainResult mpm_change(void *state, const SimChange *change)
     mpm->filled_count = mpm->block_count = 0;
     mpm->must_sort = 1;
     return GRAIN_OK;
+}
+
+GrainResult mpm_steer(void *state, Vec3 gravity, const uint8_t *wake)
+{
+    Mpm *mpm = state;
+    mpm->def.gravity = mpm->rigid->def.gravity = gravity;
+    for (int64_t i = 0; wake && i < mpm->count; i++) {
+        MpmParticle *p = &mpm->particles[i];
+        if (!wake[p->id] || !isinf(p->still)) continue;
+        p->still = 0.0f;
+        mpm->must_sort = 1; // who sleeps is found again then
+    }
+    return GRAIN_OK;
+}
+
+void mpm_push(void *state, const Vec3 *acceleration, double seconds)
+{
+    Mpm *mpm = state;
+    float dt = (float)seconds;
+    PARALLEL_FOR(mpm->threads, i, mpm->count)
+    {
+        MpmParticle *p = &mpm->particles[i];
+        Vec3 a = acceleration[p->id];
+        if (isinf(p->still)) continue;
+        p->velocity[0] += a.x * dt, p->velocity[1] += a.y * dt, p->velocity[2] += a.z * dt;
+    }
 }

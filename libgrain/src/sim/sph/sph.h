@@ -196,6 +196,8 @@ GrainResult sph_resize(Sph *sph, int64_t count);
 /// Fills places from `first` on with particles that are born now.
 void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material, const float *moisture);
 GrainResult sph_change(void *state, const SimChange *change);
+GrainResult sph_steer(void *state, Vec3 gravity, const uint8_t *wake);
+void sph_push(void *state, const Vec3 *acceleration, double seconds);
 
 // sph_lists.c
 /// Sorts the particles and makes the lists.

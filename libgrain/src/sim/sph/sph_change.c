@@ -119,3 +119,28 @@ GrainResult sph_change(void *state, const SimChange *change)
     sph->must_list = 1;
     return GRAIN_OK;
 }
+
+GrainResult sph_steer(void *state, Vec3 gravity, const uint8_t *wake)
+{
+    Sph *sph = state;
+    sph->def.gravity = sph->rigid->def.gravity = gravity;
+    sph->rules.gravity[0] = gravity.x, sph->rules.gravity[1] = gravity.y, sph->rules.gravity[2] = gravity.z;
+    for (int64_t i = 0; wake && i < sph->count; i++) {
+        if (!wake[sph->id[i]] || !isinf(sph->field[SPH_STILL][i])) continue;
+        sph->field[SPH_STILL][i] = 0.0f;
+        sph->must_list = 1; // who sleeps is found again then
+    }
+    return GRAIN_OK;
+}
+
+void sph_push(void *state, const Vec3 *acceleration, double seconds)
+{
+    Sph *sph = state;
+    float dt = (float)seconds;
+    PARALLEL_FOR(sph->threads, i, sph->count)
+    {
+        Vec3 a = acceleration[sph->id[i]];
+        if (isinf(sph->field[SPH_STILL][i])) continue;
+        sph->field[SPH_U][i] += a.x * dt, sph->field[SPH_V][i] += a.y * dt, sph->field[SPH_W][i] += a.z * dt;
+    }
+}

@@ -1,0 +1,144 @@
+#include "sim/flow/field.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "sim/rigid/rigid.h"
+
+#include <math.h>
+
+const char *const field_kind_names[] = {"force", "wind", "vortex", "turbulence", "drag", "harmonic", "charge", NULL};
+const char *const field_shape_names[] = {"point", "line", "plane", NULL};
+const char *const field_falloff_names[] = {"sphere", "tube", "cone", NULL};
+const char *const field_side_names[] = {"both", "positive", "negative", NULL};
+
+/// A field at one moment.
+typedef struct Moment {
+    const Field *field;
+    Vec3 place, axis;
+    float strength;
+    uint64_t frame; ///< noise changes with it
+} Moment;
+
+// --- how far --------------------------------------------------------------------------------------
+
+static float fade(const FieldRange *range, float distance)
+{
+    if (range->farthest >= 0.0f && distance > range->farthest) return 0.0f;
+    if (range->nearest >= 0.0f && distance < range->nearest) return 1.0f;
+    float over = distance - fmaxf(range->nearest, 0.0f);
+    return range->power > 0.0f ? powf(1.0f + over, -range->power) : 1.0f;
+}
+
+static float falloff_of(const Moment *m, Vec3 from_middle, Vec3 apart)
+{
+    const Field *field = m->field;
+    float height = vec3_dot(from_middle, m->axis);
+    if (field->side == FIELD_POSITIVE && height < 0.0f) return 0.0f;
+    if (field->side == FIELD_NEGATIVE && height > 0.0f) return 0.0f;
+    if (field->falloff == FIELD_SPHERE) return fade(&field->range, vec3_length(apart));
+    float across = vec3_length(vec3_add_scaled(from_middle, m->axis, -height));
+    if (field->falloff == FIELD_CONE) across = atan2f(across, fabsf(height)) * 57.29578f;
+    return fade(&field->range, fabsf(height)) * fade(&field->radial, across);
+}
+
+// --- turbulence -----------------------------------------------------------------------------------
+
+static float slope_at(uint64_t seed, int64_t x, int64_t y, int64_t z, float dx, float dy, float dz)
+{
+    uint64_t cell = (uint64_t)x * 73856093u ^ (uint64_t)y * 19349663u ^ (uint64_t)z * 83492791u;
+    Rng4 random = rng_at(seed, cell, RNG_STREAM_FIELD_NOISE, 0);
+    return rng_signed(random.word[0]) * dx + rng_signed(random.word[1]) * dy + rng_signed(random.word[2]) * dz;
+}
+
+static float ease(float t) { return t * t * t * (t * (t * 6.0f - 15.0f) + 10.0f); }
+
+// Gradient noise (Perlin 2002), about -1 to 1.
+static float noise_at(uint64_t seed, Vec3 p)
+{
+    float low[3] = {floorf(p.x), floorf(p.y), floorf(p.z)}, d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]}, sum = 0.0f;
+    for (int k = 0; k < 8; k++) {
+        int x = k & 1, y = k >> 1 & 1, z = k >> 2;
+        float weight = (x ? ease(d[0]) : 1.0f - ease(d[0])) * (y ? ease(d[1]) : 1.0f - ease(d[1])) *
+                       (z ? ease(d[2]) : 1.0f - ease(d[2]));
+        sum += weight * slope_at(seed, (int64_t)low[0] + x, (int64_t)low[1] + y, (int64_t)low[2] + z, d[0] - (float)x,
+                                 d[1] - (float)y, d[2] - (float)z);
+    }
+    return 2.0f * sum;
+}
+
+static Vec3 turbulence_at(const Field *field, Vec3 p)
+{
+    float per_metre = 1.0f / fmaxf(field->size, 1e-6f);
+    float part[3];
+    for (int axis = 0; axis < 3; axis++) {
+        Vec3 at = vec3_scale(p, per_metre);
+        part[axis] = noise_at(field->seed * 3 + (uint64_t)axis, at) +
+                     0.5f * noise_at(field->seed * 3 + (uint64_t)axis + 7919, vec3_scale(at, 2.0f));
+    }
+    return vec3(part[0], part[1], part[2]);
+}
+
+// --- what it does ---------------------------------------------------------------------------------
+
+static Vec3 act(const Moment *m, Vec3 place, Vec3 velocity, int64_t number)
+{
+    const Field *field = m->field;
+    Vec3 from_middle = vec3_sub(place, m->place), apart = from_middle, out = {0, 0, 0};
+    float height = vec3_dot(from_middle, m->axis), strength = m->strength, speed = vec3_length(velocity);
+    if (field->shape == FIELD_LINE) apart = vec3_add_scaled(from_middle, m->axis, -height);
+    if (field->shape == FIELD_PLANE) apart = vec3_scale(m->axis, height);
+    float falloff = falloff_of(m, from_middle, apart), distance = vec3_length(apart);
+    if (!(falloff > 0.0f)) return out;
+    if (field->noise > 0.0f)
+        strength += 0.5f * field->noise *
+                    rng_signed(rng_at(field->seed, (uint64_t)number, RNG_STREAM_FIELD_NOISE, (uint32_t)m->frame).word[3]);
+    Vec3 away = vec3_normalize(apart, vec3(0, 0, 0));
+    switch (field->kind) {
+    case FIELD_FORCE: out = vec3_scale(away, strength); break;
+    case FIELD_WIND: out = vec3_scale(m->axis, strength); break;
+    case FIELD_VORTEX: out = vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * distance); break;
+    case FIELD_TURBULENCE: out = vec3_scale(turbulence_at(field, field->is_global ? place : from_middle), strength); break;
+    case FIELD_DRAG: out = vec3_scale(velocity, -(fminf(strength, 2.0f) * speed + fminf(field->linear_drag, 2.0f))); break;
+    case FIELD_HARMONIC:
+        out = vec3_scale(away, -strength * (distance - field->rest_length));
+        out = vec3_add_scaled(out, velocity, -2.0f * field->linear_drag * sqrtf(fabsf(strength)));
+        break;
+    case FIELD_CHARGE: out = vec3_scale(apart, strength); break;
+    }
+    out = vec3_scale(out, falloff);
+    int slows = field->kind != FIELD_DRAG && field->kind != FIELD_HARMONIC;
+    return slows && field->flow != 0.0f ? vec3_add_scaled(out, velocity, -field->flow * falloff) : out;
+}
+
+static Moment moment_of(const Field *field, double time)
+{
+    RigidPose pose = rigid_pose_at(&field->track, time);
+    Vec3d axis = quatd_rotate(pose.facing, vec3d(0, 0, 1));
+    double frames = time / field->frame_seconds;
+    return (Moment){field, vec3((float)pose.position.x, (float)pose.position.y, (float)pose.position.z),
+                    vec3((float)axis.x, (float)axis.y, (float)axis.z), curve_number(&field->strength, frames),
+                    (uint64_t)floor(frames + 1e-6)};
+}
+
+void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads, Vec3 *acceleration)
+{
+    for (int f = 0; f < field_count; f++) {
+        Moment moment = moment_of(&fields[f], time);
+        PARALLEL_FOR(threads, i, particles->count)
+        {
+            if (particles->radius[i] > 0.0f)
+                acceleration[i] = vec3_add(acceleration[i], act(&moment, particles->position[i], particles->velocity[i], i));
+        }
+    }
+}
+
+float fields_strongest(const Field *fields, int field_count)
+{
+    float sum = 0.0f;
+    for (int f = 0; f < field_count; f++) {
+        float least = 0.0f;
+        for (int64_t k = 0; k < fields[f].strength.count; k++) least = fmaxf(least, -fields[f].strength.samples[k]);
+        least = fmaxf(least, -fields[f].strength.constant[0]);
+        if (fields[f].kind != FIELD_DRAG) sum += fmaxf(curve_largest(&fields[f].strength), least) + fields[f].noise;
+    }
+    return sum;
+}

@@ -1,0 +1,125 @@
+"""Force fields and gravity that changes: what they do to sand that is free, for every solver."""
+from __future__ import annotations
+
+import math
+import signal
+from pathlib import Path
+
+import jobs
+import program
+from test_bake import stop_at
+from test_flow import FPS, RADIUS, SOLVERS, frame
+
+STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+TO_X = [0.0, 0.0, 0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0]  # z turned to x
+
+
+def cloud(solver: str, *fields: dict, gravity: tuple = (0.0, 0.0, 0.0), last: int = 5) -> jobs.Job:
+    """A small block in the air; each field with its poses."""
+    job = jobs.Job(frame_end=last, gravity=list(gravity), solver={"type": solver, "particle_radius": RADIUS, "friction": 0.5})
+    job.add_mesh("Block", "source", jobs.box((0.0, -0.02, 0.08), (0.04, 0.02, 0.12)))
+    job.data["fields"] = [{"name": f"Field {k}", **field, "poses": job.add_array("f32", 7, field.get("poses", STILL))}
+                          for k, field in enumerate(fields)]
+    return job
+
+
+def mean(rows: list) -> list[float]:
+    return [sum(row[k] for row in rows) / len(rows) for k in range(3)]
+
+
+def moved(folder: Path, job: jobs.Job, last: int = 5) -> tuple[list[float], list[float]]:
+    job.write(folder)
+    program.run("bake", folder, check=0)
+    first = mean(frame(folder / "cache", 1, "position"))
+    return [b - a for a, b in zip(first, mean(frame(folder / "cache", last, "position")))], mean(frame(folder / "cache", last, "velocity"))
+
+
+def test_wind_accelerates_along_its_axis(folder: Path) -> None:
+    for solver in SOLVERS:
+        way, speed = moved(folder / solver, cloud(solver, {"type": "wind", "strength": 6.0, "poses": TO_X}))
+        t = 4 / FPS
+        assert abs(speed[0] - 6.0 * t) < 0.01 and abs(way[0] - 3.0 * t * t) < 0.02 * way[0], (solver, way, speed)
+        assert abs(way[1]) + abs(way[2]) < 1e-3, (solver, way)
+
+
+def test_keyed_strength_and_distances(folder: Path) -> None:
+    job = cloud("dem", {"type": "wind", "strength": 0.0, "poses": TO_X})
+    job.data["fields"][0]["animation"] = {"strength": job.add_array("f32", 1, [0.0, 24.0, 0.0])}
+    _, speed = moved(folder / "keyed", job)
+    assert abs(speed[0] - 1.0) < 0.03, speed  # a triangle of two frames, looked at eight times a frame
+    far = cloud("dem", {"type": "force", "strength": 50.0, "max_distance": 0.05})
+    assert moved(folder / "far", far)[0] == [0.0, 0.0, 0.0]
+    fading = cloud("dem", {"type": "force", "strength": 10.0, "power": 2.0, "shape": "plane", "min_distance": 0.0})
+    _, speed = moved(folder / "fading", fading, 3)
+    wanted = 10.0 / (1.0 + 0.1) ** 2 * 2 / FPS  # the block's middle is 0.1 above the plane
+    assert abs(speed[2] - wanted) < 0.05 * wanted, (speed, wanted)
+
+
+def test_vortex_harmonic_drag_and_charge(folder: Path) -> None:
+    centre = [0.02, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0]
+    _, speed = moved(folder / "vortex", cloud("dem", {"type": "vortex", "strength": 30.0}), 3)
+    assert speed[1] > 0.0 and abs(speed[1]) > 5 * abs(speed[0]), speed  # around z: at +x that is towards +y
+    # A spring of 100 / s2 from 0.1 m: a quarter of its period is 0.157 s, after 4 frames it has passed the middle.
+    way, _ = moved(folder / "spring", cloud("dem", {"type": "harmonic", "strength": 100.0, "poses": [0.02, 0.0, 0.2, 1, 0, 0, 0]}))
+    assert abs(way[2] - (0.1 - 0.1 * math.cos(10 * 4 / FPS))) < 0.02, way
+    job = cloud("dem", {"type": "drag", "strength": 0.0, "linear_drag": 2.0})
+    job.data["objects"][0]["velocity"] = [1.0, 0.0, 0.0]
+    _, speed = moved(folder / "drag", job)
+    assert abs(speed[0] - math.exp(-2.0 * 4 / FPS)) < 0.01, speed
+    places = frame_spread(folder / "charge", cloud("dem", {"type": "charge", "strength": 200.0, "poses": centre}))
+    assert places > 1.5, places
+
+
+def frame_spread(folder: Path, job: jobs.Job) -> float:
+    moved(folder, job)
+    def size(number: int) -> float:
+        places = frame(folder / "cache", number, "position")
+        middle = mean(places)
+        return math.sqrt(sum(math.dist(p, middle) ** 2 for p in places) / len(places))
+    return size(5) / size(1)
+
+
+def test_turbulence_scatters_and_repeats(folder: Path) -> None:
+    def bake(name: str, seed: int) -> list:
+        moved(folder / name, cloud("dem", {"type": "turbulence", "strength": 40.0, "size": 0.02, "seed": seed}))
+        return frame(folder / name / "cache", 5, "velocity")
+    one, again, other = bake("one", 1), bake("again", 1), bake("other", 2)
+    assert one == again and one != other
+    assert sum(math.dist(v, mean(one)) for v in one) / len(one) > 0.05
+
+
+def test_gravity_changes_and_wakes_what_sleeps(folder: Path) -> None:
+    """A heap that has come to rest; then down becomes sideways."""
+    for solver in SOLVERS:
+        job = jobs.Job(frame_end=34, solver={"type": solver, "particle_radius": RADIUS})
+        job.add_mesh("Block", "source", jobs.box((-0.04, -0.04, 0.0), (0.04, 0.04, 0.03))).add_ground()
+        job.data["animation"] = {"gravity": job.add_array("f32", 3, [0, 0, -9.81] * 30 + [9.81, 0, 0])}
+        job.write(folder / solver)
+        program.run("bake", folder / solver, check=0)
+        before = mean(frame(folder / solver / "cache", 29, "position"))
+        after = mean(frame(folder / solver / "cache", 34, "position"))
+        t = 3.5 / FPS
+        assert after[0] - before[0] > 0.6 * 0.5 * 9.81 * t * t, (solver, before, after)
+
+
+def test_stopped_in_a_field_and_resumed_gives_the_same_bytes(folder: Path) -> None:
+    for solver in SOLVERS:
+        job = cloud(solver, {"type": "turbulence", "strength": 30.0, "size": 0.03, "noise": 5.0, "seed": 3},
+                    {"type": "vortex", "strength": 20.0, "flow": 0.5}, gravity=(0.0, 0.0, -9.81), last=8)
+        job.data["solver"]["particle_radius"] = 0.004
+        job.data["animation"] = {"gravity": job.add_array("f32", 3, [0, 0, -9.81, 0, 1, -9.81, 0, 3, -9.0])}
+        job.add_ground().write(folder / solver)
+        program.run("bake", folder / solver, "--cache", folder / f"whole_{solver}", check=0)
+        cache = folder / f"stopped_{solver}"
+        result = stop_at(folder, folder / solver, cache, "progress", signal.SIGTERM)
+        assert result.code == 5, result
+        program.run("bake", folder / solver, "--cache", cache, check=0)
+        assert program.digest(cache) == program.digest(folder / f"whole_{solver}"), solver
+
+
+def test_errors_name_the_field(folder: Path) -> None:
+    job = cloud("dem", {"type": "wind", "strength": 1.0, "storm": 2})
+    text = program.run("bake", job.write(folder / "a"), check=3).stderr
+    assert "Field 0" in text and "storm" in text, text
+    text = program.run("bake", cloud("dem", {"type": "magic"}).write(folder / "b"), check=3).stderr
+    assert "Field 0" in text and "vortex" in text, text
