@@ -107,10 +107,10 @@ BENCH(meso)
         const char *name;
         MesoNumbers numbers;
         int steps;
-    } kinds[3] = {{"grains, ip3", {4e4f, 100, 1.22f, 1.0f}, STEPS},
+    } kinds[3] = {{"grains, ip3", {4e4f, 100, 1.15f, 1.0f}, STEPS},
                   {"thick grains, implicit", {4e4f, 600, 1.22f, 1.0f}, STEPS / 2},
                   {"paste, ip5, reach 2.5", {2e4f, 60, 1.0f, 2.5f}, STEPS / 6}};
-    const int64_t count = 100000;
+    const int64_t count = 40000;
     Speed one[3], two = {0};
     printf("%-24s %10s %14s\n", "", "neighbours", "one core");
     for (int k = 0; k < 3; k++) {
