@@ -107,8 +107,8 @@ BENCH(meso)
         const char *name;
         MesoNumbers numbers;
         int steps;
-    } kinds[3] = {{"grains, ip3", {4e4f, 10, 1.15f, 1.0f}, STEPS},
-                  {"thick grains, implicit", {4e4f, 100, 1.15f, 1.0f}, STEPS / 2},
+    } kinds[3] = {{"grains, ip3", {4e4f, 100, 1.22f, 1.0f}, STEPS},
+                  {"thick grains, implicit", {4e4f, 600, 1.22f, 1.0f}, STEPS / 2},
                   {"paste, ip5, reach 2.5", {2e4f, 60, 1.0f, 2.5f}, STEPS / 6}};
     const int64_t count = 100000;
     Speed one[3], two = {0};
