@@ -10,7 +10,7 @@ import program
 from test_bake import stop_at
 from test_flow import FPS, RADIUS, frame
 
-SOLVERS = ("dem", "mpm", "sph")  # meso has the gravity it starts with
+SOLVERS = ("dem", "mpm", "sph", "meso")
 STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 TO_X = [0.0, 0.0, 0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0]  # z turned to x
 

@@ -354,4 +354,4 @@ static void measure(const void *state, SimStats *out)
 static const Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
 const Solver meso_solver = {"meso", 1,    create, destroy, largest_step, step,
-                            read,   save, load,   measure, rigid_of,     meso_change};
+                            read,   save, load,   measure, rigid_of,     meso_change, meso_steer, meso_push};

@@ -90,6 +90,8 @@ extern const Solver meso_solver;
 // meso_change.c
 /// Solver.change; the first particles come that way too.
 GrainResult meso_change(void *state, const SimChange *change);
+GrainResult meso_steer(void *state, Vec3 gravity, const uint8_t *wake);
+void meso_push(void *state, const Vec3 *acceleration, double seconds);
 double meso_mass(float density, float radius);
 
 // meso.c

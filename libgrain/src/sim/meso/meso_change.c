@@ -77,3 +77,23 @@ GrainResult meso_change(void *state, const SimChange *change)
     meso->must_list = 1;
     return GRAIN_OK;
 }
+
+// Nobody sleeps here.
+GrainResult meso_steer(void *state, Vec3 gravity, const uint8_t *wake)
+{
+    Meso *meso = state;
+    (void)wake;
+    meso->def.gravity = meso->rigid->def.gravity = gravity;
+    meso->rules.gravity[0] = gravity.x, meso->rules.gravity[1] = gravity.y, meso->rules.gravity[2] = gravity.z;
+    return GRAIN_OK;
+}
+
+void meso_push(void *state, const Vec3 *acceleration, double seconds)
+{
+    Meso *meso = state;
+    float dt = (float)seconds;
+    for (int64_t i = 0; i < meso->blocks.count; i++) {
+        Vec3 a = acceleration[meso->blocks.id[i]];
+        meso->field[MESO_U][i] += a.x * dt, meso->field[MESO_V][i] += a.y * dt, meso->field[MESO_W][i] += a.z * dt;
+    }
+}
