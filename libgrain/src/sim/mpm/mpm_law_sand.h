@@ -1,17 +1,18 @@
 #pragma once
-/// Sand: elastic in logarithmic strain; beyond the surface of Matsuoka and Nakai (1974), I1 I2 / I3 = K, it flows without
-/// a change of volume. K is set so that slopes, which shear in their plane, hold and flow around the friction angle
-/// (mpm_law.c). A circular cone (Drucker-Prager) set the same way lets columns sink in the middle, where they are pressed
-/// from above and free on two sides, and carries slopes at rest that are too steep. In tension sand comes apart; the volume it gained doing so
-/// (plastic) is given back before it bears again, or heaps would grow with every grain that jumps (Klar et al. 2016,
-/// section 4.3.4); at most MPM_SAND_GAIN of it, as what has flown far apart says nothing about how it will lie.
+/// Sand: elastic in logarithmic strain; beyond the surface of Matsuoka and Nakai (1974), I1 I2 / I3 = K, it flows
+/// without a change of volume. K is set so that slopes, which shear in their plane, hold and flow around the friction
+/// angle (mpm_law.c). A circular cone (Drucker-Prager) set the same way lets columns sink in the middle, where they are
+/// pressed from above and free on two sides, and carries slopes at rest that are too steep. In tension sand comes
+/// apart; the volume it gained doing so (plastic) is given back before it bears again, or heaps would grow with every
+/// grain that jumps (Klar et al. 2016, section 4.3.4); at most MPM_SAND_GAIN of it, as what has flown far apart says
+/// nothing about how it will lie.
 ///
 /// With principal stresses p (1 + t n_i), where the n_i add up to 0 and their squares to 1, the surface is
 ///
 ///     K d t^3 - (K - 3) / 2 t^2 + (K - 9) = 0,      d = n_1 n_2 n_3.
 ///
-/// The flow keeps the principal directions, so they need not be known: all is done on the strain's parts, and logarithm and
-/// exponential of the small change of shape are short series. A third of the time of finding eigenvectors.
+/// The flow keeps the principal directions, so they need not be known: all is done on the strain's parts, and logarithm
+/// and exponential of the small change of shape are short series. A third of the time of finding eigenvectors.
 ///
 /// number[0]: K; number[1]: strain of the surface's tip (cohesion); number[2]: t for d = 0, in-plane shear;
 /// number[3]: shear modulus * 2 over three times the bulk modulus
@@ -20,11 +21,17 @@
 // Where one principal stress would be 0, when the other two are equal.
 #define MPM_SAND_FARTHEST 2.4f
 #define MPM_SAND_GAIN 0.05f
+// The most a particle is pressed together, as a logarithm of volume. Particles whose pressures differ in turn, as on a
+// chequerboard, cancel on the nodes and are not pushed back: under a body that trembles they drift, until one is so
+// stiff that the step is too long for it. Sand is never pressed by more than a few hundredths (sound is six times as
+// fast as any impact).
+#define MPM_SAND_PRESSED 0.15f
 
 // The smallest root, from d = 0's by Newton's method: the curve bends one way between them.
 SIMD_INLINE FloatV sand_limit(const MpmMaterialV *m, FloatV d)
 {
-    FloatV t = m->number[2], third = m->number[0] * d, second = 0.5f * (m->number[0] - 3.0f), first = m->number[0] - 9.0f;
+    FloatV t = m->number[2], third = m->number[0] * d, second = 0.5f * (m->number[0] - 3.0f),
+           first = m->number[0] - 9.0f;
     for (int i = 0; i < 4; i++) {
         FloatV value = (third * t - second) * t * t + first, slope = (3.0f * third * t - 2.0f * second) * t;
         t = simd_min(simd_max(t - value / simd_min(slope, simd_set1(-1e-3f)), simd_set1(0.0f)),
@@ -33,8 +40,8 @@ SIMD_INLINE FloatV sand_limit(const MpmMaterialV *m, FloatV d)
     return t;
 }
 
-// Half the logarithm of a stretch without change of volume, I + x. The series ends at an odd power: it rises everywhere, so
-// even where x is too large for it, which only happens to what flows or comes apart, large stays large.
+// Half the logarithm of a stretch without change of volume, I + x. The series ends at an odd power: it rises
+// everywhere, so even where x is too large for it, which only happens to what flows or comes apart, large stays large.
 SIMD_INLINE void sand_shape(const FloatV x[6], FloatV shape[6])
 {
     FloatV square[6], cube[6];
@@ -72,7 +79,8 @@ SIMD_INLINE FloatV sand_strain(const FloatV stretch[6], FloatV squeeze, FloatV s
 SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, MpmState *state)
 {
     FloatV zero = simd_set1(0.0f), tip = m->number[1], shape[6];
-    FloatV all = sand_strain(state->stretch, squeeze, shape) + state->plastic, trace = all - 3.0f * tip;
+    FloatV all = simd_max(sand_strain(state->stretch, squeeze, shape) + state->plastic, simd_set1(-MPM_SAND_PRESSED));
+    FloatV trace = all - 3.0f * tip;
     FloatV norm = shape[0] * shape[0] + shape[1] * shape[1] + shape[2] * shape[2] +
                   2.0f * (shape[3] * shape[3] + shape[4] * shape[4] + shape[5] * shape[5]);
     norm = simd_sqrt(norm) + 1e-12f;
