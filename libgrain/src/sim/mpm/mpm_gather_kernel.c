@@ -15,12 +15,17 @@
 // much of it turns into pressure.
 #define CROWDED 1.03f
 #define SPREAD_RATE 20.0f
+// Less than this part of the density at rest is loose, also where the slope of the density, times this many cells, is added:
+// at a surface few are around for another reason. Poured sand lands so; it bears nothing before it has come closer.
+#define LOOSE 0.85f
+#define LOOSE_SLOPE_CELLS 2.0f
 
 // Numbers of a batch, one lane for each particle.
 typedef struct Batch {
     float gradient[9][BATCH]; // of velocity, 1/s: [3 * column + row]
     float stretch[6][BATCH], plastic[BATCH];
     float crowd[BATCH]; // density around the particle, over that at rest
+    float bulk[BATCH];  // the same, with what a surface takes away made good
     float shear[BATCH], lame[BATCH], damping[BATCH], number[MPM_LAW_NUMBERS][BATCH];
     float kind[MPM_LAW_COUNT][BATCH]; // 1 where the particle is of that law
     int has_kind[MPM_LAW_COUNT];
@@ -94,10 +99,14 @@ SIMD_INLINE void move_particle(MpmParticle *particle, const Spline *s, Float4 su
         squared += particle->velocity[axis] * particle->velocity[axis];
     }
     particle->pulled = __builtin_sqrtf(squared);
+    float slope = 0.0f; // of the mass, squared, in masses a cell
     for (int c = 0; c < 3; c++) {
-        Float4 about = (column[c] - sum * set4(s->from[c])) * set4(scale * shared);
+        Float4 about = column[c] - sum * set4(s->from[c]);
+        slope += 16.0f * about[3] * about[3];
+        about *= set4(scale * shared);
         for (int r = 0; r < 3; r++) batch->gradient[3 * c + r][lane] = about[r];
     }
+    batch->bulk[lane] = batch->crowd[lane] + LOOSE_SLOPE_CELLS * __builtin_sqrtf(slope) / step->full_mass;
 }
 
 SIMD_INLINE void load_state(const MpmParticle *particle, Batch *batch, int lane)
@@ -200,11 +209,12 @@ SIMD_INLINE void stretch_on(const Batch *batch, int lane, FloatV seconds, FloatV
 }
 
 // Where more particles have gathered than their stretches tell of, which is the drift of a long flow, press them apart: by
-// how much the logarithm of their volume sinks. Near a surface fewer are seen than there are, so too few says nothing.
-SIMD_INLINE FloatV squeeze_of(FloatV crowd, FloatV squared_volume, FloatV seconds)
+// how much the logarithm of their volume sinks. Where there are too few, it rises.
+SIMD_INLINE FloatV squeeze_of(FloatV crowd, FloatV bulk, FloatV squared_volume, FloatV seconds)
 {
-    FloatV excess = simd_max(crowd * simd_sqrt(squared_volume) - CROWDED, simd_set1(0.0f));
-    return simd_min(SPREAD_RATE * seconds * excess, simd_set1(0.01f));
+    FloatV zero = simd_set1(0.0f), excess = simd_max(crowd * simd_sqrt(squared_volume) - CROWDED, zero);
+    FloatV missing = simd_max(LOOSE - bulk, zero);
+    return simd_min(SPREAD_RATE * seconds * (excess - missing), simd_set1(0.01f));
 }
 
 // What does not flow is damped: without, a heap at rest would ring on for seconds.
@@ -243,7 +253,7 @@ static void find_stress(Batch *batch, float step_seconds, int lanes)
                           simd_load(batch->damping + lane), {{0}}};
         for (int i = 0; i < MPM_LAW_NUMBERS; i++) m.number[i] = simd_load(batch->number[i] + lane);
         FloatV squared_volume = simd_max(symmetric_determinant(state.stretch), simd_set1(0.0f));
-        FloatV squeeze = squeeze_of(simd_load(batch->crowd + lane), squared_volume, seconds);
+        FloatV squeeze = squeeze_of(simd_load(batch->crowd + lane), simd_load(batch->bulk + lane), squared_volume, seconds);
         apply_laws(batch, lane, &m, squeeze, seconds, &state);
         add_damping(batch, lane, simd_select(state.flows, simd_set1(0.0f), m.damping), state.stress);
         store_records(batch, lane, &state);

@@ -116,6 +116,8 @@ GrainResult sph_change(void *state, const SimChange *change)
     for (int64_t i = kept; i < kept + born; i++)
         for (int f = 0; f < SPH_FIELDS; f++) sph->field[f][i] = 0.0f;
     if (born > 0) sph_start_particles(sph, kept, change->born, change->material, change->born->moisture);
+    // As far apart as can be: the next step sees how near the others are. Born as if at rest, a thin stream would heap up as thin.
+    for (int64_t i = kept; i < sph->count; i++) sph->field[SPH_STRAIN][i] = -1.0f;
     sph->must_list = 1;
     return GRAIN_OK;
 }
