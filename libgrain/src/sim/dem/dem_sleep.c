@@ -29,7 +29,7 @@ GrainResult dem_sleep_reserve(Dem *dem)
     TRY(alloc_grow((void **)&sleep->quiet_before, &grown[1], dem->ball_capacity, sizeof(int32_t)));
     TRY(alloc_grow((void **)&sleep->balls, &sleep->runs_capacity, runs, 1));
     for (int64_t i = 0; is_first && i < dem->count; i++) sleep->quiet[i] = 0;
-    memset(sleep->balls, 0, (size_t)runs);
+    if (runs > 0) memset(sleep->balls, 0, (size_t)runs);
     sleep->capacity = grown[0];
     return GRAIN_OK;
 }
