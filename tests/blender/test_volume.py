@@ -209,8 +209,9 @@ def test_cycles_absorbs_and_blurs_along_the_motion(folder: Path) -> None:
         assert abs(moved - way) < 0.006, f"{position}: the blur's middle lies {moved:.4f} m off, expected {way:.4f}"
         assert abs(centre(blurred)[0] - centre(sharp)[0]) < 0.004
     # A streak of length L adds L^2 / 12 to the variance of where it is dark; light that is all absorbed either way makes it
-    # less here.
+    # less here, and moves a tenth of it across. Measured with 3.4: 0.76 along, -0.10 across.
     along, across = (spread(blurred, axis) - spread(sharp, axis) for axis in (1, 0))
     expected = (speed / 24) ** 2 / 12
     assert 0.5 * expected < along < 1.3 * expected, f"the streak adds {along:.2e} m2, expected {expected:.2e}"
-    assert abs(across) < 0.3 * expected, f"across the motion it adds {across:.2e} m2"
+    print(f"# along {along / expected:.3f}, across {across / expected:.3f} of the expected")
+    assert abs(across) < 0.15 * expected, f"across the motion it adds {across:.2e} m2"
