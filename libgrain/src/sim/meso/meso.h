@@ -43,6 +43,13 @@ typedef enum MesoWork {
     MESO_WORKS
 } MesoWork;
 
+/// A particle as its neighbours see it: side by side, so that it comes with two loads.
+typedef struct MesoRecord {
+    float place[3], radius;
+    float velocity[3], mass;
+} MesoRecord;
+#define MESO_RECORD_FLOATS 8
+
 /// Numbers that hold for all particles.
 typedef struct MesoRules {
     SimMeso law; ///< K and Z of a pair: strength times the sum of radii
@@ -71,17 +78,20 @@ typedef struct Meso {
     float smallest;     ///< m: of radii
     float fastest;      ///< m/s
     float stiff, thick; ///< 1/s2, 1/s: of the last step, no less than what is expected
-    float stiff_floor;  ///< 1/s2
+    float stiff_floor, thick_floor;
     int64_t steps;
     int64_t solved, iterations; ///< steps with an implicit solution, and how many passes it took; no part of the state
     float *fields;              ///< MESO_FIELDS * room
     float *field[MESO_FIELDS];
     float *works;
     float *work[MESO_WORKS];
+    MesoRecord *records; ///< room + 1, the last is nobody's: what neighbours see, as it was when the step began
+    float *seen;         ///< four numbers each, as many: velocities that the implicit solution looks at, of neighbours
+    int32_t must_record; ///< fields have changed since
     MesoNote *notes;  ///< of each block
     int64_t *pressed; ///< contacts of each body in this step
     int32_t must_list;
-    float *weight; ///< Z / D2, N s/m3, for each entry of the lists and each lane: of the implicit solution
+    float *weight; ///< Z / D2, N s/m3, for each row of the lists and each lane: of the implicit solution
     int64_t weight_capacity;
 } Meso;
 
@@ -118,12 +128,16 @@ void meso_stop_at_walls(Meso *meso, int64_t block);
 
 // --- kernels: for blocks [first, last) ------------------------------------------------------------
 
+/// Records from fields.
+SIMD_KERNEL(void, meso_record, (Meso * meso, int64_t first, int64_t last))
 /// The velocities the step ends with, but for what is implicit.
 SIMD_KERNEL(void, meso_kick, (Meso * meso, int64_t first, int64_t last))
 /// Places after the step.
 SIMD_KERNEL(void, meso_drift, (Meso * meso, int64_t first, int64_t last))
 
 // Of the implicit solution. Sums go to MesoNote.
+/// v* for neighbours to look at.
+SIMD_KERNEL(void, meso_viscous_show, (Meso * meso, int64_t first, int64_t last))
 /// What momentum v* lacks; second: m v*^2; third: m (v* - v)^2 with v before the step.
 SIMD_KERNEL(void, meso_viscous_begin, (Meso * meso, int64_t first, int64_t last))
 /// The image of the direction; first: image times direction.
@@ -132,5 +146,5 @@ SIMD_KERNEL(void, meso_viscous_image, (Meso * meso, int64_t first, int64_t last)
 SIMD_KERNEL(void, meso_viscous_go, (Meso * meso, int64_t first, int64_t last, float way))
 /// first: what momentum is missing, squared over mass.
 SIMD_KERNEL(void, meso_viscous_left, (Meso * meso, int64_t first, int64_t last))
-/// The next direction.
+/// The next direction, for neighbours to look at.
 SIMD_KERNEL(void, meso_viscous_turn, (Meso * meso, int64_t first, int64_t last, float kept))

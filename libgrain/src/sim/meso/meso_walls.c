@@ -13,7 +13,7 @@ void meso_meet_walls(Meso *meso, int64_t number)
     blocks_meet_walls(&meso->blocks, number);
     Block *block = &meso->blocks.block[number];
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &block->contact[k];
+        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 v = {meso->field[MESO_U][i], meso->field[MESO_V][i], meso->field[MESO_W][i]};
         contact->approach = vec3_dot(vec3_sub(v, contact->speed), contact->normal);
@@ -34,7 +34,7 @@ void meso_count_pressed(Meso *meso)
     for (int64_t b = 0; b < blocks->block_count && meso->rigid->body_count > 0; b++) {
         const Block *block = &blocks->block[b];
         for (int k = 0; block->meets_body && k < block->contact_count; k++) {
-            const BlockContact *contact = &block->contact[k];
+            const BlockContact *contact = &blocks_contacts_of(blocks, b)[k];
             int32_t body = meso->rigid->objects[contact->object].body;
             if (body >= 0) meso->pressed[body] += presses(meso, b * BLOCK_LANES + contact->lane, contact);
         }
@@ -122,7 +122,7 @@ void meso_hold_at_walls(Meso *meso, int64_t number)
     Block *block = &meso->blocks.block[number];
     float *const *next = meso->work + MESO_NEXT_U;
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &block->contact[k];
+        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 before = {next[0][i], next[1][i], next[2][i]}, v = before;
         if (contact->holds)
@@ -140,7 +140,7 @@ void meso_keep_at_walls(Meso *meso, int64_t number)
     Block *block = &meso->blocks.block[number];
     float *const *left = meso->work + MESO_LEFT_U;
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &block->contact[k];
+        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 n = contact->normal;
         if (!contact->holds) continue;

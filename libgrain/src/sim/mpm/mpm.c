@@ -166,6 +166,7 @@ static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
             memcpy(to + 1, from + (int64_t)block->around[row + 1] * MPM_BLOCK_NODES, 4 * sizeof *to);
             memcpy(to + 5, from + (int64_t)block->around[row + 2] * MPM_BLOCK_NODES, 3 * sizeof *to);
         }
+    memset(board + MPM_BOARD_NODES, 0, (MPM_BOARD_STRIDE - MPM_BOARD_NODES) * sizeof *board);
 }
 
 // Whether one of the block's particles no longer has all its nodes on the block's board. One that is nowhere has left.
@@ -196,16 +197,19 @@ static void load_bodies(Mpm *mpm, double seconds)
     }
 }
 
-static void scatter(Mpm *mpm)
+static void scatter(Mpm *mpm, float seconds)
 {
+    if (seconds != mpm->scattered_seconds) // what was brought holds for steps of that length
+        for (int64_t i = 0; i < mpm->filled_count; i++) mpm->rest[i].is_scattered = 0;
+    mpm->scattered_seconds = seconds;
     PARALLEL_STRIPS(mpm->threads, i, mpm->filled_count)
     {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest *rest = &mpm->rest[i];
         if (rest->is_scattered) continue;
         SIMD_CALL(mpm_scatter)
-        (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
-         mpm->boards + i * MPM_BOARD_NODES);
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
+         mpm->boards + i * MPM_BOARD_STRIDE);
         rest->is_scattered = rest->is_asleep;
     }
 }
@@ -219,7 +223,7 @@ static void gather(Mpm *mpm, const MpmStep *now)
         MpmRest rest = mpm->rest[i];
         mpm->left[i] = 0;
         if (rest.is_asleep && !rest.is_watching) continue;
-        _Alignas(64) MpmMotion board[MPM_BOARD_NODES];
+        _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
         fill_board(mpm, block, board);
         if (rest.is_asleep) {
             mpm_may_wake(mpm, i, board, now);
@@ -239,7 +243,7 @@ static void advance(Mpm *mpm, const MpmStep *now)
     int bodies = mpm->rigid->body_count;
     if (bodies > 0) memset(mpm->impulses, 0, (size_t)((mpm->block_count + mpm->filled_count) * bodies) * sizeof(MpmImpulse));
     mpm_find_watchers(mpm);
-    scatter(mpm);
+    scatter(mpm, now->seconds);
     PARALLEL_STRIPS(mpm->threads, b, mpm->block_count)
     {
         if (mpm->is_active[b]) mpm_update_nodes(mpm, b, now->seconds);
@@ -336,4 +340,4 @@ static void measure(const void *state, SimStats *out)
 
 static const Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
-const Solver mpm_solver = {"mpm", 4, create, destroy, largest_step, step, read, save, load, measure, rigid_of, mpm_change, mpm_steer, mpm_push};
+const Solver mpm_solver = {"mpm", 5, create, destroy, largest_step, step, read, save, load, measure, rigid_of, mpm_change, mpm_steer, mpm_push};

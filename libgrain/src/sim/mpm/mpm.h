@@ -23,6 +23,8 @@
 #define MPM_BLOCK_NODES 64
 #define MPM_BOARD_SIDE 8
 #define MPM_BOARD_NODES 512
+/// Nodes are taken four at a time along x: behind the last ones there is room.
+#define MPM_BOARD_STRIDE 520
 /// Blocks around a block, itself in the middle; x runs fastest.
 #define MPM_AROUND 27
 /// Of a filled block in checkpoints: corner, first particle.
@@ -50,9 +52,9 @@ typedef struct MpmParticle {
 } MpmParticle;
 #define MPM_PARTICLE_FLOATS ((int)(sizeof(MpmParticle) / sizeof(float)))
 
-/// What particles bring to a node.
+/// What particles bring to a node: momentum, and what their stress adds to it within the step.
 typedef struct MpmNode {
-    float momentum[3], mass, force[3], unused;
+    float momentum[3], mass;
 } MpmNode;
 /// How a node moves after the step.
 typedef struct MpmMotion {
@@ -118,7 +120,7 @@ typedef struct Mpm {
     int64_t filled_count, filled_capacity;
     uint64_t *keys;
     int64_t key_capacity;
-    MpmNode *boards; ///< filled_count * MPM_BOARD_NODES
+    MpmNode *boards; ///< filled_count * MPM_BOARD_STRIDE
     int64_t board_capacity;
     MpmMotion *nodes; ///< block_count * MPM_BLOCK_NODES
     int64_t node_capacity;
@@ -127,6 +129,7 @@ typedef struct Mpm {
     MpmImpulse *impulses; ///< body_count for each block, from its nodes, then for each filled one, from its particles
     int64_t impulse_capacity;
     MpmRest *rest; ///< filled_count
+    float scattered_seconds; ///< of the step that the boards were made for
     int64_t rest_capacity;
     uint8_t *is_active; ///< of all blocks: somebody needs its nodes
     int64_t active_capacity;
@@ -198,7 +201,8 @@ double mpm_grain_volume(float largest_radius);
 // --- kernels --------------------------------------------------------------------------------------
 
 SIMD_KERNEL(void, mpm_scatter,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, MpmNode *board))
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, float seconds,
+             MpmNode *board))
 /// Velocity and position of the particles of a block from its board of node velocities, then their stress.
 SIMD_KERNEL(void, mpm_gather,
             (MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, const MpmStep *step))
