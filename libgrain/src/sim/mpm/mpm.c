@@ -44,21 +44,23 @@ static SimMaterial material_of(const SimDef *def, int kind)
                          .poisson_ratio = def->poisson_ratio};
 }
 
-static GrainResult choose_materials(Mpm *mpm, const SimDef *def)
+GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now)
 {
-    float sound = SOUND_OVER_SPEED * def->expected_speed, steepest = 0.0f;
+    const SimDef *def = &mpm->def;
+    float steepest = 0.0f;
     mpm->materials.count = 1 + def->more_material_count;
     if (mpm->materials.count > MPM_MAX_MATERIALS)
         return fail(GRAIN_ERROR_ARGUMENT, "%d materials; mpm knows at most %d", mpm->materials.count, MPM_MAX_MATERIALS);
     for (int i = 0; i < mpm->materials.count; i++) {
         SimMaterial from = material_of(def, i);
-        TRY(mpm_material_choose(def->law ? def->law : "sand", &from, sound, mpm->cell, vec3_length(def->gravity),
+        from.friction = now->friction[i], from.cohesion = now->cohesion[i];
+        TRY(mpm_material_choose(def->law ? def->law : "sand", &from, mpm->sound, mpm->cell, mpm->weight,
                                 def->largest_radius, &mpm->materials.of[i]));
         if (mpm->materials.of[i].kind == MPM_SAND) steepest = fmaxf(steepest, from.friction);
     }
     float t = fminf(fmaxf((steepest - FLAT_FRICTION) / (STEEP_FRICTION - FLAT_FRICTION), 0.0f), 1.0f);
     float cells = STEP_CELLS + t * (STEP_CELLS_STEEP - STEP_CELLS);
-    mpm->step_limit = cells * mpm->cell / sound;
+    mpm->step_limit = cells * mpm->cell / mpm->sound;
     return GRAIN_OK;
 }
 
@@ -109,7 +111,11 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->cell = (float)cbrt(PER_CELL * (double)mpm->particle_volume);
     mpm->inverse_cell = 1.0f / mpm->cell;
     mpm->touch = def->largest_radius;
-    TRY(choose_materials(mpm, def));
+    mpm->sound = SOUND_OVER_SPEED * def->expected_speed;
+    mpm->weight = vec3_length(def->gravity);
+    SimSteering now = steering_of(def);
+    TRY(mpm_choose_materials(mpm, &now));
+    mpm->longest_step = mpm->step_limit;
     float densest = 0.0f;
     for (int i = 0; i < mpm->materials.count; i++) densest = fmaxf(densest, mpm->materials.of[i].density);
     mpm->full_mass = densest * mpm->cell * mpm->cell * mpm->cell;

@@ -94,12 +94,15 @@ typedef struct Mpm {
     int has_moving;
     SimCollider *colliders; ///< own copy
     MpmMaterials materials;
+    float sound;  ///< m/s
+    float weight; ///< m/s2: what cohesion counts in, gravity at the start
     int threads, most_threads;
     double origin[3]; ///< m
     float particle_volume; ///< m3
     float cell, inverse_cell;
     float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are
     float step_limit;   ///< s
+    float longest_step; ///< s: step_limit at the start, which bodies were made for
     float full_mass;    ///< kg, on a node deep inside
     int64_t count, steps;
     int64_t born;       ///< particles that there ever were; those that are gone are not stored
@@ -144,6 +147,10 @@ typedef struct MpmStep {
     int is_damp;   ///< some particles have moisture
 } MpmStep;
 
+// mpm.c
+/// Materials and the step as friction and cohesion ask for.
+GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now);
+
 // mpm_blocks.c
 /// Sorts the particles into blocks and finds who is around whom.
 GrainResult mpm_sort(Mpm *mpm);
@@ -157,7 +164,7 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count);
 /// How particles of these kinds start: `count` of them, born from now on.
 void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *material, const float *moisture);
 GrainResult mpm_change(void *state, const SimChange *change);
-GrainResult mpm_steer(void *state, Vec3 gravity, const uint8_t *wake);
+GrainResult mpm_steer(void *state, const SimSteering *now, const uint8_t *wake);
 void mpm_push(void *state, const Vec3 *acceleration, double seconds);
 
 // mpm_grid.c
