@@ -231,7 +231,7 @@ static void gather(Mpm *mpm, const MpmStep *now)
         }
         SIMD_CALL(mpm_gather)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, board, now);
-        mpm_collide_particles(mpm, block, mpm->impulses + (mpm->block_count + i) * bodies);
+        mpm_collide_particles(mpm, block, now->seconds, mpm->impulses + (mpm->block_count + i) * bodies);
         mpm->left[i] = has_left(mpm, block);
         if (mpm->def.may_sleep) mpm_may_fall_asleep(mpm, i, now);
     }

@@ -74,6 +74,7 @@ typedef struct MpmBlock {
 typedef struct MpmSheet {
     Vec3 normal[MPM_BLOCK_NODES], speed[MPM_BLOCK_NODES]; ///< of the surface, m/s
     float distance[MPM_BLOCK_NODES];
+    float friction[MPM_BLOCK_NODES], pull[MPM_BLOCK_NODES]; ///< as in RigidView
     int32_t collider;
     float nearest; ///< smallest distance
 } MpmSheet;
@@ -163,7 +164,7 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count);
 /// How particles of these kinds start: `count` of them, born from now on.
 void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *material, const float *moisture);
 GrainResult mpm_change(void *state, const SimChange *change);
-GrainResult mpm_steer(void *state, const SimSteering *now, const uint8_t *wake);
+GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void mpm_push(void *state, const Vec3 *acceleration, double seconds);
 
 // mpm_grid.c
@@ -174,9 +175,9 @@ void mpm_update_nodes(Mpm *mpm, int64_t block, float seconds);
 /// What stands still, as the nodes of each block see it.
 GrainResult mpm_make_sheets(Mpm *mpm);
 /// Velocity of a block's nodes after the colliders. impulses: one for each body.
-void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes, MpmImpulse *impulses);
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, MpmMotion *nodes, MpmImpulse *impulses);
 /// Keeps the particles of a block out of the colliders.
-void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses);
+void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, float seconds, MpmImpulse *impulses);
 
 /// Whether something that moves may be near its particles or nodes.
 int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block);
