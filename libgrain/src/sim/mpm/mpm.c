@@ -262,7 +262,7 @@ static GrainResult step(void *state, double seconds_exact)
                    mpm->inverse_cell,
                    mpm->full_mass,
                    {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f},
-                   mpm_slow_speed(mpm),
+                   mpm_slow_speed(mpm, seconds),
                    mpm->def.particle_moisture != NULL};
     if (mpm->has_moving) {
         rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
@@ -302,13 +302,15 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     columns[0] = (Column){"mpm.must_sort", GRAIN_I32, 1, 1, &mpm->must_sort};
     columns[1] = (Column){"mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count, mpm->particles};
     columns[2] = (Column){"mpm.filled", GRAIN_I32, MPM_FILLED_INTS, mpm->filled_count, mpm->saved_blocks};
-    return mpm->has_moving ? 3 + rigid_save(mpm->rigid, columns + 3) : 3;
+    columns[3] = (Column){"mpm.watch_turn", GRAIN_I32, 1, 1, &mpm->watch_turn};
+    return mpm->has_moving ? 4 + rigid_save(mpm->rigid, columns + 4) : 4;
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
 {
     Mpm *mpm = state;
     TRY(column_copy(columns, column_count, "mpm.must_sort", GRAIN_I32, 1, 1, &mpm->must_sort));
+    TRY(column_copy(columns, column_count, "mpm.watch_turn", GRAIN_I32, 1, 1, &mpm->watch_turn));
     TRY(column_copy(columns, column_count, "mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count,
                     mpm->particles));
     for (int64_t i = 0; i < mpm->count; i++)

@@ -132,6 +132,7 @@ typedef struct Mpm {
     MpmRest *rest; ///< filled_count
     float scattered_seconds; ///< of the step that the boards were made for
     int64_t rest_capacity;
+    int32_t watch_turn; ///< sleepers watch when it is 0
     uint8_t *is_active; ///< of all blocks: somebody needs its nodes
     int64_t active_capacity;
     int32_t *left; ///< for each filled block: has a particle left its board?
@@ -185,7 +186,7 @@ int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block);
 // mpm_sleep.c
 /// Particles in a block and those around it.
 void mpm_wake_around(Mpm *mpm, const MpmBlock *block);
-float mpm_slow_speed(const Mpm *mpm);
+float mpm_slow_speed(const Mpm *mpm, float seconds);
 GrainResult mpm_grow_sleep(Mpm *mpm);
 /// After the particles were sorted or loaded.
 void mpm_find_sleepers(Mpm *mpm);
