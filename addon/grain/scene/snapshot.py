@@ -13,24 +13,20 @@ from typing import Optional
 
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance
-from bpy.types import Mesh as BlenderMesh
 from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobField, JobObject
 from . import attributes as mesh_attributes
 from . import curves as animation
-from . import fields, flow, motion, record, simulations, steering
+from . import fields, flow, motion, paint, record, simulations, steering
 from .animate import Curves
 from .attributes import Attribute
+from .paint import SnapshotError
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
 MESH_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT')
-
-
-class SnapshotError(Exception):
-    """The scene cannot be baked; the text names the object and the remedy."""
 
 
 @dataclass
@@ -205,7 +201,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         mesh.vertices.foreach_get("co", positions)
         triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
-        paint = {key: _weights(item, mesh, name, where) for key, name, where in _painted(owner)}
+        painted = paint.read(item, mesh, owner)
         found = mesh_attributes.read(mesh) if owner.grain.source.use_attributes and owner.grain.type == 'SOURCE' else []
     finally:
         item.to_mesh_clear()
@@ -219,38 +215,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         found = [mesh_attributes.mirrored(entry) for entry in found]
     yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
                np.ascontiguousarray(corners), positions.reshape(-1, 3),
-               (owner.name, item.original.name, instance_id), paint, found)
-
-
-def _painted(owner: Object) -> list[tuple[str, str, str]]:
-    """What is painted on an object: key of the job, name of the vertex group, and what that says, for messages."""
-    source, collider = owner.grain.source, owner.grain.collider
-    if owner.grain.type == 'SOURCE' and source.moisture > 0.0:
-        found = [("moisture_paint", source.moisture_paint, "where it is wet. Choose another one in its Source panel, or none")]
-    elif owner.grain.type == 'COLLIDER':
-        found = [("friction_paint", collider.friction_paint, "where it is rough. Choose another one in its Collider panel, or none"),
-                 ("stickiness_paint", collider.stickiness_paint,
-                  "where it is sticky. Choose another one in its Collider panel, or none")]
-    else:
-        found = []
-    return [entry for entry in found if entry[1]]
-
-
-def _weights(item: Object, mesh: BlenderMesh, name: str, where: str) -> np.ndarray:
-    """By vertex: an attribute of that name, or else a vertex group."""
-    weights = np.zeros(len(mesh.vertices), np.float32)
-    attribute = mesh.attributes.get(name)
-    group = item.vertex_groups.get(name) if item.type == 'MESH' else None
-    if attribute is not None and attribute.domain == 'POINT' and attribute.data_type == 'FLOAT':
-        attribute.data.foreach_get("value", weights)
-    elif group is not None:
-        for vertex in mesh.vertices:
-            for element in vertex.groups:
-                if element.group == group.index:
-                    weights[vertex.index] = element.weight
-    else:
-        raise SnapshotError(f"'{item.original.name}' has no vertex group '{name}', which is to say {where}")
-    return np.clip(weights, 0.0, 1.0).reshape(-1, 1)
+               (owner.name, item.original.name, instance_id), painted, found)
 
 
 def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
