@@ -19,7 +19,8 @@ from mathutils import Matrix
 
 from ..engine.job import JobField, JobObject
 from . import attributes as mesh_attributes
-from . import fields, flow, motion, record, simulations
+from . import curves as animation
+from . import fields, flow, motion, record, simulations, steering
 from .animate import Curves
 from .attributes import Attribute
 from .simulations import Simulation
@@ -53,6 +54,7 @@ class Snapshot:
     bodies: list[tuple[Object, JobObject, Matrix]] = field(default_factory=list)
     fields: list[JobField] = field(default_factory=list)
     gravity: Optional[np.ndarray] = None  # m/s2 (frames, 3), where it changes
+    settings: JobField = field(default_factory=lambda: JobField("settings", {}))  # of the solver, where they change
 
 
 def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = None) -> Snapshot:
@@ -86,6 +88,9 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
                 snapshot.bodies.append((mesh.owner, entry, mesh.matrix))
             if entry.role != "source" and motion.can_move(mesh.owner, set()):
                 tracks[mesh.key] = record.Track(mesh, entry)
+            if entry.material is not None and motion.is_animated(mesh.owner):
+                entry.material_curves = JobField(entry.name, {})
+                steering.add_material_curves(curves, entry.material_curves, mesh.owner, simulation)
             if entry.role == "emitter" and motion.can_move(mesh.owner, set()):
                 flow.add_curves(curves, entry, mesh.owner, view_layer, scale)
         _check_empty(roles - found, view_layer)
@@ -96,6 +101,7 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
         gravity = JobField("gravity", {})
         if motion.is_animated(scene):
             curves.add(gravity, "gravity", lambda: gravity_of(scene))
+            snapshot.warnings += steering.add_curves(curves, snapshot.settings, simulation)
         if last is not None and (tracks or curves):
             snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, simulation=simulation),
                                             scene.frame_current, last, simulation.motion_samples, scale, curves)
@@ -114,12 +120,8 @@ def gravity_of(scene: Scene, frame: Optional[int] = None) -> tuple[float, float,
     if not scene.use_gravity:
         return 0.0, 0.0, 0.0
     scale = metres_per_unit(scene)
-    gravity = list(scene.gravity)
-    action = scene.animation_data.action if scene.animation_data is not None else None
-    for curve in action.fcurves if action is not None and frame is not None else ():
-        if curve.data_path == "gravity":
-            gravity[curve.array_index] = curve.evaluate(frame)
-    return tuple(tidy(component * scale) for component in gravity)
+    keyed = [animation.value_at(scene, "gravity", frame, index) if frame is not None else None for index in range(3)]
+    return tuple(tidy((now if at is None else at) * scale) for now, at in zip(scene.gravity, keyed))
 
 
 def meshes_of(item: Object, depsgraph: Depsgraph) -> list[Mesh]:

@@ -16,7 +16,7 @@
 // A frame is cut so that nothing is thrown farther than its own diameter in a slot, within these limits.
 #define LEAST_SLOTS 4
 #define MOST_SLOTS 64
-// Force fields, and gravity that changes, are looked at as often.
+// Force fields, and settings that change, are looked at as often.
 #define FIELD_SLOTS 8
 // What is lower than the scene by so many of its diagonals, or farther off in any direction by five times that, is lost.
 #define LOST_BELOW 20.0f
@@ -162,12 +162,10 @@ void bake_flow_free(BakeFlow *flow)
     *flow = (BakeFlow){0};
 }
 
-static int is_steered(const Job *job) { return job->field_count > 0 || job->gravity_curve.count > 0; }
-
 int bake_flow_slots(const BakeFlow *flow)
 {
-    int least = is_steered(flow->job) ? FIELD_SLOTS : LEAST_SLOTS;
-    if (flow->emitter_count == 0) return flow->zone_count > 0 || is_steered(flow->job) ? least : 1;
+    int least = job_is_steered(flow->job) ? FIELD_SLOTS : LEAST_SLOTS;
+    if (flow->emitter_count == 0) return flow->zone_count > 0 || job_is_steered(flow->job) ? least : 1;
     double fastest = 0.0, diameter = 2.0 * (double)flow->job->particle_radius;
     for (int i = 0; i < flow->emitter_count; i++) fastest = fmax(fastest, (double)emitter_fastest(&flow->emitters[i].def));
     double slots = ceil(fastest / flow->job->fps / diameter);
@@ -328,14 +326,14 @@ static GrainResult note_all_births(BakeFlow *flow)
 GrainResult bake_flow_steer(BakeFlow *flow, double time)
 {
     const Job *job = flow->job;
-    if (!is_steered(job)) return GRAIN_OK;
-    Vec3 gravity = curve_vector(&job->gravity_curve, time * job->fps);
-    if (job->field_count == 0) return sim_steer(flow->sim, gravity, NULL);
+    if (!job_is_steered(job)) return GRAIN_OK;
+    SimSteering now = job_steering(job, time);
+    if (job->field_count == 0) return sim_steer(flow->sim, &now, NULL);
     TRY(sim_read(flow->sim, &flow->now));
     TRY(alloc_grow((void **)&flow->acceleration, &flow->acceleration_capacity, flow->now.count, sizeof(Vec3)));
     for (int64_t i = 0; i < flow->now.count; i++) flow->acceleration[i] = vec3(0, 0, 0);
     fields_add(job->fields, job->field_count, &flow->now, time, flow->run.thread_count, flow->acceleration);
-    return sim_steer(flow->sim, gravity, flow->acceleration);
+    return sim_steer(flow->sim, &now, flow->acceleration);
 }
 
 static GrainResult change_all(BakeFlow *flow, double from, double to)

@@ -153,10 +153,10 @@ static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays,
     if (role == JOB_SOURCE) {
         TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
         TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
-        TRY(job_read_material(node, job, &object->material));
+        TRY(job_read_material(node, job, arrays, &object->material));
     } else if (role == JOB_EMITTER) {
         TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
-        TRY(job_read_material(node, job, &object->material));
+        TRY(job_read_material(node, job, arrays, &object->material));
     } else if (role == JOB_COLLIDER || role == JOB_BODY) {
         TRY(job_float(node, "friction", 0, 2, 0.6, &object->friction));
         if (role == JOB_COLLIDER) TRY(job_float(node, "thickness", 0, 1000, 0, &object->thickness));
@@ -207,7 +207,9 @@ static GrainResult read_solver(const JobNode *root, Job *job)
         "law", "model", "moisture_diffusion",
         // job_meso.c
         "interaction", "elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity",
-        "elastic_pieces", "viscous_pieces", NULL};
+        "elastic_pieces", "viscous_pieces",
+        // job_steering.c
+        "animation", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
@@ -320,6 +322,7 @@ GrainResult job_read(const char *folder, Job *out)
     if (result == GRAIN_OK) result = read_settings(&root, out);
     if (result == GRAIN_OK) result = read_objects(&root, folder, out, &arrays);
     if (result == GRAIN_OK) result = job_read_fields(&root, out, &arrays);
+    if (result == GRAIN_OK) result = job_read_steering(&root, out, &arrays);
     if (result == GRAIN_OK) result = make_fingerprint(out);
     alloc_free(arrays.array);
     if (result != GRAIN_OK) job_free(out);

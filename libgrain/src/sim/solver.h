@@ -62,6 +62,16 @@ typedef struct SimMeso {
     float ambient; ///< 1/s: what surrounds the particles slows them at this rate
 } SimMeso;
 
+/// Kinds of grain in one simulation.
+#define SIM_MAX_MATERIALS 8
+/// What may change over a shot, as it is from now on.
+typedef struct SimSteering {
+    Vec3 gravity;                                                    ///< m/s2, also of bodies
+    float friction[SIM_MAX_MATERIALS], cohesion[SIM_MAX_MATERIALS]; ///< of each kind of grain
+    float viscosity; ///< Pa s, of meso: strength of its first viscous piece
+} SimSteering;
+#define SIM_STEERING_FLOATS ((int)(sizeof(SimSteering) / sizeof(float)))
+
 /// Pa: what capillary bridges bear in sand of moisture 1.
 #define SIM_WET_TENSION 2000.0f
 
@@ -98,6 +108,13 @@ typedef struct SimDef {
     const SimCollider *colliders;
     int collider_count;
 } SimDef;
+
+// steering.c
+/// As a simulation starts.
+SimSteering steering_of(const SimDef *def);
+/// Whether what lies still has to be woken to see if it still does.
+int steering_is_noticed(const SimSteering *now, const SimSteering *before);
+#define STEERING_NOTICED 0.2f ///< m/s2, a fiftieth of the Earth's gravity
 
 /// The state in a few numbers. What a solver does not know stays 0.
 typedef struct SimStats {
@@ -143,9 +160,9 @@ typedef struct Solver {
     /// Particles come and go. The only call after create that may take memory for them. What rests on one that goes wakes up.
     /// NULL: this solver has the particles it starts with.
     GrainResult (*change)(void *state, const SimChange *change);
-    /// Gravity (m/s2) from now on, also of bodies; wake: of every number, 1 for who must not sleep on; NULL: nobody. NULL:
-    /// gravity stays what it was at the start, and there are no force fields.
-    GrainResult (*steer)(void *state, Vec3 gravity, const uint8_t *wake);
+    /// What holds from now on; wake: of every number, 1 for who must not sleep on; NULL: nobody. NULL: everything stays what it
+    /// was at the start, and there are no force fields.
+    GrainResult (*steer)(void *state, const SimSteering *now, const uint8_t *wake);
     /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this, right before a step of
     /// this length.
     void (*push)(void *state, const Vec3 *acceleration, double seconds);

@@ -210,7 +210,7 @@ GrainResult dem_reserve(Dem *dem, const Particles *born);
 /// As many threads as the balls are worth.
 void dem_set_threads(Dem *dem);
 GrainResult dem_change(void *state, const SimChange *change);
-GrainResult dem_steer(void *state, Vec3 gravity, const uint8_t *wake);
+GrainResult dem_steer(void *state, const SimSteering *now, const uint8_t *wake);
 void dem_push(void *state, const Vec3 *acceleration, double seconds);
 
 // dem_grains.c

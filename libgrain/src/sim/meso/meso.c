@@ -55,6 +55,37 @@ static float reach_of(const SimMesoSegment *segments, int count)
     return reach;
 }
 
+static void set_viscosity(Meso *meso, float viscosity)
+{
+    MesoRules *rules = &meso->rules;
+    if (rules->law.viscous_count > 0) rules->law.viscous[0].strength = viscosity;
+    rules->wall_viscosity = 0.0f;
+    for (int i = 0; i < rules->law.viscous_count; i++) rules->wall_viscosity += rules->law.viscous[i].strength;
+}
+
+// 1/s: of a particle among others as dense as sources are filled. Sets the least that is reckoned with.
+static float expected_thickness(Meso *meso)
+{
+    const SimMeso *law = &meso->rules.law;
+    double thick = 0.0, meetings = 0.0, across = 2.0 * (double)meso->smallest;
+    for (int i = 0; i < law->viscous_count; i++) {
+        double from = (double)law->viscous[i].from, to = (double)law->viscous[i].to;
+        double one = (double)law->viscous[i].strength * across / meso->lightest;
+        thick += CONTACTS / 2.0 * (to * to * to - from * from * from) * one;
+        meetings += MEETINGS * one;
+    }
+    meso->thick_floor = (float)meetings;
+    return (float)fmax(thick, meetings);
+}
+
+void meso_steer_viscosity(Meso *meso, float viscosity)
+{
+    int grows = meso->rules.law.viscous_count > 0 && viscosity > meso->rules.law.viscous[0].strength;
+    set_viscosity(meso, viscosity);
+    float expected = expected_thickness(meso);
+    if (grows) meso->thick = fmaxf(meso->thick, expected); // the last step knew only less
+}
+
 static GrainResult choose_rules(Meso *meso, const SimDef *def)
 {
     MesoRules *rules = &meso->rules;
@@ -65,7 +96,7 @@ static GrainResult choose_rules(Meso *meso, const SimDef *def)
     rules->gravity[0] = def->gravity.x, rules->gravity[1] = def->gravity.y, rules->gravity[2] = def->gravity.z;
     rules->wall = 1.0f;
     if (law->elastic_count > 0 && law->elastic[0].strength > 0.0f) rules->wall = fminf(1.0f, law->elastic[0].rest);
-    for (int i = 0; i < law->viscous_count; i++) rules->wall_viscosity += law->viscous[i].strength;
+    set_viscosity(meso, law->viscous[0].strength);
     rules->wall_viscous = reach_of(law->viscous, law->viscous_count);
     return GRAIN_OK;
 }
@@ -74,19 +105,12 @@ static GrainResult choose_rules(Meso *meso, const SimDef *def)
 static void expect(Meso *meso)
 {
     const SimMeso *law = &meso->rules.law;
-    double stiff = 0.0, thick = 0.0, meetings = 0.0, across = 2.0 * (double)meso->smallest;
+    double stiff = 0.0, across = 2.0 * (double)meso->smallest;
     for (int i = 0; i < law->elastic_count; i++)
         stiff += CONTACTS * (double)law->elastic[i].strength * across / meso->lightest;
-    for (int i = 0; i < law->viscous_count; i++) {
-        double from = (double)law->viscous[i].from, to = (double)law->viscous[i].to;
-        double one = (double)law->viscous[i].strength * across / meso->lightest;
-        thick += CONTACTS / 2.0 * (to * to * to - from * from * from) * one;
-        meetings += MEETINGS * one;
-    }
-    meso->thick_floor = (float)meetings;
     meso->stiff_floor = (float)stiff;
     meso->stiff = (float)stiff;
-    meso->thick = (float)fmax(thick, meetings);
+    meso->thick = expected_thickness(meso);
 }
 
 static void choose_origin(Meso *meso, const SimDef *def, const Particles *start)

@@ -100,12 +100,13 @@ extern const Solver meso_solver;
 // meso_change.c
 /// Solver.change; the first particles come that way too.
 GrainResult meso_change(void *state, const SimChange *change);
-GrainResult meso_steer(void *state, Vec3 gravity, const uint8_t *wake);
+GrainResult meso_steer(void *state, const SimSteering *now, const uint8_t *wake);
 void meso_push(void *state, const Vec3 *acceleration, double seconds);
 double meso_mass(float density, float radius);
 
 // meso.c
-
+/// Viscosity as it is from now on.
+void meso_steer_viscosity(Meso *meso, float viscosity);
 typedef void MesoPass(Meso *meso, int64_t first, int64_t last);
 void meso_run_pass(Meso *meso, MesoPass *pass);
 

@@ -23,6 +23,8 @@
 #define MPM_BLOCK_NODES 64
 #define MPM_BOARD_SIDE 8
 #define MPM_BOARD_NODES 512
+/// Nodes are taken four at a time along x: behind the last ones there is room.
+#define MPM_BOARD_STRIDE 520
 /// Blocks around a block, itself in the middle; x runs fastest.
 #define MPM_AROUND 27
 /// Of a filled block in checkpoints: corner, first particle.
@@ -50,9 +52,9 @@ typedef struct MpmParticle {
 } MpmParticle;
 #define MPM_PARTICLE_FLOATS ((int)(sizeof(MpmParticle) / sizeof(float)))
 
-/// What particles bring to a node.
+/// What particles bring to a node: momentum, and what their stress adds to it within the step.
 typedef struct MpmNode {
-    float momentum[3], mass, force[3], unused;
+    float momentum[3], mass;
 } MpmNode;
 /// How a node moves after the step.
 typedef struct MpmMotion {
@@ -92,12 +94,15 @@ typedef struct Mpm {
     int has_moving;
     SimCollider *colliders; ///< own copy
     MpmMaterials materials;
+    float sound;  ///< m/s
+    float weight; ///< m/s2: what cohesion counts in, gravity at the start
     int threads, most_threads;
     double origin[3]; ///< m
     float particle_volume; ///< m3
     float cell, inverse_cell;
     float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are
     float step_limit;   ///< s
+    float longest_step; ///< s: step_limit at the start, which bodies were made for
     float full_mass;    ///< kg, on a node deep inside
     int64_t count, steps;
     int64_t born;       ///< particles that there ever were; those that are gone are not stored
@@ -115,7 +120,7 @@ typedef struct Mpm {
     int64_t filled_count, filled_capacity;
     uint64_t *keys;
     int64_t key_capacity;
-    MpmNode *boards; ///< filled_count * MPM_BOARD_NODES
+    MpmNode *boards; ///< filled_count * MPM_BOARD_STRIDE
     int64_t board_capacity;
     MpmMotion *nodes; ///< block_count * MPM_BLOCK_NODES
     int64_t node_capacity;
@@ -124,7 +129,9 @@ typedef struct Mpm {
     MpmImpulse *impulses; ///< body_count for each block, from its nodes, then for each filled one, from its particles
     int64_t impulse_capacity;
     MpmRest *rest; ///< filled_count
+    float scattered_seconds; ///< of the step that the boards were made for
     int64_t rest_capacity;
+    int32_t watch_turn; ///< sleepers watch when it is 0
     uint8_t *is_active; ///< of all blocks: somebody needs its nodes
     int64_t active_capacity;
     int32_t *left; ///< for each filled block: has a particle left its board?
@@ -140,6 +147,10 @@ typedef struct MpmStep {
     int is_damp;   ///< some particles have moisture
 } MpmStep;
 
+// mpm.c
+/// Materials and the step as friction and cohesion ask for.
+GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now);
+
 // mpm_blocks.c
 /// Sorts the particles into blocks and finds who is around whom.
 GrainResult mpm_sort(Mpm *mpm);
@@ -153,7 +164,7 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count);
 /// How particles of these kinds start: `count` of them, born from now on.
 void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *material, const float *moisture);
 GrainResult mpm_change(void *state, const SimChange *change);
-GrainResult mpm_steer(void *state, Vec3 gravity, const uint8_t *wake);
+GrainResult mpm_steer(void *state, const SimSteering *now, const uint8_t *wake);
 void mpm_push(void *state, const Vec3 *acceleration, double seconds);
 
 // mpm_grid.c
@@ -174,7 +185,7 @@ int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block);
 // mpm_sleep.c
 /// Particles in a block and those around it.
 void mpm_wake_around(Mpm *mpm, const MpmBlock *block);
-float mpm_slow_speed(const Mpm *mpm);
+float mpm_slow_speed(const Mpm *mpm, float seconds);
 GrainResult mpm_grow_sleep(Mpm *mpm);
 /// After the particles were sorted or loaded.
 void mpm_find_sleepers(Mpm *mpm);
@@ -191,7 +202,8 @@ double mpm_grain_volume(float largest_radius);
 // --- kernels --------------------------------------------------------------------------------------
 
 SIMD_KERNEL(void, mpm_scatter,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, MpmNode *board))
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, float seconds,
+             MpmNode *board))
 /// Velocity and position of the particles of a block from its board of node velocities, then their stress.
 SIMD_KERNEL(void, mpm_gather,
             (MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, const MpmStep *step))

@@ -79,10 +79,12 @@ GrainResult mpm_change(void *state, const SimChange *change)
     return GRAIN_OK;
 }
 
-GrainResult mpm_steer(void *state, Vec3 gravity, const uint8_t *wake)
+GrainResult mpm_steer(void *state, const SimSteering *now, const uint8_t *wake)
 {
     Mpm *mpm = state;
-    mpm->def.gravity = mpm->rigid->def.gravity = gravity;
+    mpm->def.gravity = mpm->rigid->def.gravity = now->gravity;
+    TRY(mpm_choose_materials(mpm, now));
+    mpm->step_limit = fminf(mpm->step_limit, mpm->longest_step);
     for (int64_t i = 0; wake && i < mpm->count; i++) {
         MpmParticle *p = &mpm->particles[i];
         if (!wake[p->id] || !isinf(p->still)) continue;

@@ -5,22 +5,30 @@
 //     awake | watching | asleep ...      a block that sleeps beside one that is awake watches: its nodes are computed, and
 //                                        how fast its particles would go is looked at, but they do not
 //
-// All of it follows from MpmParticle.still, so checkpoints need nothing else.
+// All of it follows from MpmParticle.still, and whose turn it is to watch from a counter, so checkpoints need nothing else.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "sim/mpm/mpm.h"
 
 #include <math.h>
+#include <string.h>
 
 // s: so long it must be slow, and slow is this part of the speed of a fall by a cell: it then moves by some hundredths of a
-// cell before it sleeps.
+// cell before it sleeps. Or that of a fall for so many steps: grains at a surface come apart and bear again in turn.
 #define SLEEP_SECONDS 0.25f
 #define SLOW 0.01f
+#define SLOW_STEPS 2.0f
 // A sleeper wakes when a step would pull it faster than when it fell asleep by this part of a free fall, or by what is slow.
 #define WAKING_FALL 0.3f
+// Sleepers watch in every so many steps: sound does not cross a block of four cells meanwhile, nor does waking lag behind it.
+#define WATCH_STEPS 4
 
-float mpm_slow_speed(const Mpm *mpm) { return SLOW * sqrtf(vec3_length(mpm->def.gravity) * mpm->cell); }
+float mpm_slow_speed(const Mpm *mpm, float seconds)
+{
+    float gravity = vec3_length(mpm->def.gravity);
+    return fmaxf(SLOW * sqrtf(gravity * mpm->cell), SLOW_STEPS * gravity * seconds);
+}
 
 GrainResult mpm_grow_sleep(Mpm *mpm)
 {
@@ -55,26 +63,29 @@ void mpm_find_sleepers(Mpm *mpm)
     }
 }
 
-// Boards of those around: does one of them fit?
-static int has_around(const Mpm *mpm, const MpmBlock *block, int may_watch)
+static void mark_around(Mpm *mpm, const MpmBlock *block)
 {
-    for (int k = 0; k < MPM_AROUND; k++) {
-        if (block->around[k] < 0) continue;
-        int32_t board = mpm->blocks[block->around[k]].board;
-        if (board < 0) continue;
-        if (!mpm->rest[board].is_asleep || (may_watch && mpm->rest[board].is_watching)) return 1;
-    }
-    return 0;
+    for (int k = 0; k < MPM_AROUND; k++)
+        if (block->around[k] >= 0) mpm->is_active[block->around[k]] = 1;
 }
 
+// One thread is enough: only what is awake, and who watches, takes time.
 void mpm_find_watchers(Mpm *mpm)
 {
-    PARALLEL_FOR(mpm->threads, i, mpm->filled_count)
-    {
-        MpmRest *rest = &mpm->rest[i];
-        rest->is_watching = rest->is_asleep && has_around(mpm, &mpm->blocks[mpm->filled[i]], 0);
+    int64_t asleep = 0;
+    for (int64_t i = 0; i < mpm->filled_count; i++) asleep += mpm->rest[i].is_asleep;
+    memset(mpm->is_active, asleep == 0, (size_t)mpm->block_count);
+    mpm->watch_turn = (mpm->watch_turn + 1) % WATCH_STEPS;
+    if (asleep == 0) return;
+    for (int64_t i = 0; i < mpm->filled_count; i++) {
+        mpm->rest[i].is_watching = 0;
+        if (!mpm->rest[i].is_asleep) mark_around(mpm, &mpm->blocks[mpm->filled[i]]);
     }
-    PARALLEL_FOR(mpm->threads, b, mpm->block_count) { mpm->is_active[b] = (uint8_t)has_around(mpm, &mpm->blocks[b], 1); }
+    if (mpm->watch_turn != 0) return;
+    for (int64_t i = 0; i < mpm->filled_count; i++)
+        mpm->rest[i].is_watching = mpm->rest[i].is_asleep && mpm->is_active[mpm->filled[i]];
+    for (int64_t i = 0; i < mpm->filled_count; i++)
+        if (mpm->rest[i].is_watching) mark_around(mpm, &mpm->blocks[mpm->filled[i]]);
 }
 
 void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now)
