@@ -230,7 +230,7 @@ def test_a_file_from_before_the_list_opens(folder: Path) -> None:
     assert abs(simulation.friction_angle - 0.25) < 1e-6 and simulation.sand_object.name == "Grain Sand"
     assert abs(simulation.display.radius_scale - 1.25) < 1e-6
     assert set(scene["grain"].keys()) <= {"simulations", "active_index"}, list(scene["grain"].keys())
-    assert [curve.data_path for curve in scene.animation_data.action.fcurves] == ["grain.simulations[0].cohesion"]
+    assert [curve.data_path for curve in scene.animation_data.action.fcurves] == ["grain.simulations[0].density"]
     assert names(simulation) == ["Block", "Floor", "Step"]
     scene.frame_set(3)
     assert np.array_equal(heights(simulation), cached_heights(folder, "Sand", 3))

@@ -79,6 +79,9 @@ class JobObject:
     moisture: float = 0.0  # sources, 0 to 1
     moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     friction: float = 0.6  # colliders, bodies
+    stickiness: float = 0.0  # likewise: pull over the weight of a particle
+    friction_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
+    stickiness_paint: Optional[np.ndarray] = None  # likewise
     thickness: float = 0.0  # m, colliders
     material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
     material_curves: Optional["JobField"] = None  # and how it changes
@@ -175,15 +178,26 @@ def _describe_object(item: JobObject, geometry: _Geometry, can_be_wet: bool) -> 
             entry["attributes"] = [{"name": name, "values": geometry.add(values, "f32"), "domain": domain}
                                    for name, domain, values in item.attributes]
     elif item.role == "body":
-        entry.update(friction=item.friction, density=item.density, pivot=list(item.pivot))
+        entry.update(_describe_grip(item, geometry))
+        entry.update(density=item.density, pivot=list(item.pivot))
         if item.release_frame is not None:
             entry["release_frame"] = item.release_frame
     elif item.role == "collider":
-        entry["friction"] = item.friction
+        entry.update(_describe_grip(item, geometry))
         if item.plane_point is None:
             entry["thickness"] = item.thickness
     entry.update(_describe_animation({name: samples for name, samples in item.animation.items()
                                       if can_be_wet or name != "moisture"}, geometry))
+    return entry
+
+
+def _describe_grip(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
+    entry: dict[str, Any] = {"friction": item.friction}
+    if item.stickiness > 0.0:
+        entry["stickiness"] = item.stickiness
+    for name in ("friction_paint", "stickiness_paint"):
+        if getattr(item, name) is not None:
+            entry[name] = geometry.add(getattr(item, name), "f32")
     return entry
 
 
@@ -297,7 +311,8 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
 
     return {
         entry["name"]: {**entry, **{key: content(entry.get(key))
-                                    for key in ("positions", "triangles", "poses", "shapes")},
+                                    for key in ("positions", "triangles", "poses", "shapes", "moisture_paint",
+                                                "friction_paint", "stickiness_paint")},
                         "attributes": [(part["name"], part["domain"], content(part["values"]))
                                        for part in entry.get("attributes", [])],
                         "animation": curves(entry),

@@ -4,8 +4,9 @@ from typing import Callable, Optional
 
 from bpy.types import Object, PropertyGroup
 
-from ..engine.job import JobField
+from ..engine.job import JobField, JobObject
 from . import curves as animation
+from . import motion
 from .animate import Curves
 from .simulations import Simulation
 from .units import tidy
@@ -54,6 +55,20 @@ def add_curves(curves: Curves, entry: JobField, simulation: Simulation) -> list[
     solver = simulation.bl_rna.properties["solver"].enum_items[simulation.solver].name
     return [f"{labels[key]} is animated, but '{solver}' has none: it has no effect"
             for key in _PROPERTIES if key not in can and is_animated(simulation, key)]
+
+
+def grip(settings: PropertyGroup) -> dict[str, float]:
+    """Of a collider or body, now."""
+    return {"friction": tidy(tan(settings.friction_angle)), "stickiness": tidy(settings.stickiness)}
+
+
+def add_grip_curves(curves: Curves, entry: JobObject, owner: Object) -> None:
+    """How a collider or body holds on to sand, where its object has any animation."""
+    settings = {"collider": owner.grain.collider, "body": owner.grain.rigid}.get(entry.role)
+    if settings is None or not motion.is_animated(owner):
+        return
+    for key in ("friction", "stickiness"):
+        curves.add(entry, key, lambda key=key: grip(settings)[key])
 
 
 def add_material_curves(curves: Curves, entry: JobField, owner: Object, simulation: Simulation) -> None:

@@ -129,7 +129,8 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
     flow->emitters = ALLOC_ZEROED(Emitter, job->object_count);
     flow->emitter_object = ALLOC_ZEROED(int, job->object_count);
     flow->zones = ALLOC_ZEROED(Zone, job->object_count);
-    if (!flow->emitters || !flow->emitter_object || !flow->zones) return GRAIN_ERROR_MEMORY;
+    flow->grips = ALLOC_ZEROED(SimGrip, job->object_count);
+    if (!flow->emitters || !flow->emitter_object || !flow->zones || !flow->grips) return GRAIN_ERROR_MEMORY;
     int can_change = solver_find(job->solver)->change != NULL;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
@@ -154,7 +155,8 @@ void bake_flow_free(BakeFlow *flow)
     for (int i = 0; i < flow->emitter_count; i++) emitter_free(&flow->emitters[i]);
     for (int i = 0; i < flow->zone_count; i++) zone_free(&flow->zones[i]);
     void *const arrays[] = {flow->emitters, flow->emitter_object, flow->zones,         flow->due,          flow->born_rest,
-                            flow->born_on,  flow->born_time,      flow->born_material, flow->born_emitter, flow->gone, flow->acceleration};
+                            flow->born_on,  flow->born_time,      flow->born_material, flow->born_emitter, flow->gone, flow->acceleration,
+                            flow->grips};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     flow_space_free(&flow->space);
     particles_free(&flow->now);
@@ -328,12 +330,13 @@ GrainResult bake_flow_steer(BakeFlow *flow, double time)
     const Job *job = flow->job;
     if (!job_is_steered(job)) return GRAIN_OK;
     SimSteering now = job_steering(job, time);
-    if (job->field_count == 0) return sim_steer(flow->sim, &now, NULL);
+    const SimGrip *grips = job_grips(job, time, flow->grips) ? flow->grips : NULL;
+    if (job->field_count == 0) return sim_steer(flow->sim, &now, grips, NULL);
     TRY(sim_read(flow->sim, &flow->now));
     TRY(alloc_grow((void **)&flow->acceleration, &flow->acceleration_capacity, flow->now.count, sizeof(Vec3)));
     for (int64_t i = 0; i < flow->now.count; i++) flow->acceleration[i] = vec3(0, 0, 0);
     fields_add(job->fields, job->field_count, &flow->now, time, flow->run.thread_count, flow->acceleration);
-    return sim_steer(flow->sim, &now, flow->acceleration);
+    return sim_steer(flow->sim, &now, grips, flow->acceleration);
 }
 
 static GrainResult change_all(BakeFlow *flow, double from, double to)

@@ -53,6 +53,8 @@ typedef struct JobObject {
     CoverPaint moisture_paint;      ///< sources: what moisture is multiplied by; without numbers: 1 all over
     CoverPaint paint[JOB_MAX_ATTRIBUTES]; ///< sources: of each of Job.attributes; without numbers: it has none of them
     float friction, thickness;      ///< colliders; friction of bodies too
+    Curve friction_curve, stickiness_curve;        ///< likewise
+    CoverPaint friction_paint, stickiness_paint;   ///< likewise; without numbers: 1 all over
     const float *poses;             ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
     const float *shapes;            ///< of props that bend: the mesh's positions a sample; NULL: it does not
     int64_t sample_count;
@@ -175,6 +177,10 @@ GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArray
 /// Settings of the solver, and of a source's material, that change over the shot.
 GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *arrays);
 GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind);
+/// Of a collider or body: friction and stickiness, painted and over the shot. Its mesh, if it has one, is known.
+GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
+/// How colliders and bodies hold on to sand at so many seconds, in the order of JobSolids; returns whether that ever changes.
+int job_grips(const Job *job, double seconds, SimGrip *out);
 /// Whether anything changes, force fields included.
 int job_is_steered(const Job *job);
 /// What holds at so many seconds since the first frame.

@@ -10,6 +10,7 @@
 #define MAX_FRICTION 2.0
 #define MAX_COHESION 1000.0
 #define MAX_VISCOSITY 1e7
+#define MAX_STICKINESS 1000.0
 
 static int is_solver(const Job *job, const Solver *solver) { return strcmp(job->solver, solver->name) == 0; }
 
@@ -68,9 +69,42 @@ GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *ar
     return read_viscosity(&node, job, arrays);
 }
 
+GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
+{
+    static const char *const animated[] = {"friction", "stickiness", NULL};
+    Curve *friction = &object->friction_curve, *stickiness = &object->stickiness_curve;
+    TRY(job_check_animation(node, animated));
+    *friction = (Curve){.constant = {object->friction}, .components = 1};
+    *stickiness = (Curve){.components = 1};
+    TRY(job_float(node, "stickiness", 0, MAX_STICKINESS, 0, &stickiness->constant[0]));
+    TRY(job_read_curve(node, "friction", job, arrays, 0, MAX_FRICTION, friction));
+    TRY(job_read_curve(node, "stickiness", job, arrays, 0, MAX_STICKINESS, stickiness));
+    if (!object->is_plane) {
+        TRY(job_read_paint(node, "friction_paint", job, arrays, &object->mesh, 1.0, &object->friction_paint));
+        return job_read_paint(node, "stickiness_paint", job, arrays, &object->mesh, 1.0, &object->stickiness_paint);
+    }
+    if (!json_object_get(node->object, "friction_paint") && !json_object_get(node->object, "stickiness_paint")) return GRAIN_OK;
+    return fail(GRAIN_ERROR_JOB, "job.json: %s is an endless plane, which has no vertices to paint; give it a mesh", node->path);
+}
+
+int job_grips(const Job *job, double seconds, SimGrip *out)
+{
+    int changes = 0;
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_COLLIDER && object->role != JOB_BODY) continue;
+        changes |= object->friction_curve.count > 0 || object->stickiness_curve.count > 0;
+        if (!out) continue;
+        out->friction = curve_number(&object->friction_curve, seconds * job->fps);
+        out->stickiness = curve_number(&object->stickiness_curve, seconds * job->fps);
+        out++;
+    }
+    return changes;
+}
+
 int job_is_steered(const Job *job)
 {
-    int is_steered = job->field_count > 0 || job->gravity_curve.count > 0 || job->viscosity_curve.count > 0;
+    int is_steered = job_grips(job, 0.0, NULL) || job->field_count > 0 || job->gravity_curve.count > 0 || job->viscosity_curve.count > 0;
     for (int i = 0; i < SIM_MAX_MATERIALS; i++)
         is_steered |= job->friction_curve[i].count > 0 || job->cohesion_curve[i].count > 0;
     return is_steered;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <math.h>
+#include <string.h>
 
 GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, double frame_seconds, int threads)
 {
@@ -11,6 +12,9 @@ GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, doub
     if (!sim->solver)
         return fail(GRAIN_ERROR_ARGUMENT, "there is no solver '%s'; allowed are %s", def->solver, solver_names());
     TRY(population_begin(&sim->population, start->count));
+    sim->collider_count = def->collider_count;
+    sim->grips = ALLOC_ZEROED(SimGrip, 2 * def->collider_count);
+    if (!sim->grips) return GRAIN_ERROR_MEMORY;
     return sim->solver->create(def, start, threads, &sim->state);
 }
 
@@ -20,6 +24,7 @@ void sim_destroy(Sim *sim)
     population_free(&sim->population);
     alloc_free(sim->acceleration);
     alloc_free(sim->woken_by);
+    alloc_free(sim->grips);
     *sim = (Sim){0};
 }
 
@@ -91,7 +96,20 @@ static GrainResult reserve_acceleration(Sim *sim, int64_t count)
     return alloc_grow((void **)&sim->woken_by, &sim->woken_capacity, count, sizeof(Vec3));
 }
 
-GrainResult sim_steer(Sim *sim, const SimSteering *now, const Vec3 *acceleration)
+// Whether they have changed so that all must wake.
+static int take_grips(Sim *sim, const SimGrip *grips)
+{
+    size_t bytes = (size_t)sim->collider_count * sizeof *grips;
+    SimGrip *woken = sim->grips + sim->collider_count;
+    if (!grips || bytes == 0) return 0;
+    int is_other = !sim->has_grips || grips_are_noticed(grips, woken, (int)sim->collider_count);
+    memcpy(sim->grips, grips, bytes);
+    if (is_other) memcpy(woken, grips, bytes);
+    sim->has_grips = 1;
+    return is_other;
+}
+
+GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, const Vec3 *acceleration)
 {
     int64_t count = sim->population.born;
     if (!sim->solver->steer || !sim->solver->push)
@@ -100,6 +118,7 @@ GrainResult sim_steer(Sim *sim, const SimSteering *now, const Vec3 *acceleration
     uint8_t *wake = ALLOC_ZEROED(uint8_t, count);
     if (!wake) return GRAIN_ERROR_MEMORY;
     int is_other = !sim->is_steered || steering_is_noticed(now, &sim->steering[1]);
+    is_other |= take_grips(sim, grips);
     GrainResult result = acceleration ? reserve_acceleration(sim, count) : GRAIN_OK;
     for (int64_t i = 0; result == GRAIN_OK && i < count; i++) {
         Vec3 before = acceleration && i < sim->acceleration_count ? sim->woken_by[i] : vec3(0, 0, 0);
@@ -113,7 +132,7 @@ GrainResult sim_steer(Sim *sim, const SimSteering *now, const Vec3 *acceleration
         sim->steering[0] = *now;
         if (is_other) sim->steering[1] = *now;
         sim->is_steered = 1;
-        result = sim->solver->steer(sim->state, now, wake);
+        result = sim->solver->steer(sim->state, now, grips, wake);
     }
     alloc_free(wake);
     return result;
@@ -130,6 +149,7 @@ int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS])
     int count = 4 + population_save(&sim->population, columns + 4);
     if (sim->is_steered) {
         columns[count++] = (Column){"sim.steering", GRAIN_F32, SIM_STEERING_FLOATS, 2, sim->steering};
+        if (sim->has_grips) columns[count++] = (Column){"sim.grips", GRAIN_F32, 2, 2 * sim->collider_count, sim->grips};
         columns[count++] = (Column){"sim.acceleration", GRAIN_F32, 3, sim->acceleration_count, sim->acceleration};
         columns[count++] = (Column){"sim.woken_by", GRAIN_F32, 3, sim->acceleration_count, sim->woken_by};
     }
@@ -164,7 +184,10 @@ static GrainResult load_steering(Sim *sim, const Column *columns, int column_cou
         return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
     sim->acceleration_count = acceleration->count;
     sim->is_steered = 1;
-    return sim->solver->steer(sim->state, &sim->steering[0], NULL);
+    sim->has_grips = column_find(columns, column_count, "sim.grips") != NULL;
+    if (sim->has_grips)
+        TRY(column_copy(columns, column_count, "sim.grips", GRAIN_F32, 2, 2 * sim->collider_count, sim->grips));
+    return sim->solver->steer(sim->state, &sim->steering[0], sim->has_grips ? sim->grips : NULL, NULL);
 }
 
 GrainResult sim_load(Sim *sim, const Column *columns, int column_count)

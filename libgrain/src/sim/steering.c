@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-// Half a degree of friction; a fiftieth of the cohesion, counted from that of hardly damp sand at least.
+// Half a degree of friction; a fiftieth of cohesion or stickiness, counted from that of hardly damp sand at least.
 #define NOTICED_FRICTION 0.01f
 #define NOTICED_COHESION 0.02f
 #define LEAST_COHESION 0.5f
@@ -18,14 +18,25 @@ SimSteering steering_of(const SimDef *def)
     return start;
 }
 
+static int is_noticed(float friction, float friction_before, float hold, float hold_before)
+{
+    return fabsf(friction - friction_before) > NOTICED_FRICTION ||
+           fabsf(hold - hold_before) > NOTICED_COHESION * fmaxf(hold_before, LEAST_COHESION) ||
+           (hold == 0.0f) != (hold_before == 0.0f); // the last of it
+}
+
+int grips_are_noticed(const SimGrip *now, const SimGrip *before, int count)
+{
+    int noticed = 0;
+    for (int i = 0; i < count; i++)
+        noticed |= is_noticed(now[i].friction, before[i].friction, now[i].stickiness, before[i].stickiness);
+    return noticed;
+}
+
 int steering_is_noticed(const SimSteering *now, const SimSteering *before)
 {
-    int is_noticed = vec3_length(vec3_sub(now->gravity, before->gravity)) > STEERING_NOTICED;
-    for (int i = 0; i < SIM_MAX_MATERIALS; i++) {
-        float was = before->cohesion[i], is = now->cohesion[i];
-        is_noticed |= fabsf(now->friction[i] - before->friction[i]) > NOTICED_FRICTION;
-        is_noticed |= fabsf(is - was) > NOTICED_COHESION * fmaxf(was, LEAST_COHESION);
-        is_noticed |= (is == 0.0f) != (was == 0.0f); // the last of it
-    }
-    return is_noticed;
+    int noticed = vec3_length(vec3_sub(now->gravity, before->gravity)) > STEERING_NOTICED;
+    for (int i = 0; i < SIM_MAX_MATERIALS; i++)
+        noticed |= is_noticed(now->friction[i], before->friction[i], now->cohesion[i], before->cohesion[i]);
+    return noticed;
 }

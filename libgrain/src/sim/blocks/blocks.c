@@ -200,7 +200,8 @@ static void meet(const Blocks *blocks, Block *block, int number, const Vec3 *pla
             continue;
         met[i]++;
         contacts[block->contact_count++] = (BlockContact){
-            .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i]};
+            .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i],
+            .friction = view.friction[i], .pull = view.pull[i]};
         block->meets_body |= blocks->rigid->objects[number].body >= 0;
     }
 }

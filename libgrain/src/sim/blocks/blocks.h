@@ -27,6 +27,7 @@ typedef struct BlockContact {
     int32_t lane, object;
     float distance;     ///< m, of the centre
     Vec3 normal, speed; ///< of the wall
+    float friction, pull; ///< of the wall: tangent; m/s2, by which it is sticky
     // The solver's to set:
     Vec3 push;       ///< N, on the particle: what a body gives
     float approach;  ///< m/s, along the normal, before the step; below 0 they come closer

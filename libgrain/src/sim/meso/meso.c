@@ -244,7 +244,10 @@ static void pass_kick(Meso *meso, int64_t first, int64_t last)
 
 static void pass_drift(Meso *meso, int64_t first, int64_t last)
 {
-    for (int64_t b = first; b < last; b++) meso_hold_at_walls(meso, b);
+    for (int64_t b = first; b < last; b++) {
+        meso_hold_at_walls(meso, b);
+        meso_stick_to_walls(meso, b);
+    }
     SIMD_CALL(meso_drift)(meso, first, last);
 }
 

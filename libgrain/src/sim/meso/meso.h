@@ -100,7 +100,7 @@ extern const Solver meso_solver;
 // meso_change.c
 /// Solver.change; the first particles come that way too.
 GrainResult meso_change(void *state, const SimChange *change);
-GrainResult meso_steer(void *state, const SimSteering *now, const uint8_t *wake);
+GrainResult meso_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void meso_push(void *state, const Vec3 *acceleration, double seconds);
 double meso_mass(float density, float radius);
 
@@ -122,6 +122,8 @@ void meso_count_pressed(Meso *meso);
 /// Changes the velocities a block's step ends with so that nothing passes walls. Called before and after an implicit
 /// solution: what the first call has stopped is held in between.
 void meso_hold_at_walls(Meso *meso, int64_t block);
+/// Sticky walls hold what leaves them, at the end of a step.
+void meso_stick_to_walls(Meso *meso, int64_t block);
 /// Of the momentum that is missing, what walls keep from particles they hold.
 void meso_keep_at_walls(Meso *meso, int64_t block);
 void meso_stop_at_walls(Meso *meso, int64_t block);

@@ -84,12 +84,13 @@ GrainResult meso_change(void *state, const SimChange *change)
 }
 
 // Nobody sleeps here.
-GrainResult meso_steer(void *state, const SimSteering *now, const uint8_t *wake)
+GrainResult meso_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake)
 {
     Meso *meso = state;
     Vec3 gravity = now->gravity;
     (void)wake;
     meso_steer_viscosity(meso, now->viscosity);
+    if (grips) rigid_steer(meso->rigid, grips);
     meso->def.gravity = meso->rigid->def.gravity = gravity;
     meso->rules.gravity[0] = gravity.x, meso->rules.gravity[1] = gravity.y, meso->rules.gravity[2] = gravity.z;
     return GRAIN_OK;

@@ -229,7 +229,7 @@ static void gather(Mpm *mpm, const MpmStep *now)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, board,
          rest.is_split ? mpm->walls + block->begin : NULL, now);
         if (rest.is_split && bodies > 0) mpm_pay_walls(mpm, block, impulses);
-        mpm_collide_particles(mpm, block, impulses);
+        mpm_collide_particles(mpm, block, now->seconds, impulses);
         mpm->left[i] = mpm_find_reach(mpm, &mpm->blocks[mpm->filled[i]]);
         if (mpm->def.may_sleep) mpm_may_fall_asleep(mpm, i, now);
     }

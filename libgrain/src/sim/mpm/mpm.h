@@ -79,6 +79,7 @@ typedef struct MpmSheet {
     Vec3 normal[MPM_BLOCK_NODES], speed[MPM_BLOCK_NODES]; ///< of the surface, m/s
     float distance[MPM_BLOCK_NODES];
     Vec3 taken[MPM_BLOCK_NODES]; ///< m/s: of the nodes' velocities, by a body
+    float friction[MPM_BLOCK_NODES], pull[MPM_BLOCK_NODES]; ///< as in RigidView
     int32_t collider;
     float nearest; ///< smallest distance
 } MpmSheet;
@@ -86,7 +87,7 @@ typedef struct MpmSheet {
 /// What is behind a thin wall, seen from a particle (mpm_walls.c).
 typedef struct MpmWall {
     float normal[3], friction; ///< towards the particle
-    float speed[3];            ///< m/s, of the wall
+    float speed[3], pull;      ///< m/s, of the wall; m/s2, by which it is sticky
     float distance;            ///< m
     float taken[3];            ///< kg m/s: what the wall has taken from the particle in this step
     uint32_t barred;           ///< nodes that are not the particle's, 1 << (9 * z + 3 * y + x)
@@ -206,7 +207,7 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count);
 /// How particles of these kinds start: `count` of them, born from now on.
 void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *material, const float *moisture);
 GrainResult mpm_change(void *state, const SimChange *change);
-GrainResult mpm_steer(void *state, const SimSteering *now, const uint8_t *wake);
+GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void mpm_push(void *state, const Vec3 *acceleration, double seconds);
 
 // mpm_grid.c
@@ -219,9 +220,9 @@ GrainResult mpm_make_sheets(Mpm *mpm);
 /// What moves, in this step.
 GrainResult mpm_see_moving(Mpm *mpm);
 /// Velocity of a block's nodes after the colliders.
-void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, MpmMotion *nodes);
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, MpmMotion *nodes);
 /// Keeps the particles of a block out of the colliders. impulses: one for each body.
-void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses);
+void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, float seconds, MpmImpulse *impulses);
 
 /// A collider as the nodes of a block see it; NULL when it is far from them.
 const MpmSheet *mpm_sheet_of(const Mpm *mpm, const MpmBlock *block, int collider);

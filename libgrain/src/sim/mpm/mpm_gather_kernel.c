@@ -3,6 +3,7 @@
 #include "sim/mpm/mpm_law_sand.h"
 #include "sim/mpm/mpm_law_snow.h"
 #include "sim/mpm/mpm_spline.h"
+#include "sim/rigid/rigid_view.h"
 
 // Particles of one batch: whole vectors on every instruction set.
 #define BATCH 32
@@ -58,17 +59,19 @@ SIMD_INLINE Sums sum_nodes(const Spline *s, const Float4 *nodes)
 // Rows of nodes around one particle, as far apart as on a board.
 #define PATCH_NODES ((2 * MPM_BOARD_SIDE + 2) * MPM_BOARD_SIDE + 4)
 
-// Of a velocity at a thin wall: what the wall leaves of it (slide of mpm_colliders.c).
-SIMD_INLINE Float4 held_by(Float4 velocity, const MpmWall *wall)
+// Of a velocity at a thin wall: what the wall leaves of it, as nodes are held (mpm_colliders.c).
+SIMD_INLINE Float4 held_by(Float4 velocity, const MpmWall *wall, float seconds)
 {
-    Float4 normal = {wall->normal[0], wall->normal[1], wall->normal[2], 0.0f};
-    Float4 speed = {wall->speed[0], wall->speed[1], wall->speed[2], 0.0f}, relative = velocity - speed;
-    float into = relative[0] * normal[0] + relative[1] * normal[1] + relative[2] * normal[2];
-    if (into >= 0.0f) return velocity;
-    Float4 along = relative - normal * set4(into);
-    float fast = __builtin_sqrtf(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
-    float held = -into * wall->friction;
-    return fast > held ? speed + along * set4(1.0f - held / fast) : speed;
+    Vec3 normal = {wall->normal[0], wall->normal[1], wall->normal[2]}, speed = {wall->speed[0], wall->speed[1], wall->speed[2]};
+    Vec3 against = vec3_sub(vec3(velocity[0], velocity[1], velocity[2]), speed);
+    float into = vec3_dot(against, normal);
+    if (into < 0.0f) {
+        Vec3 along = vec3_add_scaled(against, normal, -into);
+        float fast = __builtin_sqrtf(vec3_dot(along, along)), held = -into * wall->friction;
+        against = vec3_scale(along, fast > held ? 1.0f - held / fast : 0.0f);
+    }
+    if (wall->pull > 0.0f) against = rigid_stick(against, normal, wall->friction, seconds * wall->pull);
+    return (Float4){against.x + speed.x, against.y + speed.y, against.z + speed.z, 0.0f};
 }
 
 // The nodes around a particle, those that are barred as the particle alone, held by the wall, would have moved them. As
@@ -92,7 +95,7 @@ SIMD_INLINE void patch_nodes(const MpmParticle *particle, const Spline *s, const
         if (!(wall->barred >> i & 1)) continue;
         Float4 own = velocity + column[0] * set4((float)x - s->from[0]) + column[1] * set4((float)y - s->from[1]) +
                      column[2] * set4((float)z - s->from[2]);
-        Float4 held = held_by(own, wall);
+        Float4 held = held_by(own, wall, step->seconds);
         taken += (own - held) * set4(s->weight[x][0] * s->weight[y][1] * s->weight[z][2] * particle->mass);
         held[3] = seen > 0.0f ? mass / seen : 0.0f;
         patch[(z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x] = held;

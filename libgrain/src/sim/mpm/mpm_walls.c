@@ -122,8 +122,9 @@ static int bar_by(Mpm *mpm, const MpmBlock *block, int collider, const Seen *see
             uint32_t barred = barred_nodes(mpm, block, &p[i], seen, normal, view.distance[i]);
             if (!barred) continue;
             *wall = (MpmWall){.normal = {normal.x, normal.y, normal.z},
-                              .friction = mpm->rigid->objects[collider].given.friction,
+                              .friction = view.friction[i],
                               .speed = {speed.x, speed.y, speed.z},
+                              .pull = view.pull[i],
                               .distance = view.distance[i],
                               .barred = barred,
                               .collider = collider};

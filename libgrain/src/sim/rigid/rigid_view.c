@@ -13,6 +13,11 @@ static void view_bending(const Rigid *rigid, const RigidObject *object, const Ve
         view->distance[i] = found ? plane.distance : reach;
         view->normal[i] = found ? plane.normal : vec3(0, 0, 0);
         view->speed[i] = found ? rigid_drive_at(object, rigid->listed_time, &plane) : vec3(0, 0, 0);
+        view->friction[i] = view->pull[i] = 0.0f;
+        if (!found) continue;
+        float pull = rigid->weight * object->given.stickiness;
+        view->friction[i] = rigid_paint_at_plane(&object->friction_paint, object->given.friction, &object->surface, &plane);
+        view->pull[i] = rigid_paint_at_plane(&object->stickiness_paint, pull, &object->surface, &plane);
     }
 }
 
@@ -28,6 +33,7 @@ void rigid_view(const Rigid *rigid, int number, const Vec3 *places, int count, f
     }
     float x[RIGID_VIEW_CHUNK], y[RIGID_VIEW_CHUNK], z[RIGID_VIEW_CHUNK];
     float gx[RIGID_VIEW_CHUNK], gy[RIGID_VIEW_CHUNK], gz[RIGID_VIEW_CHUNK];
+    x[0] = y[0] = z[0] = 0.0f; // the compiler cannot see that count is above 0
     for (int i = 0; i < count; i++) {
         Vec3d at = vec3d_from(places[i]);
         view->speed[i] = vec3(0, 0, 0);
@@ -39,6 +45,8 @@ void rigid_view(const Rigid *rigid, int number, const Vec3 *places, int count, f
         x[i] = (float)at.x, y[i] = (float)at.y, z[i] = (float)at.z;
     }
     if (given->sdf) sdf_sample(given->sdf, x, y, z, count, view->distance, gx, gy, gz);
+    rigid_paint_sample(&object->friction_paint, given->friction, x, y, z, count, view->friction);
+    rigid_paint_sample(&object->stickiness_paint, rigid->weight * given->stickiness, x, y, z, count, view->pull);
     for (int i = 0; i < count; i++) {
         Vec3 normal = given->plane_normal;
         if (given->sdf)

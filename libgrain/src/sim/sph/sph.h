@@ -88,6 +88,7 @@ typedef struct SphContact {
     int32_t lane, object;
     float distance, slope; ///< m; 1/m, minus the derivative of the part filled
     Vec3 normal, speed;    ///< of the wall
+    float friction, pull;  ///< of the wall: tangent; m/s2, by which it is sticky
     Vec3 push;             ///< N, on the particle: what a body gives
 } SphContact;
 
@@ -202,7 +203,7 @@ GrainResult sph_reserve_kinds(Sph *sph, int64_t born);
 /// Fills places from `first` on with particles that are born now.
 void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material, const float *moisture);
 GrainResult sph_change(void *state, const SimChange *change);
-GrainResult sph_steer(void *state, const SimSteering *now, const uint8_t *wake);
+GrainResult sph_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void sph_push(void *state, const Vec3 *acceleration, double seconds);
 
 // sph_lists.c

@@ -129,11 +129,12 @@ GrainResult sph_change(void *state, const SimChange *change)
     return GRAIN_OK;
 }
 
-GrainResult sph_steer(void *state, const SimSteering *now, const uint8_t *wake)
+GrainResult sph_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake)
 {
     Sph *sph = state;
     Vec3 gravity = now->gravity;
     sph->steering = *now;
+    if (grips) rigid_steer(sph->rigid, grips);
     for (int64_t i = 0; i < sph->room; i++)
         sph_set_strength(sph, i, sph->kind && i < sph->count ? sph->kind[sph->id[i]] : 0);
     sph->def.gravity = sph->rigid->def.gravity = gravity;
