@@ -5,7 +5,7 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime
 from ..engine import ffi, text
-from ..scene import apply, baking, condition, consistency, estimate, frames, paths, presets, shapes, simulations
+from ..scene import apply, baking, condition, consistency, estimate, frames, paths, presets, shapes, simulations, steering
 from ..scene.simulations import Simulation
 from .object import PhysicsPanel
 from .simulations import draw_list
@@ -108,6 +108,7 @@ def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation)
 
 def draw_grains(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
+    layout.use_property_decorate = True  # dots where keys count
     split = layout.split(factor=0.4)
     label = split.row()
     label.alignment = 'RIGHT'
@@ -162,7 +163,10 @@ def draw_contact(layout: UILayout, context: Context) -> None:
     if settings.solver == 'MESO':
         draw_wrapped(layout, context, "Firmness and creaminess, under Grains, say how parcels meet. Colliders have their own friction")
         return
-    layout.prop(settings, "cohesion")
+    layout.use_property_decorate = True
+    row = layout.row()
+    row.active = "cohesion" in steering.keys_of(settings)
+    row.prop(settings, "cohesion")
     layout.prop(settings, "sleep")
     if settings.solver != 'DEM':
         return

@@ -59,7 +59,7 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout.use_property_decorate = True
         settings = context.object.grain.source
         simulation = simulations.of_object(context.object, context.scene)
         of_grains = simulation is None or simulation.solver == 'DEM'
