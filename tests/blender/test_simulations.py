@@ -119,7 +119,7 @@ def test_copy_compares_the_same_objects(folder: Path) -> None:
 def test_remove_leaves_the_others(folder: Path) -> None:
     scene = two_simulations()
     for simulation in scene.grain.simulations:
-        simulation.keyframe_insert("density", frame=2)
+        simulation.keyframe_insert("cohesion", frame=2)
     support.save(folder)
     for name in ("Sand", "Sand.001"):
         bpy.ops.grain.bake(simulation=name)
@@ -128,7 +128,7 @@ def test_remove_leaves_the_others(folder: Path) -> None:
     assert [simulation.name for simulation in scene.grain.simulations] == ["Sand.001"]
     assert "Grain Sand" not in bpy.data.objects and bpy.data.objects["Block"].grain.type == 'NONE'
     assert names(scene.grain.active) == ["Floor", "Other", "Step"]
-    assert [curve.data_path for curve in scene.animation_data.action.fcurves] == ["grain.simulations[0].density"]
+    assert [curve.data_path for curve in scene.animation_data.action.fcurves] == ["grain.simulations[0].cohesion"]
     assert (folder / "grain_cache/Sand/cache.json").is_file(), "a removed simulation's frames stay"
     scene.frame_set(3)
     assert np.array_equal(heights(scene.grain.active), cached_heights(folder, "Sand.001", 3))

@@ -63,6 +63,7 @@ class Solver:
     elastic_reach: float = 1.0  # diameters
     reach_ratio: float = 1.0
     ambient_viscosity: float = 0.0  # 1/s
+    animation: dict[str, np.ndarray] = field(default_factory=dict)  # friction, cohesion, viscosity: float32 (frames, 1)
 
 
 @dataclass
@@ -78,8 +79,12 @@ class JobObject:
     moisture: float = 0.0  # sources, 0 to 1
     moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     friction: float = 0.6  # colliders, bodies
+    stickiness: float = 0.0  # likewise: pull over the weight of a particle
+    friction_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
+    stickiness_paint: Optional[np.ndarray] = None  # likewise
     thickness: float = 0.0  # m, colliders
     material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
+    material_curves: Optional["JobField"] = None  # and how it changes
     attributes: list[tuple[str, str, np.ndarray]] = field(default_factory=list)  # sources: name, domain, float32 (n, 1 to 4)
     poses: Optional[np.ndarray] = None  # float32 (samples, 7): place of the pivot, rotation since the first frame
     shapes: Optional[np.ndarray] = None  # float32 (samples, vertices, 3), m
@@ -166,31 +171,44 @@ def _describe_object(item: JobObject, geometry: _Geometry, can_be_wet: bool) -> 
             if item.moisture_paint is not None:
                 entry["moisture_paint"] = geometry.add(item.moisture_paint, "f32")
         if item.material is not None:
-            entry["material"] = item.material
+            entry["material"] = dict(item.material)
+            if item.material_curves is not None:
+                entry["material"].update(_describe_animation(item.material_curves.animation, geometry))
         if item.attributes:
             entry["attributes"] = [{"name": name, "values": geometry.add(values, "f32"), "domain": domain}
                                    for name, domain, values in item.attributes]
     elif item.role == "body":
-        entry.update(friction=item.friction, density=item.density, pivot=list(item.pivot))
+        entry.update(_describe_grip(item, geometry))
+        entry.update(density=item.density, pivot=list(item.pivot))
         if item.release_frame is not None:
             entry["release_frame"] = item.release_frame
     elif item.role == "collider":
-        entry["friction"] = item.friction
+        entry.update(_describe_grip(item, geometry))
         if item.plane_point is None:
             entry["thickness"] = item.thickness
-    animation = {name: samples for name, samples in sorted(item.animation.items()) if can_be_wet or name != "moisture"}
-    if animation:
-        entry["animation"] = {name: geometry.add(samples, "f32") for name, samples in animation.items()}
+    entry.update(_describe_animation({name: samples for name, samples in item.animation.items()
+                                      if can_be_wet or name != "moisture"}, geometry))
     return entry
+
+
+def _describe_grip(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
+    entry: dict[str, Any] = {"friction": item.friction}
+    if item.stickiness > 0.0:
+        entry["stickiness"] = item.stickiness
+    for name in ("friction_paint", "stickiness_paint"):
+        if getattr(item, name) is not None:
+            entry[name] = geometry.add(getattr(item, name), "f32")
+    return entry
+
+
+def _describe_animation(animation: dict[str, np.ndarray], geometry: _Geometry) -> dict[str, Any]:
+    return {"animation": {name: geometry.add(samples, "f32") for name, samples in sorted(animation.items())}} if animation else {}
 
 
 def _describe_field(item: JobField, geometry: _Geometry) -> dict[str, Any]:
     animation = dict(item.animation)
     poses = animation.pop("poses", np.array([item.pose], np.float32))
-    entry = {"name": item.name, **item.keys, "poses": geometry.add(poses, "f32")}
-    if animation:
-        entry["animation"] = {name: geometry.add(samples, "f32") for name, samples in sorted(animation.items())}
-    return entry
+    return {"name": item.name, **item.keys, "poses": geometry.add(poses, "f32"), **_describe_animation(animation, geometry)}
 
 
 def _unusual(solver: Solver) -> dict[str, Any]:
@@ -225,8 +243,8 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
     objects = [_describe_object(item, geometry, job.solver.type in ("sph", "mpm")) for item in job.objects]
     if job.fields:
         document["fields"] = [_describe_field(item, geometry) for item in job.fields]
-    if job.animation:
-        document["animation"] = {name: geometry.add(samples, "f32") for name, samples in sorted(job.animation.items())}
+    document.update(_describe_animation(job.animation, geometry))
+    document["solver"].update(_describe_animation(job.solver.animation, geometry))
     if geometry.arrays:
         document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}
     document["arrays"] = geometry.arrays
@@ -288,14 +306,20 @@ def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any
         array = arrays[index]
         return geometry[array["offset"]:array["offset"] + array["count"] * array["components"] * 4]
 
+    def curves(holder: dict[str, Any]) -> dict[str, Optional[bytes]]:
+        return {key: content(number) for key, number in holder.get("animation", {}).items()}
+
     return {
         entry["name"]: {**entry, **{key: content(entry.get(key))
-                                    for key in ("positions", "triangles", "poses", "shapes")},
+                                    for key in ("positions", "triangles", "poses", "shapes", "moisture_paint",
+                                                "friction_paint", "stickiness_paint")},
                         "attributes": [(part["name"], part["domain"], content(part["values"]))
                                        for part in entry.get("attributes", [])],
-                        "animation": {key: content(number) for key, number in entry.get("animation", {}).items()}}
+                        "animation": curves(entry),
+                        "material": {**entry.get("material", {}), "animation": curves(entry.get("material", {}))}}
         for entry in [*document.get("objects", []), *document.get("fields", []),
-                      {"name": "gravity", "animation": document.get("animation", {})}]
+                      {"name": "gravity", "animation": document.get("animation", {})},
+                      {"name": "keyed settings", "animation": document.get("solver", {}).get("animation", {})}]
     }
 
 

@@ -16,12 +16,17 @@ class GRAIN_PT_collider(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        layout.use_property_decorate = False
         layout.enabled = not runtime.is_baking()
-        settings = context.object.grain.collider
+        item = context.object
+        settings = item.grain.collider
         column = layout.column()
         column.prop(settings, "shape")
-        column.prop(settings, "friction_angle")
+        for name in ("friction", "stickiness"):
+            value = "friction_angle" if name == "friction" else name
+            column.prop(settings, value)
+            row = column.row()
+            row.active = settings.shape == 'MESH' and getattr(settings, value) > 0.0
+            row.prop_search(settings, f"{name}_paint", item, "vertex_groups", icon='GROUP_VERTEX')
         row = column.row()
         row.active = settings.shape == 'MESH'
         row.prop(settings, "thickness")

@@ -16,12 +16,12 @@ class GRAIN_PT_rigid(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        layout.use_property_decorate = False
         settings = context.object.grain.rigid
         column = layout.column()
         column.enabled = not runtime.is_baking()
         column.prop(settings, "density", text="Density kg/m³")
         column.prop(settings, "friction_angle")
+        column.prop(settings, "stickiness")
         column.prop(settings, "use_animation")
         row = column.row()
         row.active = settings.use_animation

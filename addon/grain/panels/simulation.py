@@ -5,7 +5,7 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime
 from ..engine import ffi, text
-from ..scene import apply, baking, condition, consistency, estimate, frames, paths, presets, shapes, simulations
+from ..scene import apply, baking, condition, consistency, estimate, frames, paths, presets, shapes, simulations, steering
 from ..scene.simulations import Simulation
 from .object import PhysicsPanel
 from .simulations import draw_list
@@ -108,6 +108,7 @@ def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation)
 
 def draw_grains(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
+    layout.use_property_decorate = True  # dots where keys count
     split = layout.split(factor=0.4)
     label = split.row()
     label.alignment = 'RIGHT'
@@ -162,7 +163,10 @@ def draw_contact(layout: UILayout, context: Context) -> None:
     if settings.solver == 'MESO':
         draw_wrapped(layout, context, "Firmness and creaminess, under Grains, say how parcels meet. Colliders have their own friction")
         return
-    layout.prop(settings, "cohesion")
+    layout.use_property_decorate = True
+    row = layout.row()
+    row.active = "cohesion" in steering.keys_of(settings)
+    row.prop(settings, "cohesion")
     layout.prop(settings, "sleep")
     if settings.solver != 'DEM':
         return
@@ -178,7 +182,6 @@ def draw_contact(layout: UILayout, context: Context) -> None:
 
 def draw_upsample(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
-    layout.prop(settings, "use_upsample")
     column = layout.column()
     column.active = settings.use_upsample
     column.prop(settings, "upsample_mode")
@@ -270,6 +273,14 @@ class _Body:
         self.content(column, context)
 
 
+def _draw_upsample_switch(panel: Panel, context: Context) -> None:
+    panel.layout.enabled = not runtime.is_baking()
+    panel.layout.prop(simulations.active(context.scene), "use_upsample", text="")
+
+
+_HEADERS = {"upsample": {"draw_header": _draw_upsample_switch}}  # what switches a whole section stands beside its name
+
+
 class ScenePanel:
     bl_space_type = 'PROPERTIES'
     bl_region_type = 'WINDOW'
@@ -301,7 +312,8 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
             ("statistics", "Statistics", draw_statistics, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {
             "bl_label": label, "bl_parent_id": root, "content": staticmethod(content), "bl_options": options,
-            "is_settings": name not in ("display", "retime", "statistics"), "poll": _has_simulation(where)}))
+            "is_settings": name not in ("display", "retime", "statistics"), "poll": _has_simulation(where),
+            **_HEADERS.get(name, {})}))
     return tuple(made)
 
 

@@ -4,6 +4,8 @@ from math import radians
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
 from bpy.types import PropertyGroup
 
+FIXED: set[str] = set()  # not for keyframes
+
 
 class GRAIN_PG_source(PropertyGroup):
     velocity: FloatVectorProperty(
@@ -27,16 +29,16 @@ class GRAIN_PG_source(PropertyGroup):
                     "settings hold")
     friction_angle: FloatProperty(
         name="Friction", subtype='ANGLE', unit='ROTATION', default=radians(31.0), min=0.0, max=radians(63.4),
-        soft_max=radians(50.0), step=100, precision=1, description="Friction between grains of this kind")
+        soft_max=radians(50.0), step=100, precision=1, description="Friction between grains of this kind. Can be keyframed")
     rolling_friction: FloatProperty(
-        name="Rolling Friction", subtype='FACTOR', default=0.3, min=0.0, max=2.0, soft_max=1.0, precision=2,
+        name="Rolling Friction", options=FIXED, subtype='FACTOR', default=0.3, min=0.0, max=2.0, soft_max=1.0, precision=2,
         description="How much grains of this kind resist rolling")
     density: FloatProperty(
-        name="Density", default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000, precision=0,
+        name="Density", options=FIXED, default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000, precision=0,
         description="Of a single grain, in kg/m³")
     restitution: FloatProperty(
-        name="Bounciness", subtype='FACTOR', default=0.3, min=0.05, max=1.0, precision=2,
+        name="Bounciness", options=FIXED, subtype='FACTOR', default=0.3, min=0.05, max=1.0, precision=2,
         description="Share of its speed a grain keeps when it hits something head-on")
     cohesion: FloatProperty(
         name="Cohesion", default=0.0, min=0.0, max=1000.0, soft_max=20.0, precision=2,
-        description="How strongly grains of this kind stick to each other, over the weight of one")
+        description="How strongly grains of this kind stick to each other, over the weight of one. Can be keyframed")

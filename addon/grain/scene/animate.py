@@ -17,13 +17,17 @@ class Curves:
 
     def __init__(self) -> None:
         self._wanted: list[tuple[Entry, str, Callable[[], Value], list[Value]]] = []
+        self._always: set[tuple[int, str]] = set()
 
     def __bool__(self) -> bool:
         return bool(self._wanted)
 
-    def add(self, entry: Entry, name: str, read: Callable[[], Value]) -> None:
-        """read gives the value at the scene's current frame, one number or several. Sampled here for the first time."""
+    def add(self, entry: Entry, name: str, read: Callable[[], Value], always: bool = False) -> None:
+        """read gives the value at the scene's current frame, one number or several. Sampled here for the first time. always:
+        said even where it does not change."""
         self._wanted.append((entry, name, read, [read()]))
+        if always:
+            self._always.add((id(entry), name))
 
     def sample(self) -> None:
         for _, _, read, values in self._wanted:
@@ -33,5 +37,5 @@ class Curves:
         """Says in each entry how it changes."""
         for entry, name, _, values in self._wanted:
             samples = np.array(values, np.float32).reshape(len(values), -1)
-            if (samples != samples[0]).any():
+            if (samples != samples[0]).any() or (id(entry), name) in self._always:
                 entry.animation[name] = samples

@@ -1,8 +1,8 @@
 """Keyframes and drivers of a scene's settings, which follow them when a simulation is copied, removed or moved up."""
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
-from bpy.types import Scene
+from bpy.types import ID, Scene
 
 from .. import compat
 
@@ -34,3 +34,17 @@ def copy(scene: Scene, old: str, new: str) -> None:
     for curves, curve in _curves(scene):
         if _under(curve.data_path, old):
             compat.copy_curve(curves, curve, new + curve.data_path[len(old):])
+
+
+def value_at(owner: ID, path: str, frame: float, index: int = 0) -> Optional[float]:
+    """What a setting's keys say at a frame; None where it has none. Drivers are not asked: they know only the present."""
+    for curves in compat.curve_lists(owner):
+        for curve in curves:
+            if curve.driver is None and curve.data_path == path and curve.array_index == index and not curve.mute:
+                return curve.evaluate(frame)
+    return None
+
+
+def is_animated(owner: ID, path: str) -> bool:
+    """By keys or a driver of its own."""
+    return any(curve.data_path == path for curves in compat.curve_lists(owner) for curve in curves)

@@ -1,5 +1,4 @@
 """From a simulation and its scene to a job."""
-from math import tan
 from typing import Optional
 
 from bpy.types import Object, PropertyGroup, Scene, ViewLayer
@@ -7,7 +6,7 @@ from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from .. import ADDON_VERSION
 from ..compat import VERSION_TEXT
 from ..engine.job import Job, Solver, Upsample
-from . import bodies, frames, motion, simulations, snapshot
+from . import bodies, frames, motion, simulations, snapshot, steering
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
@@ -21,9 +20,9 @@ def settings_only(settings: Simulation) -> Job:
     first, last = frames.bake_range(settings)
     solver = Solver(
         particle_radius=tidy(settings.particle_radius * scale), size_spread=tidy(settings.size_spread),
-        density=tidy(settings.density), friction=tidy(tan(settings.friction_angle)),
+        density=tidy(settings.density), friction=steering.value(settings, "friction", first),
         rolling_friction=tidy(settings.rolling_friction), restitution=tidy(settings.restitution),
-        softness=tidy(settings.softness), cohesion=tidy(settings.cohesion), type=settings.solver.lower(),
+        softness=tidy(settings.softness), cohesion=steering.value(settings, "cohesion", first), type=settings.solver.lower(),
         sleep=settings.sleep)
     # What has no part in it must not make a bake look outdated.
     if settings.solver == 'MPM':
@@ -31,7 +30,8 @@ def settings_only(settings: Simulation) -> Job:
     elif settings.solver == 'SPH':
         solver.model, solver.moisture_diffusion = settings.model.lower(), tidy(settings.moisture_diffusion)
     elif settings.solver == 'MESO':
-        for name in ("elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity"):
+        solver.viscosity = steering.value(settings, "viscosity", first)
+        for name in ("elasticity", "elastic_reach", "reach_ratio", "ambient_viscosity"):
             setattr(solver, name, tidy(getattr(settings, name)))
         # No number beyond what the job allows together: viscosity reaches 8 diameters at most.
         solver.reach_ratio = min(solver.reach_ratio, 7.99 / solver.elastic_reach)
@@ -88,6 +88,7 @@ def make(simulation: Simulation, view_layer: ViewLayer) -> tuple[Job, list[str]]
     job.objects, job.fields = taken.objects, taken.fields
     if taken.gravity is not None:
         job.animation["gravity"] = taken.gravity
+    job.solver.animation = taken.settings.animation
     warnings += taken.warnings
     warnings += _motion_warnings(simulation, view_layer)
     return job, warnings

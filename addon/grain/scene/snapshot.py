@@ -13,23 +13,20 @@ from typing import Optional
 
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance
-from bpy.types import Mesh as BlenderMesh
 from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobField, JobObject
 from . import attributes as mesh_attributes
-from . import fields, flow, motion, record, simulations
+from . import curves as animation
+from . import fields, flow, motion, paint, record, simulations, steering
 from .animate import Curves
 from .attributes import Attribute
+from .paint import SnapshotError
 from .simulations import Simulation
 from .units import metres_per_unit, tidy
 
 MESH_TYPES = ('MESH', 'CURVE', 'SURFACE', 'META', 'FONT')
-
-
-class SnapshotError(Exception):
-    """The scene cannot be baked; the text names the object and the remedy."""
 
 
 @dataclass
@@ -42,7 +39,7 @@ class Mesh:
     triangles: np.ndarray  # int32 (triangles, 3)
     local: np.ndarray  # float32 (vertices, 3), before the matrix
     key: tuple  # the same mesh in every frame: names and, of instances, their persistent id
-    moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1; None: all ones
+    paint: dict[str, np.ndarray] = field(default_factory=dict)  # float32 (vertices, 1), 0 to 1, by the job's key
     attributes: list[Attribute] = field(default_factory=list)  # of a source that gives them to its grains
 
 
@@ -53,6 +50,7 @@ class Snapshot:
     bodies: list[tuple[Object, JobObject, Matrix]] = field(default_factory=list)
     fields: list[JobField] = field(default_factory=list)
     gravity: Optional[np.ndarray] = None  # m/s2 (frames, 3), where it changes
+    settings: JobField = field(default_factory=lambda: JobField("settings", {}))  # of the solver, where they change
 
 
 def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = None) -> Snapshot:
@@ -75,6 +73,7 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
             if item.grain.type == 'COLLIDER' and item.grain.collider.shape == 'PLANE':
                 if item.name in view_layer.objects:
                     snapshot.objects.append(_plane(item.evaluated_get(depsgraph), item, scale))
+                    steering.add_grip_curves(curves, snapshot.objects[-1], item)
         found: set[Object] = set()
         for mesh in _meshes(depsgraph, roles, simulation=simulation):
             found.add(mesh.owner)
@@ -86,6 +85,10 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
                 snapshot.bodies.append((mesh.owner, entry, mesh.matrix))
             if entry.role != "source" and motion.can_move(mesh.owner, set()):
                 tracks[mesh.key] = record.Track(mesh, entry)
+            steering.add_grip_curves(curves, entry, mesh.owner)
+            if entry.material is not None and motion.is_animated(mesh.owner):
+                entry.material_curves = JobField(entry.name, {})
+                steering.add_material_curves(curves, entry.material_curves, mesh.owner, simulation)
             if entry.role == "emitter" and motion.can_move(mesh.owner, set()):
                 flow.add_curves(curves, entry, mesh.owner, view_layer, scale)
         _check_empty(roles - found, view_layer)
@@ -96,6 +99,7 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
         gravity = JobField("gravity", {})
         if motion.is_animated(scene):
             curves.add(gravity, "gravity", lambda: gravity_of(scene))
+            snapshot.warnings += steering.add_curves(curves, snapshot.settings, simulation)
         if last is not None and (tracks or curves):
             snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, simulation=simulation),
                                             scene.frame_current, last, simulation.motion_samples, scale, curves)
@@ -114,12 +118,8 @@ def gravity_of(scene: Scene, frame: Optional[int] = None) -> tuple[float, float,
     if not scene.use_gravity:
         return 0.0, 0.0, 0.0
     scale = metres_per_unit(scene)
-    gravity = list(scene.gravity)
-    action = scene.animation_data.action if scene.animation_data is not None else None
-    for curve in action.fcurves if action is not None and frame is not None else ():
-        if curve.data_path == "gravity":
-            gravity[curve.array_index] = curve.evaluate(frame)
-    return tuple(tidy(component * scale) for component in gravity)
+    keyed = [animation.value_at(scene, "gravity", frame, index) if frame is not None else None for index in range(3)]
+    return tuple(tidy((now if at is None else at) * scale) for now, at in zip(scene.gravity, keyed))
 
 
 def meshes_of(item: Object, depsgraph: Depsgraph) -> list[Mesh]:
@@ -201,7 +201,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         mesh.vertices.foreach_get("co", positions)
         triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
-        paint = _moisture_paint(item, mesh, owner)
+        painted = paint.read(item, mesh, owner)
         found = mesh_attributes.read(mesh) if owner.grain.source.use_attributes and owner.grain.type == 'SOURCE' else []
     finally:
         item.to_mesh_clear()
@@ -215,28 +215,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         found = [mesh_attributes.mirrored(entry) for entry in found]
     yield Mesh(item.original.name, owner, matrix, np.ascontiguousarray(world, np.float32),
                np.ascontiguousarray(corners), positions.reshape(-1, 3),
-               (owner.name, item.original.name, instance_id), paint, found)
-
-
-def _moisture_paint(item: Object, mesh: BlenderMesh, owner: Object) -> Optional[np.ndarray]:
-    """Where a source is painted wet, by vertex: an attribute of that name, or else a vertex group."""
-    name = owner.grain.source.moisture_paint
-    if owner.grain.type != 'SOURCE' or not name or owner.grain.source.moisture == 0.0:
-        return None
-    weights = np.zeros(len(mesh.vertices), np.float32)
-    attribute = mesh.attributes.get(name)
-    group = item.vertex_groups.get(name) if item.type == 'MESH' else None
-    if attribute is not None and attribute.domain == 'POINT' and attribute.data_type == 'FLOAT':
-        attribute.data.foreach_get("value", weights)
-    elif group is not None:
-        for vertex in mesh.vertices:
-            for element in vertex.groups:
-                if element.group == group.index:
-                    weights[vertex.index] = element.weight
-    else:
-        raise SnapshotError(f"'{item.original.name}' has no vertex group '{name}', which is to say where it is wet. Choose "
-                            "another one in its Source panel, or none")
-    return np.clip(weights, 0.0, 1.0).reshape(-1, 1)
+               (owner.name, item.original.name, instance_id), painted, found)
 
 
 def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
@@ -257,7 +236,7 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                 "instance with a Solidify modifier or Fill Holes")
         velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
         return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
-                         moisture=tidy(mesh.owner.grain.source.moisture), moisture_paint=mesh.moisture_paint,
+                         moisture=tidy(mesh.owner.grain.source.moisture), moisture_paint=mesh.paint.get("moisture_paint"),
                          material=_material(mesh.owner.grain.source),
                          attributes=[(entry.name, entry.domain, entry.values) for entry in mesh.attributes])
     if role == 'BODY':
@@ -271,8 +250,8 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
         entry.material = _material(mesh.owner.grain.source)
         return entry
     settings = mesh.owner.grain.collider
-    return JobObject(mesh.name, "collider", positions, mesh.triangles,
-                     friction=tidy(tan(settings.friction_angle)), thickness=tidy(settings.thickness * scale))
+    return JobObject(mesh.name, "collider", positions, mesh.triangles, **steering.grip(settings), **mesh.paint,
+                     thickness=tidy(settings.thickness * scale))
 
 
 def _check_inside(mesh: Mesh, snapshot: Snapshot) -> None:
@@ -297,7 +276,7 @@ def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:
     if open_edges:
         raise SnapshotError(f"'{owner.name}' is not closed ({open_edges} open edges), so it has no mass. Close it, for "
                             "instance with a Solidify modifier or Fill Holes, or make it a Collider")
-    return JobObject(owner.name, "body", positions, mesh.triangles, friction=tidy(tan(settings.friction_angle)),
+    return JobObject(owner.name, "body", positions, mesh.triangles, **steering.grip(settings),
                      density=tidy(settings.density),
                      pivot=tuple(tidy(component * scale) for component in mesh.matrix.translation),
                      release_frame=settings.release_frame if settings.use_animation else None)
@@ -333,8 +312,7 @@ def _plane(item: Object, owner: Object, scale: float) -> JobObject:
         raise SnapshotError(f"'{owner.name}' is scaled to nothing, so it cannot be a floor. Set its scale to 1")
     point = matrix[:3, 3] * scale
     return JobObject(owner.name, "collider", plane_point=tuple(point.tolist()),
-                     plane_normal=tuple((normal / length).tolist()),
-                     friction=tidy(tan(owner.grain.collider.friction_angle)))
+                     plane_normal=tuple((normal / length).tolist()), **steering.grip(owner.grain.collider))
 
 
 def count_open_edges(triangles: np.ndarray) -> int:

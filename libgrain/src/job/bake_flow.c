@@ -16,7 +16,7 @@
 // A frame is cut so that nothing is thrown farther than its own diameter in a slot, within these limits.
 #define LEAST_SLOTS 4
 #define MOST_SLOTS 64
-// Force fields, and gravity that changes, are looked at as often.
+// Force fields, and settings that change, are looked at as often.
 #define FIELD_SLOTS 8
 // What is lower than the scene by so many of its diagonals, or farther off in any direction by five times that, is lost.
 #define LOST_BELOW 20.0f
@@ -129,7 +129,8 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
     flow->emitters = ALLOC_ZEROED(Emitter, job->object_count);
     flow->emitter_object = ALLOC_ZEROED(int, job->object_count);
     flow->zones = ALLOC_ZEROED(Zone, job->object_count);
-    if (!flow->emitters || !flow->emitter_object || !flow->zones) return GRAIN_ERROR_MEMORY;
+    flow->grips = ALLOC_ZEROED(SimGrip, job->object_count);
+    if (!flow->emitters || !flow->emitter_object || !flow->zones || !flow->grips) return GRAIN_ERROR_MEMORY;
     int can_change = solver_find(job->solver)->change != NULL;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
@@ -154,7 +155,8 @@ void bake_flow_free(BakeFlow *flow)
     for (int i = 0; i < flow->emitter_count; i++) emitter_free(&flow->emitters[i]);
     for (int i = 0; i < flow->zone_count; i++) zone_free(&flow->zones[i]);
     void *const arrays[] = {flow->emitters, flow->emitter_object, flow->zones,         flow->due,          flow->born_rest,
-                            flow->born_on,  flow->born_time,      flow->born_material, flow->born_emitter, flow->gone, flow->acceleration};
+                            flow->born_on,  flow->born_time,      flow->born_material, flow->born_emitter, flow->gone, flow->acceleration,
+                            flow->grips};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     flow_space_free(&flow->space);
     particles_free(&flow->now);
@@ -162,12 +164,10 @@ void bake_flow_free(BakeFlow *flow)
     *flow = (BakeFlow){0};
 }
 
-static int is_steered(const Job *job) { return job->field_count > 0 || job->gravity_curve.count > 0; }
-
 int bake_flow_slots(const BakeFlow *flow)
 {
-    int least = is_steered(flow->job) ? FIELD_SLOTS : LEAST_SLOTS;
-    if (flow->emitter_count == 0) return flow->zone_count > 0 || is_steered(flow->job) ? least : 1;
+    int least = job_is_steered(flow->job) ? FIELD_SLOTS : LEAST_SLOTS;
+    if (flow->emitter_count == 0) return flow->zone_count > 0 || job_is_steered(flow->job) ? least : 1;
     double fastest = 0.0, diameter = 2.0 * (double)flow->job->particle_radius;
     for (int i = 0; i < flow->emitter_count; i++) fastest = fmax(fastest, (double)emitter_fastest(&flow->emitters[i].def));
     double slots = ceil(fastest / flow->job->fps / diameter);
@@ -328,14 +328,15 @@ static GrainResult note_all_births(BakeFlow *flow)
 GrainResult bake_flow_steer(BakeFlow *flow, double time)
 {
     const Job *job = flow->job;
-    if (!is_steered(job)) return GRAIN_OK;
-    Vec3 gravity = curve_vector(&job->gravity_curve, time * job->fps);
-    if (job->field_count == 0) return sim_steer(flow->sim, gravity, NULL);
+    if (!job_is_steered(job)) return GRAIN_OK;
+    SimSteering now = job_steering(job, time);
+    const SimGrip *grips = job_grips(job, time, flow->grips) ? flow->grips : NULL;
+    if (job->field_count == 0) return sim_steer(flow->sim, &now, grips, NULL);
     TRY(sim_read(flow->sim, &flow->now));
     TRY(alloc_grow((void **)&flow->acceleration, &flow->acceleration_capacity, flow->now.count, sizeof(Vec3)));
     for (int64_t i = 0; i < flow->now.count; i++) flow->acceleration[i] = vec3(0, 0, 0);
     fields_add(job->fields, job->field_count, &flow->now, time, flow->run.thread_count, flow->acceleration);
-    return sim_steer(flow->sim, gravity, flow->acceleration);
+    return sim_steer(flow->sim, &now, grips, flow->acceleration);
 }
 
 static GrainResult change_all(BakeFlow *flow, double from, double to)

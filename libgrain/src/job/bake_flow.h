@@ -25,6 +25,7 @@ typedef struct BakeFlow {
     int32_t *born_emitter;
     uint8_t *gone;
     Vec3 *acceleration;
+    SimGrip *grips; ///< of colliders
     int64_t acceleration_capacity;
     int64_t due_capacity, born_capacity, gone_capacity;
 } BakeFlow;
@@ -34,7 +35,7 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
 void bake_flow_free(BakeFlow *flow);
 /// Slots that a frame is cut into.
 int bake_flow_slots(const BakeFlow *flow);
-/// Gravity and force fields as they are at this time.
+/// Gravity, force fields and all settings that change as they are at this time.
 GrainResult bake_flow_steer(BakeFlow *flow, double time);
 /// A SimFlowFn; user is the BakeFlow.
 GrainResult bake_flow_change(void *user, double from, double to);

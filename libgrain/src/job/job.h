@@ -9,7 +9,7 @@
 #include "sim/solver.h"
 #include "upsample/upsample.h"
 
-#define JOB_MAX_MATERIALS 7
+#define JOB_MAX_MATERIALS (SIM_MAX_MATERIALS - 1)
 
 #define JOB_MAX_ATTRIBUTES 16
 #define JOB_ATTRIBUTE_CHARS 31
@@ -53,6 +53,8 @@ typedef struct JobObject {
     CoverPaint moisture_paint;      ///< sources: what moisture is multiplied by; without numbers: 1 all over
     CoverPaint paint[JOB_MAX_ATTRIBUTES]; ///< sources: of each of Job.attributes; without numbers: it has none of them
     float friction, thickness;      ///< colliders; friction of bodies too
+    Curve friction_curve, stickiness_curve;        ///< likewise
+    CoverPaint friction_paint, stickiness_paint;   ///< likewise; without numbers: 1 all over
     const float *poses;             ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
     const float *shapes;            ///< of props that bend: the mesh's positions a sample; NULL: it does not
     int64_t sample_count;
@@ -113,6 +115,8 @@ typedef struct Job {
     JobObject *objects;
     int object_count;
     Curve gravity_curve;
+    Curve friction_curve[SIM_MAX_MATERIALS], cohesion_curve[SIM_MAX_MATERIALS]; ///< of each kind of grain
+    Curve viscosity_curve;                                                      ///< of meso
     Field *fields; ///< force fields
     int field_count;
     JobAttribute attributes[JOB_MAX_ATTRIBUTES]; ///< of all sources, each name once
@@ -128,20 +132,6 @@ typedef struct Job {
 GrainResult job_read(const char *folder, Job *out);
 void job_free(Job *job);
 
-// job_dem.c
-/// The keys of "solver" that are dem's own.
-GrainResult job_read_dem(const JobNode *solver, Job *job);
-struct DemShape;
-/// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
-GrainResult job_grain_shape(const Job *job, struct DemShape *out);
-/// A source's "material": what of it differs from the solver's settings.
-GrainResult job_read_material(const JobNode *source, Job *job, int *material);
-
-// job_meso.c
-/// The keys of "solver" that are meso's own.
-GrainResult job_read_meso(const JobNode *solver, Job *job);
-
-// job_motion.c
 /// An array of geometry.bin.
 typedef struct JobArray {
     int is_float, components;
@@ -151,6 +141,23 @@ typedef struct JobArrays {
     JobArray *array;
     int64_t count;
 } JobArrays;
+
+// job_dem.c
+/// The keys of "solver" that are dem's own.
+GrainResult job_read_dem(const JobNode *solver, Job *job);
+struct DemShape;
+/// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
+GrainResult job_grain_shape(const Job *job, struct DemShape *out);
+/// A source's "material": what of it differs from the solver's settings.
+GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *arrays, int *material);
+
+// job_meso.c
+/// The keys of "solver" that are meso's own.
+GrainResult job_read_meso(const JobNode *solver, Job *job);
+/// The same with this viscosity, Pa s.
+GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity);
+
+// job_motion.c
 /// The array a key names; GRAIN_ERROR_JOB unless it is of this type.
 GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays *arrays, int is_float, int components,
                            const JobArray **out);
@@ -166,6 +173,19 @@ GrainResult job_check_animation(const JobNode *node, const char *const *allowed)
 GrainResult job_read_curve(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays, double low,
                            double high, Curve *out);
 GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
+// job_steering.c
+/// Settings of the solver, and of a source's material, that change over the shot.
+GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *arrays);
+GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind);
+/// Of a collider or body: friction and stickiness, painted and over the shot. Its mesh, if it has one, is known.
+GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
+/// How colliders and bodies hold on to sand at so many seconds, in the order of JobSolids; returns whether that ever changes.
+int job_grips(const Job *job, double seconds, SimGrip *out);
+/// Whether anything changes, force fields included.
+int job_is_steered(const Job *job);
+/// What holds at so many seconds since the first frame.
+SimSteering job_steering(const Job *job, double seconds);
+
 /// job_fields.c: force fields, and gravity that changes.
 GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arrays);
 /// Whether any particle is ever wet.

@@ -42,10 +42,10 @@ GrainResult job_read_dem(const JobNode *solver, Job *job)
     return job_float(solver, "tolerance", 1e-8, 0.01, 1e-5, &dem->tolerance);
 }
 
-GrainResult job_read_material(const JobNode *source, Job *job, int *material)
+GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *arrays, int *material)
 {
     static const char *const keys[] = {"density",  "friction",      "rolling_friction", "restitution",
-                                       "cohesion", "young_modulus", "poisson_ratio",    NULL};
+                                       "cohesion", "young_modulus", "poisson_ratio",    "animation", NULL};
     JobNode node;
     *material = 0;
     if (!json_object_get(source->object, "material")) return GRAIN_OK;
@@ -64,7 +64,7 @@ GrainResult job_read_material(const JobNode *source, Job *job, int *material)
     TRY(job_float(&node, "young_modulus", 0, 1e12, (double)dem->young_modulus, &m->young_modulus));
     TRY(job_float(&node, "poisson_ratio", 0, 0.49, (double)dem->poisson_ratio, &m->poisson_ratio));
     *material = ++dem->material_count;
-    return GRAIN_OK;
+    return job_read_material_curves(&node, job, arrays, *material);
 }
 
 GrainResult job_grain_shape(const Job *job, DemShape *out)

@@ -47,19 +47,24 @@ static GrainResult read_pieces(const JobNode *solver, const char *key, int is_el
     return GRAIN_OK;
 }
 
-GrainResult job_read_meso(const JobNode *solver, Job *job)
+GrainResult job_read_meso(const JobNode *solver, Job *job) { return job_read_meso_as(solver, job, -1.0f); }
+
+GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity)
 {
     int interaction;
     TRY(job_choice(solver, "interaction", meso_interaction_names, "ip3", &interaction));
     MesoNumbers n = meso_numbers_of(interaction);
     TRY(job_float(solver, "elasticity", 0, MAX_ELASTICITY, (double)n.elasticity, &n.elasticity));
     TRY(job_float(solver, "viscosity", 0, MAX_VISCOSITY, (double)n.viscosity, &n.viscosity));
+    if (viscosity >= 0.0f) n.viscosity = viscosity;
     TRY(job_float(solver, "elastic_reach", 0.2, 4, (double)n.elastic_reach, &n.elastic_reach));
     TRY(job_float(solver, "reach_ratio", 0, 6, (double)n.reach_ratio, &n.reach_ratio));
     if ((double)(n.elastic_reach * n.reach_ratio) > MAX_REACH)
         return fail(GRAIN_ERROR_JOB,
                     "job.json: %s.elastic_reach times reach_ratio is %g; it must be at most %g diameters", solver->path,
                     (double)(n.elastic_reach * n.reach_ratio), MAX_REACH);
+    if (viscosity >= 0.0f && n.reach_ratio == 0.0f)
+        return fail(GRAIN_ERROR_JOB, "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so nothing drags", solver->path);
     job->meso = meso_law_of(&n);
     TRY(job_float(solver, "ambient_viscosity", 0, 1000, 0, &job->meso.ambient));
     TRY(read_pieces(solver, "elastic_pieces", 1, job->meso.elastic, &job->meso.elastic_count));

@@ -126,10 +126,12 @@ static GrainResult check_object_keys(const JobNode *node, JobRole role)
     static const char *const grain_keys[] = {"name", "role", "motion", "positions", "triangles", NULL};
     static const char *const collider_keys[] = {
         "name",      "role",  "motion", "positions", "triangles",         "friction",
-        "thickness", "plane", "poses",  "shapes",    "samples_per_frame", NULL};
+        "thickness", "plane", "poses",  "shapes",    "samples_per_frame", "stickiness", "friction_paint", "stickiness_paint",
+        "animation", NULL};
     static const char *const body_keys[] = {"name",     "role",     "motion",  "positions",     "triangles",
                                             "poses",    "friction", "density", "mass",          "samples_per_frame",
-                                            "velocity", "spin",     "pivot",   "release_frame", NULL};
+                                            "velocity", "spin",     "pivot",   "release_frame", "stickiness",
+                                            "friction_paint", "stickiness_paint", "animation", NULL};
     static const char *const emitter_keys[] = {
         "name",           "role",       "motion", "positions", "triangles", "poses",    "shapes",       "samples_per_frame",
         "from",           "active", "rate",       "rate_unit", "velocity", "normal_speed", "jitter", "inherit_velocity", "material",
@@ -153,16 +155,20 @@ static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays,
     if (role == JOB_SOURCE) {
         TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
         TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
-        TRY(job_read_material(node, job, &object->material));
+        TRY(job_read_material(node, job, arrays, &object->material));
     } else if (role == JOB_EMITTER) {
         TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
-        TRY(job_read_material(node, job, &object->material));
+        TRY(job_read_material(node, job, arrays, &object->material));
     } else if (role == JOB_COLLIDER || role == JOB_BODY) {
         TRY(job_float(node, "friction", 0, 2, 0.6, &object->friction));
         if (role == JOB_COLLIDER) TRY(job_float(node, "thickness", 0, 1000, 0, &object->thickness));
-        if (json_object_get(node->object, "plane")) return read_plane(node, object);
+        if (json_object_get(node->object, "plane")) {
+            TRY(read_plane(node, object));
+            return job_read_grip(node, job, arrays, object);
+        }
     }
     TRY(read_mesh(node, job, arrays, object));
+    if (role == JOB_COLLIDER || role == JOB_BODY) TRY(job_read_grip(node, job, arrays, object));
     if (job_is_source(object)) {
         TRY(job_read_paint(node, "moisture_paint", job, arrays, &object->mesh, 1.0, &object->moisture_paint));
         TRY(job_read_attributes(node, job, arrays, object));
@@ -207,7 +213,9 @@ static GrainResult read_solver(const JobNode *root, Job *job)
         "law", "model", "moisture_diffusion",
         // job_meso.c
         "interaction", "elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity",
-        "elastic_pieces", "viscous_pieces", NULL};
+        "elastic_pieces", "viscous_pieces",
+        // job_steering.c
+        "animation", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
@@ -320,6 +328,7 @@ GrainResult job_read(const char *folder, Job *out)
     if (result == GRAIN_OK) result = read_settings(&root, out);
     if (result == GRAIN_OK) result = read_objects(&root, folder, out, &arrays);
     if (result == GRAIN_OK) result = job_read_fields(&root, out, &arrays);
+    if (result == GRAIN_OK) result = job_read_steering(&root, out, &arrays);
     if (result == GRAIN_OK) result = make_fingerprint(out);
     alloc_free(arrays.array);
     if (result != GRAIN_OK) job_free(out);

@@ -29,7 +29,8 @@ static XXH64_hash_t hash_of_array(const Job *job, const json_t *number)
 // An object is too much to list: one number for all that is said of it, its meshes included.
 static GrainResult add_object(json_t *list, const Job *job, json_t *object)
 {
-    static const char *const arrays[] = {"positions", "triangles", "poses", "shapes", "moisture_paint"};
+    static const char *const arrays[] = {"positions", "triangles", "poses", "shapes", "moisture_paint", "friction_paint",
+                                         "stickiness_paint"};
     json_t *copy = json_deep_copy(object), *attribute;
     size_t number_of;
     for (size_t i = 0; copy && i < sizeof arrays / sizeof *arrays; i++) {
@@ -42,6 +43,9 @@ static GrainResult add_object(json_t *list, const Job *job, json_t *object)
     json_t *curve;
     json_object_foreach(json_object_get(object, "animation"), key_of, curve)
         set_hash(json_object_get(copy, "animation"), key_of, hash_of_array(job, curve));
+    const json_t *material = json_object_get(object, "material");
+    json_object_foreach(json_object_get(material, "animation"), key_of, curve)
+        set_hash(json_object_get(json_object_get(copy, "material"), "animation"), key_of, hash_of_array(job, curve));
     json_object_del(copy, "name");
     char *text = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL, key[160];
     json_decref(copy);
@@ -59,16 +63,29 @@ static void add_group(json_t *list, const char *name, const json_t *group)
     json_object_foreach((json_t *)group, key, value)
     {
         char path[160];
+        if (strcmp(key, "animation") == 0) continue; // numbers of arrays say nothing
         snprintf(path, sizeof path, "%.60s.%.90s", name, key);
         json_object_set(list, path, value);
+    }
+}
+
+static void add_curves(json_t *list, const Job *job, const char *name, const json_t *curves)
+{
+    const char *key;
+    json_t *number;
+    json_object_foreach((json_t *)curves, key, number)
+    {
+        char path[160];
+        snprintf(path, sizeof path, "%.60s.%.90s", name, key);
+        set_hash(list, path, hash_of_array(job, number));
     }
 }
 
 static GrainResult add_simulation(json_t *list, const Job *job)
 {
     static const char *const plain[] = {"fps", "frame_start", "gravity", "seed"};
-    const json_t *gravity = json_object_get(json_object_get(job->json, "animation"), "gravity");
-    if (gravity) set_hash(list, "animation.gravity", hash_of_array(job, gravity));
+    add_curves(list, job, "animation", json_object_get(job->json, "animation"));
+    add_curves(list, job, "solver.animation", json_object_get(json_object_get(job->json, "solver"), "animation"));
     json_t *object;
     size_t number;
     for (int i = 0; i < 4; i++) {

@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <math.h>
+#include <string.h>
 
 GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, double frame_seconds, int threads)
 {
@@ -11,6 +12,9 @@ GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, doub
     if (!sim->solver)
         return fail(GRAIN_ERROR_ARGUMENT, "there is no solver '%s'; allowed are %s", def->solver, solver_names());
     TRY(population_begin(&sim->population, start->count));
+    sim->collider_count = def->collider_count;
+    sim->grips = ALLOC_ZEROED(SimGrip, 2 * def->collider_count);
+    if (!sim->grips) return GRAIN_ERROR_MEMORY;
     return sim->solver->create(def, start, threads, &sim->state);
 }
 
@@ -20,6 +24,7 @@ void sim_destroy(Sim *sim)
     population_free(&sim->population);
     alloc_free(sim->acceleration);
     alloc_free(sim->woken_by);
+    alloc_free(sim->grips);
     *sim = (Sim){0};
 }
 
@@ -91,30 +96,43 @@ static GrainResult reserve_acceleration(Sim *sim, int64_t count)
     return alloc_grow((void **)&sim->woken_by, &sim->woken_capacity, count, sizeof(Vec3));
 }
 
-GrainResult sim_steer(Sim *sim, Vec3 gravity, const Vec3 *acceleration)
+// Whether they have changed so that all must wake.
+static int take_grips(Sim *sim, const SimGrip *grips)
 {
-    const float noticed = 0.2f; // m/s2
+    size_t bytes = (size_t)sim->collider_count * sizeof *grips;
+    SimGrip *woken = sim->grips + sim->collider_count;
+    if (!grips || bytes == 0) return 0;
+    int is_other = !sim->has_grips || grips_are_noticed(grips, woken, (int)sim->collider_count);
+    memcpy(sim->grips, grips, bytes);
+    if (is_other) memcpy(woken, grips, bytes);
+    sim->has_grips = 1;
+    return is_other;
+}
+
+GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, const Vec3 *acceleration)
+{
     int64_t count = sim->population.born;
     if (!sim->solver->steer || !sim->solver->push)
-        return fail(GRAIN_ERROR_ARGUMENT, "the solver '%s' knows neither force fields nor gravity that changes; use dem, mpm or sph",
+        return fail(GRAIN_ERROR_ARGUMENT, "the solver '%s' knows neither force fields nor settings that change; use dem, mpm or sph",
                     sim->solver->name);
     uint8_t *wake = ALLOC_ZEROED(uint8_t, count);
     if (!wake) return GRAIN_ERROR_MEMORY;
-    int is_other = !sim->is_steered || vec3_length(vec3_sub(gravity, sim->gravity[1])) > noticed;
+    int is_other = !sim->is_steered || steering_is_noticed(now, &sim->steering[1]);
+    is_other |= take_grips(sim, grips);
     GrainResult result = acceleration ? reserve_acceleration(sim, count) : GRAIN_OK;
     for (int64_t i = 0; result == GRAIN_OK && i < count; i++) {
         Vec3 before = acceleration && i < sim->acceleration_count ? sim->woken_by[i] : vec3(0, 0, 0);
-        wake[i] = is_other || (acceleration && vec3_length(vec3_sub(acceleration[i], before)) > noticed);
+        wake[i] = is_other || (acceleration && vec3_length(vec3_sub(acceleration[i], before)) > STEERING_NOTICED);
         if (!acceleration) continue;
         sim->acceleration[i] = acceleration[i];
         sim->woken_by[i] = wake[i] ? acceleration[i] : before;
     }
     if (result == GRAIN_OK) {
         sim->acceleration_count = acceleration ? count : 0;
-        sim->gravity[0] = gravity;
-        if (is_other) sim->gravity[1] = gravity;
+        sim->steering[0] = *now;
+        if (is_other) sim->steering[1] = *now;
         sim->is_steered = 1;
-        result = sim->solver->steer(sim->state, gravity, wake);
+        result = sim->solver->steer(sim->state, now, grips, wake);
     }
     alloc_free(wake);
     return result;
@@ -130,7 +148,8 @@ int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS])
     columns[3] = (Column){"sim.slot", GRAIN_I32, 1, 1, &sim->slot};
     int count = 4 + population_save(&sim->population, columns + 4);
     if (sim->is_steered) {
-        columns[count++] = (Column){"sim.gravity", GRAIN_F32, 3, 2, sim->gravity};
+        columns[count++] = (Column){"sim.steering", GRAIN_F32, SIM_STEERING_FLOATS, 2, sim->steering};
+        if (sim->has_grips) columns[count++] = (Column){"sim.grips", GRAIN_F32, 2, 2 * sim->collider_count, sim->grips};
         columns[count++] = (Column){"sim.acceleration", GRAIN_F32, 3, sim->acceleration_count, sim->acceleration};
         columns[count++] = (Column){"sim.woken_by", GRAIN_F32, 3, sim->acceleration_count, sim->woken_by};
     }
@@ -152,6 +171,25 @@ static GrainResult load_population(Sim *sim, const Column *columns, int column_c
     return result;
 }
 
+// Before the solver loads its state: what that has learnt under these settings comes on top.
+static GrainResult load_steering(Sim *sim, const Column *columns, int column_count)
+{
+    const Column *acceleration = column_find(columns, column_count, "sim.acceleration");
+    if (!acceleration || !sim->solver->steer) return GRAIN_OK;
+    TRY(reserve_acceleration(sim, acceleration->count));
+    TRY(column_copy(columns, column_count, "sim.steering", GRAIN_F32, SIM_STEERING_FLOATS, 2, sim->steering));
+    TRY(column_copy(columns, column_count, "sim.woken_by", GRAIN_F32, 3, acceleration->count, sim->woken_by));
+    TRY(column_copy(columns, column_count, "sim.acceleration", GRAIN_F32, 3, acceleration->count, sim->acceleration));
+    if (acceleration->count != 0 && acceleration->count != sim->population.born)
+        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+    sim->acceleration_count = acceleration->count;
+    sim->is_steered = 1;
+    sim->has_grips = column_find(columns, column_count, "sim.grips") != NULL;
+    if (sim->has_grips)
+        TRY(column_copy(columns, column_count, "sim.grips", GRAIN_F32, 2, 2 * sim->collider_count, sim->grips));
+    return sim->solver->steer(sim->state, &sim->steering[0], sim->has_grips ? sim->grips : NULL, NULL);
+}
+
 GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
 {
     TRY(column_copy(columns, column_count, "sim.time", GRAIN_F64, 1, 1, &sim->time));
@@ -161,16 +199,6 @@ GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
     if (sim->slot < 0 || sim->slot >= sim->slot_count)
         return fail(GRAIN_ERROR_DAMAGED, "the checkpoint stands in a part of a frame that is not there");
     TRY(load_population(sim, columns, column_count));
-    TRY(sim->solver->load(sim->state, columns, column_count));
-    const Column *acceleration = column_find(columns, column_count, "sim.acceleration");
-    if (!acceleration || !sim->solver->steer) return GRAIN_OK;
-    TRY(reserve_acceleration(sim, acceleration->count));
-    TRY(column_copy(columns, column_count, "sim.gravity", GRAIN_F32, 3, 2, sim->gravity));
-    TRY(column_copy(columns, column_count, "sim.woken_by", GRAIN_F32, 3, acceleration->count, sim->woken_by));
-    TRY(column_copy(columns, column_count, "sim.acceleration", GRAIN_F32, 3, acceleration->count, sim->acceleration));
-    if (acceleration->count != 0 && acceleration->count != sim->population.born)
-        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
-    sim->acceleration_count = acceleration->count;
-    sim->is_steered = 1;
-    return sim->solver->steer(sim->state, sim->gravity[0], NULL);
+    TRY(load_steering(sim, columns, column_count));
+    return sim->solver->load(sim->state, columns, column_count);
 }

@@ -13,7 +13,10 @@ typedef struct Sim {
     int32_t slot_count;   ///< parts of a frame, each of which ends with a look at who comes and goes; 1 unless it is asked for
     int32_t slot;         ///< the present one
     Population population;
-    Vec3 gravity[2];       ///< m/s2: now, and when all were woken last; means something once it was steered
+    SimSteering steering[2]; ///< now, and when all were woken last; means something once it was steered
+    SimGrip *grips;          ///< of each collider, likewise: first all of now
+    int64_t collider_count;
+    int32_t has_grips;       ///< they were ever steered
     Vec3 *acceleration;    ///< m/s2, by force fields, of each particle ever born; NULL: there are none
     Vec3 *woken_by;        ///< the same, when each was woken last
     int64_t acceleration_count, acceleration_capacity, woken_capacity;
@@ -43,9 +46,10 @@ GrainResult sim_read(const Sim *sim, Particles *out);
 /// Who comes and goes: births belong to born (birth_time: s since the first frame, of each, ascending). GRAIN_ERROR_ARGUMENT
 /// where the solver does not know how.
 GrainResult sim_change(Sim *sim, const SimChange *change, const float *birth_time);
-/// Gravity and, for each particle ever born (NULL: none), what force fields add to it, until the next call. Wakes those for
-/// whom it is different from before by more than a fiftieth of the Earth's gravity.
-GrainResult sim_steer(Sim *sim, Vec3 gravity, const Vec3 *acceleration);
+/// What holds until the next call and, for each particle ever born (NULL: none), what force fields add to gravity. Wakes those
+/// for whom gravity is different from before by more than a fiftieth of the Earth's, and all when their material or a
+/// collider's grip is. grips: of each collider; NULL: as they are.
+GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, const Vec3 *acceleration);
 
 /// The sim's own numbers and the solver's columns.
 int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS]);

@@ -23,6 +23,9 @@ typedef struct SimCollider {
     const GrainSdf *sdf;            ///< NULL for planes and for meshes that bend
     Vec3 plane_point, plane_normal; ///< unit normal, pointing to where the sand is
     float friction;                 ///< tangent of the friction angle against grains
+    float stickiness;               ///< how hard it pulls at a particle that touches it, over that one's weight; the most it
+                                    ///< ever will, where it changes
+    const float *friction_paint, *stickiness_paint; ///< of each vertex, what they are multiplied by; NULL: 1 all over
     const GrainMesh *mesh;          ///< NULL for planes; needed only where it bends or where there are bodies
     const float *poses; ///< 7 a sample: where the pivot is (x, y, z) and what the prop has turned about it since time
                         ///< 0 (w, x, y, z); NULL: it stands
@@ -62,6 +65,20 @@ typedef struct SimMeso {
     float ambient; ///< 1/s: what surrounds the particles slows them at this rate
 } SimMeso;
 
+/// Kinds of grain in one simulation.
+#define SIM_MAX_MATERIALS 8
+/// What may change over a shot, as it is from now on.
+typedef struct SimSteering {
+    Vec3 gravity;                                                    ///< m/s2, also of bodies
+    float friction[SIM_MAX_MATERIALS], cohesion[SIM_MAX_MATERIALS]; ///< of each kind of grain
+    float viscosity; ///< Pa s, of meso: strength of its first viscous piece
+} SimSteering;
+#define SIM_STEERING_FLOATS ((int)(sizeof(SimSteering) / sizeof(float)))
+/// The same of a collider (SimCollider).
+typedef struct SimGrip {
+    float friction, stickiness;
+} SimGrip;
+
 /// Pa: what capillary bridges bear in sand of moisture 1.
 #define SIM_WET_TENSION 2000.0f
 
@@ -98,6 +115,14 @@ typedef struct SimDef {
     const SimCollider *colliders;
     int collider_count;
 } SimDef;
+
+// steering.c
+/// As a simulation starts.
+SimSteering steering_of(const SimDef *def);
+/// Whether what lies still has to be woken to see if it still does.
+int steering_is_noticed(const SimSteering *now, const SimSteering *before);
+int grips_are_noticed(const SimGrip *now, const SimGrip *before, int count);
+#define STEERING_NOTICED 0.2f ///< m/s2, a fiftieth of the Earth's gravity
 
 /// The state in a few numbers. What a solver does not know stays 0.
 typedef struct SimStats {
@@ -143,9 +168,9 @@ typedef struct Solver {
     /// Particles come and go. The only call after create that may take memory for them. What rests on one that goes wakes up.
     /// NULL: this solver has the particles it starts with.
     GrainResult (*change)(void *state, const SimChange *change);
-    /// Gravity (m/s2) from now on, also of bodies; wake: of every number, 1 for who must not sleep on; NULL: nobody. NULL:
-    /// gravity stays what it was at the start, and there are no force fields.
-    GrainResult (*steer)(void *state, Vec3 gravity, const uint8_t *wake);
+    /// What holds from now on; grips: of each collider, NULL: as they are; wake: of every number, 1 for who must not sleep on; NULL: nobody. NULL: everything stays what it
+    /// was at the start, and there are no force fields.
+    GrainResult (*steer)(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
     /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this, right before a step of
     /// this length.
     void (*push)(void *state, const Vec3 *acceleration, double seconds);

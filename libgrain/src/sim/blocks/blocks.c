@@ -4,15 +4,19 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 // Blocks handed to a thread at once.
 #define LIST_BLOCKS 64
+// Room to begin with, for the neighbours of a particle as they are found, and for the rows of a block.
+#define FIRST_FOUND_ROOM 256
+#define FIRST_ROWS 32
 
 static void free_arrays(Blocks *blocks)
 {
-    void *arrays[] = {blocks->listed[0], blocks->listed[1], blocks->listed[2],
-                      blocks->before,    blocks->id_before, blocks->block};
+    void *arrays[] = {blocks->listed[0], blocks->listed[1], blocks->listed[2], blocks->extent,
+                      blocks->before,    blocks->id_before, blocks->block,     blocks->contact};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 
@@ -28,15 +32,17 @@ GrainResult blocks_resize(Blocks *blocks, int64_t count, int threads)
     blocks->room = blocks->block_count * BLOCK_LANES;
     blocks->threads = threads;
     for (int axis = 0; axis < 3; axis++) blocks->listed[axis] = ALLOC_ZEROED(float, blocks->room);
+    blocks->extent = ALLOC_ZEROED(float, blocks->room);
     blocks->before = ALLOC(float, blocks->room);
     blocks->id_before = ALLOC(int32_t, blocks->room);
-    blocks->block = ALLOC_ZEROED(Block, blocks->block_count + 1);
+    blocks->block = ALLOC_ZEROED(Block, blocks->block_count);
+    blocks->contact = ALLOC(BlockContact, blocks->block_count * BLOCK_CONTACTS);
     int32_t *id = ALLOC_ZEROED(int32_t, blocks->room);
     if (id && kept > 0) memcpy(id, blocks->id, (size_t)kept * sizeof *id);
     alloc_free(blocks->id);
     blocks->id = id;
-    int is_made = blocks->listed[0] && blocks->listed[1] && blocks->listed[2] && blocks->before && id &&
-                  blocks->id_before && blocks->block;
+    int is_made = blocks->listed[0] && blocks->listed[1] && blocks->listed[2] && blocks->extent && blocks->before &&
+                  id && blocks->id_before && blocks->block && blocks->contact;
     return is_made ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
@@ -47,10 +53,13 @@ void blocks_free(Blocks *blocks)
     alloc_free(blocks->id);
     alloc_free(blocks->list);
     alloc_free(blocks->near);
+    alloc_free(blocks->found);
     *blocks = (Blocks){0};
 }
 
 // --- lists: hold until a particle has gone half of the skin ----------------------------------------
+
+static float cell_size(const Blocks *blocks) { return 2.0f * blocks->reach * blocks->largest + blocks->skin; }
 
 // A ball around the block's particles.
 static void enclose(const Blocks *blocks, int64_t number)
@@ -108,47 +117,59 @@ static GrainResult find_near(Blocks *blocks)
     return GRAIN_OK;
 }
 
+// Whether all lists found room; if not, there is more of it now.
+static GrainResult fill_lists(Blocks *blocks, int *is_done)
+{
+    int64_t pieces = parallel_block_count(blocks->block_count, LIST_BLOCKS),
+            a_piece = LIST_BLOCKS * blocks->rows_a_block;
+    int64_t a_thread = BLOCK_LANES * blocks->found_room;
+    TRY(alloc_grow((void **)&blocks->found, &blocks->found_capacity, blocks->threads * a_thread, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&blocks->list, &blocks->list_capacity, pieces * a_piece * BLOCK_LANES, sizeof(int32_t)));
+    _Atomic int found_short = 0, rows_short = 0;
+    PARALLEL_BLOCKS(blocks->threads, piece, pieces)
+    {
+        int64_t first = piece * LIST_BLOCKS, last = parallel_block_end(piece, LIST_BLOCKS, blocks->block_count);
+        int64_t rows = SIMD_CALL(blocks_fill_lists)(blocks, first, last, piece * a_piece, a_piece,
+                                                    blocks->found + parallel_thread_index() * a_thread);
+        if (rows == BLOCKS_FOUND_SHORT) found_short = 1;
+        if (rows > a_piece) rows_short = 1;
+        for (int64_t b = first; b < last; b++) enclose(blocks, b);
+    }
+    if (found_short) blocks->found_room *= 2;
+    if (rows_short) blocks->rows_a_block += blocks->rows_a_block / 2;
+    *is_done = !found_short && !rows_short;
+    return GRAIN_OK;
+}
+
 GrainResult blocks_make_lists(Blocks *blocks)
 {
     TRY(cell_grid_build(&blocks->grid, blocks->listed[0], blocks->listed[1], blocks->listed[2], blocks->count,
-                        blocks->reach + blocks->skin, blocks->threads));
-    int64_t pieces = parallel_block_count(blocks->block_count, LIST_BLOCKS);
-    PARALLEL_BLOCKS(blocks->threads, piece, pieces)
+                        cell_size(blocks), blocks->threads));
+    PARALLEL_FOR(blocks->threads, i, blocks->count)
     {
-        int64_t end = parallel_block_end(piece, LIST_BLOCKS, blocks->block_count);
-        SIMD_CALL(blocks_count_list)(blocks, piece * LIST_BLOCKS, end);
-        for (int64_t b = piece * LIST_BLOCKS; b < end; b++) enclose(blocks, b);
+        blocks->extent[i] = blocks->reach * blocks->radius[i] + 0.5f * blocks->skin;
     }
-    int64_t total = 0;
-    for (int64_t b = 0; b <= blocks->block_count; b++) {
-        int64_t entries = b < blocks->block_count ? blocks->block[b].list : 0;
-        blocks->block[b].list = total;
-        total += entries;
-    }
-    TRY(alloc_grow((void **)&blocks->list, &blocks->list_capacity, total, sizeof *blocks->list));
-    PARALLEL_BLOCKS(blocks->threads, piece, pieces)
-    {
-        SIMD_CALL(blocks_fill_list)
-        (blocks, piece * LIST_BLOCKS, parallel_block_end(piece, LIST_BLOCKS, blocks->block_count));
-    }
+    if (blocks->found_room == 0) blocks->found_room = FIRST_FOUND_ROOM, blocks->rows_a_block = FIRST_ROWS;
+    for (int is_done = 0; !is_done;) TRY(fill_lists(blocks, &is_done));
     return find_near(blocks);
 }
 
 static void copy_in_order(float *values, float *before, const int32_t *order, int64_t count, int threads)
 {
-    memcpy(before, values, (size_t)count * sizeof *values);
-    PARALLEL_FOR(threads, i, count) { values[i] = before[order[i]]; }
+    PARALLEL_FOR(threads, i, count) { before[i] = values[order[i]]; }
+    PARALLEL_FOR(threads, i, count) { values[i] = before[i]; }
 }
 
 GrainResult blocks_sort(Blocks *blocks, float *const *columns, int column_count)
 {
     TRY(cell_grid_build(&blocks->grid, blocks->place[0], blocks->place[1], blocks->place[2], blocks->count,
-                        blocks->reach + blocks->skin, blocks->threads));
+                        cell_size(blocks), blocks->threads));
     const int32_t *order = blocks->grid.order;
     for (int c = 0; c < column_count; c++)
         copy_in_order(columns[c], blocks->before, order, blocks->count, blocks->threads);
-    memcpy(blocks->id_before, blocks->id, (size_t)blocks->count * sizeof *blocks->id);
-    for (int64_t i = 0; i < blocks->count; i++) blocks->id[i] = blocks->id_before[order[i]];
+    PARALLEL_FOR(blocks->threads, i, blocks->count) { blocks->id_before[i] = blocks->id[order[i]]; }
+    int32_t *id = blocks->id;
+    blocks->id = blocks->id_before, blocks->id_before = id;
     for (int axis = 0; axis < 3; axis++)
         memcpy(blocks->listed[axis], blocks->place[axis], (size_t)blocks->room * sizeof(float));
     return blocks_make_lists(blocks);
@@ -170,6 +191,7 @@ int blocks_have_left(const Blocks *blocks, float *fastest)
 
 static void meet(const Blocks *blocks, Block *block, int number, const Vec3 *places, int lanes, int met[BLOCK_LANES])
 {
+    BlockContact *contacts = blocks_contacts_of(blocks, block - blocks->block);
     RigidView view;
     rigid_view(blocks->rigid, number, places, lanes, blocks->wall_reach, &view);
     for (int i = 0; i < lanes; i++) {
@@ -177,8 +199,9 @@ static void meet(const Blocks *blocks, Block *block, int number, const Vec3 *pla
         if (view.distance[i] >= blocks->wall_reach || met[i] == BLOCK_WALLS || vec3_dot(normal, normal) < 0.5f)
             continue;
         met[i]++;
-        block->contact[block->contact_count++] = (BlockContact){
-            .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i]};
+        contacts[block->contact_count++] = (BlockContact){
+            .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i],
+            .friction = view.friction[i], .pull = view.pull[i]};
         block->meets_body |= blocks->rigid->objects[number].body >= 0;
     }
 }
@@ -210,7 +233,7 @@ void blocks_load_bodies(const Blocks *blocks)
         const Block *block = &blocks->block[b];
         if (!block->meets_body) continue;
         for (int k = 0; k < block->contact_count; k++) {
-            const BlockContact *contact = &block->contact[k];
+            const BlockContact *contact = &blocks_contacts_of(blocks, b)[k];
             const RigidObject *object = &blocks->rigid->objects[contact->object];
             if (object->body < 0) continue;
             // On its surface, where the push acts.

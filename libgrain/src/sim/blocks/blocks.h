@@ -1,11 +1,14 @@
 #pragma once
 /// Who is near whom, for solvers whose particles stand in the order of their cells. Eight that follow each other make a
-/// block, and a block has one list of all particles that one of its eight can reach before the lists are made again:
+/// block. Every particle lists all those it can reach before the lists are made again; the eight lists of a block stand
+/// side by side, so that a row holds one neighbour of each:
 ///
 ///     block  [i0 i1 i2 i3 i4 i5 i6 i7]   a lane each
-///     list   j0, j1, j2, ...             one after another, the same for all lanes: no gathers, no scatter
+///     rows   [ 3  0  0  1 ...        ]   the first neighbour of each lane
+///            [ 4  2  1 -- ...        ]   the second; -- is nobody: a particle beyond everybody's reach
 ///
-/// What a lane does not reach adds nothing to it, so a lane's sum has the same bits whatever it shares a block with.
+/// Both partners list each other: a lane sums up its own neighbours in the order they stand in, needs nobody else's
+/// results, and has the same bits whatever it shares a block with.
 /// Blocks also know which solid objects they come near to, and meet them in every step.
 #include "base/cell_grid.h"
 #include "base/simd.h"
@@ -15,7 +18,8 @@
 #define BLOCK_LANES 8
 /// Walls a particle can meet at once.
 #define BLOCK_WALLS 3
-/// Lanes of no particle stand here (m), beyond everybody's reach.
+#define BLOCK_CONTACTS (BLOCK_LANES * BLOCK_WALLS)
+/// Lanes of no particle, and nobody, stand here (m), beyond everybody's reach.
 #define BLOCK_NOWHERE 1e6f
 
 /// A particle near a wall.
@@ -23,6 +27,7 @@ typedef struct BlockContact {
     int32_t lane, object;
     float distance;     ///< m, of the centre
     Vec3 normal, speed; ///< of the wall
+    float friction, pull; ///< of the wall: tangent; m/s2, by which it is sticky
     // The solver's to set:
     Vec3 push;       ///< N, on the particle: what a body gives
     float approach;  ///< m/s, along the normal, before the step; below 0 they come closer
@@ -32,14 +37,13 @@ typedef struct BlockContact {
 } BlockContact;
 
 typedef struct Block {
-    int64_t list;           ///< first entry of its list; the next block's is its end
+    int64_t row, row_end;   ///< of the lists
     int64_t near, near_end; ///< objects that stand near it
     int32_t contact_count;
     int32_t meets_body;
     float middle[3], reach; ///< a ball around its particles when the lists were made
     float moved, fastest;   ///< m2 since then, m2/s2: largest of its particles
-    BlockContact contact[BLOCK_LANES * BLOCK_WALLS];
-} Block;
+} Block;                    // one cache line
 
 typedef struct Blocks {
     int64_t count, room, block_count; ///< particles; in whole blocks; blocks
@@ -47,22 +51,31 @@ typedef struct Blocks {
     int has_moving;    ///< among the objects
     Rigid *rigid;      ///< borrowed
     double origin[3];  ///< m: places count from here
-    float reach, skin; ///< m: of particles; how much farther lists look
+    float reach;       ///< of particles, over the sum of their radii
+    float largest;     ///< m: of radii
+    float skin;        ///< m: how much farther lists look
     float wall_reach;  ///< m, from a centre to a wall
     float *place[3];   ///< borrowed: where the particles are
+    float *radius;     ///< borrowed
     float *listed[3];  ///< where they were when the lists were made
+    float *extent;     ///< m: two particles are listed when the sum of theirs is longer than the way between them
     int32_t *id;       ///< place in the order of birth
     float *before;     ///< room, for sorting
     int32_t *id_before;
     CellGrid grid;
-    Block *block; ///< block_count + 1
-    int32_t *list;
+    Block *block;
+    BlockContact *contact; ///< BLOCK_CONTACTS of each block
+    int32_t *list;         ///< BLOCK_LANES a row; nobody is `room`
     int32_t *near;
-    int64_t list_capacity, near_capacity;
+    int32_t *found;       ///< of each thread: lists before they are set side by side
+    int64_t found_room;   ///< of a lane
+    int64_t rows_a_block; ///< that there is room for, on average
+    int64_t list_capacity, near_capacity, found_capacity;
 } Blocks;
 
 /// Room for this many particles, of whom those that were there before keep their id; lists must be made again. A zeroed
-/// Blocks is a valid start; reach, skin, wall_reach, place, rigid and has_moving are the caller's to set.
+/// Blocks is a valid start; reach, largest, skin, wall_reach, place, radius, rigid and has_moving are the caller's to
+/// set.
 GrainResult blocks_resize(Blocks *blocks, int64_t count, int threads);
 void blocks_free(Blocks *blocks);
 
@@ -84,6 +97,12 @@ static inline Vec3d blocks_place_of(const Blocks *blocks, int64_t i)
     return vec3d((double)blocks->place[0][i] + blocks->origin[0], (double)blocks->place[1][i] + blocks->origin[1],
                  (double)blocks->place[2][i] + blocks->origin[2]);
 }
+static inline BlockContact *blocks_contacts_of(const Blocks *blocks, int64_t block)
+{
+    return blocks->contact + block * BLOCK_CONTACTS;
+}
+/// Rows that there is room for.
+static inline int64_t blocks_row_room(const Blocks *blocks) { return blocks->list_capacity / BLOCK_LANES; }
 /// How many of a block's lanes are particles.
 static inline int blocks_lanes_of(const Blocks *blocks, int64_t block)
 {
@@ -91,7 +110,10 @@ static inline int blocks_lanes_of(const Blocks *blocks, int64_t block)
     return left < BLOCK_LANES ? (int)left : BLOCK_LANES;
 }
 
-// --- kernels: for blocks [first, last) ------------------------------------------------------------
+// --- kernels ----------------------------------------------------------------------------------------
 
-SIMD_KERNEL(void, blocks_count_list, (const Blocks *blocks, int64_t first, int64_t last))
-SIMD_KERNEL(void, blocks_fill_list, (const Blocks *blocks, int64_t first, int64_t last))
+#define BLOCKS_FOUND_SHORT (-1)
+/// Makes the lists of blocks [first, last) in rows from `row` on; returns how many that took, or would have taken where
+/// they are more than `rows`; or BLOCKS_FOUND_SHORT. found: found_room for each lane.
+SIMD_KERNEL(int64_t, blocks_fill_lists,
+            (const Blocks *blocks, int64_t first, int64_t last, int64_t row, int64_t rows, int32_t *found))

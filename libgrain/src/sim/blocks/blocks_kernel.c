@@ -1,35 +1,5 @@
-// A block's list: every particle that lies within reach and skin of one of its eight, itself included, in the order
-// they stand in.
-#define SIMD_FIXED_LANES 8
+// Every particle's list: who lies within both extents, in the order they stand in.
 #include "sim/blocks/blocks.h"
-
-#define MAX_RANGES (9 * BLOCK_LANES)
-
-typedef struct Ranges {
-    int32_t begin[MAX_RANGES], end[MAX_RANGES];
-    int count;
-} Ranges;
-
-// Kept in order; those that meet become one.
-static void add_range(Ranges *ranges, int32_t begin, int32_t end)
-{
-    if (begin >= end) return;
-    int at = ranges->count;
-    while (at > 0 && ranges->begin[at - 1] > begin) at--;
-    for (int i = ranges->count++; i > at; i--)
-        ranges->begin[i] = ranges->begin[i - 1], ranges->end[i] = ranges->end[i - 1];
-    ranges->begin[at] = begin, ranges->end[at] = end;
-    int kept = 0;
-    for (int i = 1; i < ranges->count; i++) {
-        if (ranges->begin[i] <= ranges->end[kept]) {
-            if (ranges->end[i] > ranges->end[kept]) ranges->end[kept] = ranges->end[i];
-        } else {
-            kept++;
-            ranges->begin[kept] = ranges->begin[i], ranges->end[kept] = ranges->end[i];
-        }
-    }
-    ranges->count = kept + 1;
-}
 
 static int64_t cell_of(const CellGrid *grid, int64_t place)
 {
@@ -44,48 +14,66 @@ static int64_t cell_of(const CellGrid *grid, int64_t place)
     return low;
 }
 
-static void find_ranges(const CellGrid *grid, int64_t begin, int64_t end, int64_t *cell, Ranges *ranges)
+SIMD_INLINE int64_t look_through(const Blocks *blocks, int64_t i, int32_t begin, int32_t end, int32_t *found,
+                                 int64_t count)
 {
-    ranges->count = 0;
-    while (grid->cell_start[*cell + 1] <= begin) ++*cell;
-    for (int64_t c = *cell; c < grid->cell_count && grid->cell_start[c] < end; c++)
-        for (int row = 0; row < 9; row++) add_range(ranges, grid->rows[c].begin[row], grid->rows[c].end[row]);
-}
-
-// Writes the list unless it is only to be counted.
-SIMD_INLINE int64_t search(const Blocks *blocks, int64_t block, const Ranges *ranges, int32_t *out)
-{
-    const float *x = blocks->listed[0], *y = blocks->listed[1], *z = blocks->listed[2];
-    FloatV xi = simd_load(x + block * BLOCK_LANES), yi = simd_load(y + block * BLOCK_LANES),
-           zi = simd_load(z + block * BLOCK_LANES);
-    float reach = blocks->reach + blocks->skin, squared = reach * reach;
-    int64_t count = 0;
-    for (int r = 0; r < ranges->count; r++)
-        for (int32_t j = ranges->begin[r]; j < ranges->end[r]; j++) {
-            FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
-            if (!simd_bits(dx * dx + dy * dy + dz * dz < squared)) continue;
-            if (out) out[count] = j;
-            count++;
-        }
+    const float *x = blocks->listed[0], *y = blocks->listed[1], *z = blocks->listed[2], *extent = blocks->extent;
+    for (int32_t j = begin; j < end; j += SIMD_LANES) {
+        FloatV dx = simd_load(x + j) - x[i], dy = simd_load(y + j) - y[i], dz = simd_load(z + j) - z[i];
+        FloatV reach = simd_load(extent + j) + extent[i];
+        uint32_t bits = simd_bits(dx * dx + dy * dy + dz * dz < reach * reach);
+        if (end - j < SIMD_LANES) bits &= (1u << (end - j)) - 1;
+        count += simd_store_picked(found + count, simd_lane_index() + j, bits);
+    }
     return count;
 }
 
-void SIMD_NAME(blocks_count_list)(const Blocks *blocks, int64_t first, int64_t last)
+// How many particle i has, or BLOCKS_FOUND_SHORT.
+SIMD_INLINE int64_t find(const Blocks *blocks, int64_t i, const CellRows *rows, int32_t *found)
 {
-    Ranges ranges;
-    int64_t cell = cell_of(&blocks->grid, first * BLOCK_LANES);
-    for (int64_t b = first; b < last; b++) {
-        find_ranges(&blocks->grid, b * BLOCK_LANES, (b + 1) * BLOCK_LANES, &cell, &ranges);
-        blocks->block[b].list = search(blocks, b, &ranges, NULL);
+    int64_t count = 0;
+    for (int row = 0; row < 9; row++) {
+        int32_t begin = rows->begin[row], end = rows->end[row];
+        if (count + end - begin + 2 * SIMD_LANES > blocks->found_room) return BLOCKS_FOUND_SHORT;
+        if (row == 4) { // its own: all but itself
+            count = look_through(blocks, i, begin, (int32_t)i, found, count);
+            begin = (int32_t)i + 1;
+        }
+        count = look_through(blocks, i, begin, end, found, count);
+    }
+    return count;
+}
+
+static void set_side_by_side(const int32_t *found, int64_t room, const int64_t *count, int64_t rows, int32_t nobody,
+                             int32_t *out)
+{
+    for (int lane = 0; lane < BLOCK_LANES; lane++) {
+        const int32_t *own = found + lane * room;
+        for (int64_t k = 0; k < count[lane]; k++) out[k * BLOCK_LANES + lane] = own[k];
+        for (int64_t k = count[lane]; k < rows; k++) out[k * BLOCK_LANES + lane] = nobody;
     }
 }
 
-void SIMD_NAME(blocks_fill_list)(const Blocks *blocks, int64_t first, int64_t last)
+int64_t SIMD_NAME(blocks_fill_lists)(const Blocks *blocks, int64_t first, int64_t last, int64_t row, int64_t rows,
+                                     int32_t *found)
 {
-    Ranges ranges;
-    int64_t cell = cell_of(&blocks->grid, first * BLOCK_LANES);
+    const CellGrid *grid = &blocks->grid;
+    int64_t cell = cell_of(grid, first * BLOCK_LANES), room = blocks->found_room, taken = 0;
     for (int64_t b = first; b < last; b++) {
-        find_ranges(&blocks->grid, b * BLOCK_LANES, (b + 1) * BLOCK_LANES, &cell, &ranges);
-        search(blocks, b, &ranges, blocks->list + blocks->block[b].list);
+        Block *block = &blocks->block[b];
+        int64_t count[BLOCK_LANES] = {0}, most = 0;
+        for (int lane = 0; lane < blocks_lanes_of(blocks, b); lane++) {
+            int64_t i = b * BLOCK_LANES + lane;
+            while (grid->cell_start[cell + 1] <= i) cell++;
+            count[lane] = find(blocks, i, &grid->rows[cell], found + lane * room);
+            if (count[lane] == BLOCKS_FOUND_SHORT) return BLOCKS_FOUND_SHORT;
+            if (count[lane] > most) most = count[lane];
+        }
+        block->row = row + taken;
+        block->row_end = block->row + most;
+        taken += most;
+        if (taken <= rows)
+            set_side_by_side(found, room, count, most, (int32_t)blocks->room, blocks->list + block->row * BLOCK_LANES);
     }
+    return taken;
 }

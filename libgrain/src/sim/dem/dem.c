@@ -45,8 +45,11 @@ static GrainResult create_rigid(Dem *dem, float smallest, int threads)
                     .damping = damping * frequency,
                     .point_reach = dem->def.largest_radius,
                     .threads = threads}; // of bodies there may be many among few grains
-    for (int i = 0; i < dem->def.collider_count; i++)
+    for (int i = 0; i < dem->def.collider_count; i++) {
         dem->has_moving |= dem->colliders[i].poses || dem->colliders[i].shapes || dem->colliders[i].body;
+        dem->is_sticky |= dem->colliders[i].stickiness > 0.0f;
+        dem->is_painted |= dem->colliders[i].friction_paint || dem->colliders[i].stickiness_paint;
+    }
     dem->smallest_radius = smallest;
     dem->largest_margin = COLLIDER_MARGIN * smallest;
     return rigid_create(&def, &dem->rigid);
@@ -231,6 +234,7 @@ static int save_contacts(const Dem *dem, Column *columns)
     const DemVectors *walls[] = {&dem->walls.shear, &dem->walls.roll, &dem->walls.normal, &dem->walls.sampled};
     for (int i = 0; i < 4; i++) count = add_vectors(columns, count, names[2 + i], walls[i], dem->walls.count);
     columns[count++] = (Column){"dem.wall_gap", GRAIN_F32, 1, dem->walls.count, dem->walls.gap};
+    if (dem->is_painted) columns[count++] = (Column){"dem.wall_part", GRAIN_F32, 2, dem->walls.count, dem->walls.part};
     if (!dem->has_moving) return count;
     columns[count++] = (Column){"dem.wall_ball", GRAIN_I32, 1, dem->walls.count, dem->walls.ball};
     columns[count++] = (Column){"dem.wall_collider", GRAIN_I32, 1, dem->walls.count, dem->walls.collider};
@@ -282,6 +286,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
     TRY(dem_restore_lists(dem, columns, column_count));
     TRY(copy_columns(columns, column_count, own, save_contacts(dem, own)));
+    dem_grip_walls(dem, 0, dem->walls.count);
     TRY(copy_columns(columns, column_count, own, save_sleep(dem, own)));
     return dem_sleep_choose(dem);
 }

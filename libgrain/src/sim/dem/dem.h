@@ -100,7 +100,10 @@ typedef struct DemWalls {
     DemVectors normal;  ///< towards the ball
     DemVectors sampled; ///< m, the ball's offset when the plane was found
     float *gap;         ///< m, from the plane to the ball's centre at that offset
-    float *friction;    ///< of the collider
+    float *friction;    ///< of the collider, there
+    float *pull;        ///< m/s2, by which the collider is sticky there; NULL when none ever is
+    SimGrip *part;      ///< what is painted there, of both; NULL when nothing is
+    int64_t pull_capacity, part_capacity;
     int32_t *mix;       ///< the grain's kind with itself; NULL when there is only one
     DemVectors shear, roll;
     // Only in scenes where something moves; then dem_drive_walls writes normal, sampled and gap in every step.
@@ -119,6 +122,7 @@ typedef struct DemWallFound {
     Vec3 normal;
     float gap;
     Vec3 drive;
+    SimGrip part; ///< painted
 } DemWallFound;
 
 /// Balls of very different sizes are sorted into grids of their own, each with cells for the largest of it; the balls
@@ -140,6 +144,7 @@ typedef struct Dem {
     SimCollider *colliders; ///< own copy
     Rigid *rigid;           ///< the same as what can move
     int has_moving;         ///< colliders
+    int is_sticky, is_painted; ///< some of them
     float smallest_radius;  ///< m, of all balls
     float largest_margin;   ///< m, that a collider may move before lists are made again
     int32_t *loaded;        ///< walls of bodies
@@ -210,7 +215,7 @@ GrainResult dem_reserve(Dem *dem, const Particles *born);
 /// As many threads as the balls are worth.
 void dem_set_threads(Dem *dem);
 GrainResult dem_change(void *state, const SimChange *change);
-GrainResult dem_steer(void *state, Vec3 gravity, const uint8_t *wake);
+GrainResult dem_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void dem_push(void *state, const Vec3 *acceleration, double seconds);
 
 // dem_grains.c
@@ -250,6 +255,8 @@ GrainResult dem_restore_walls(Dem *dem, const int32_t *ball, const int32_t *coll
 /// Looks at the colliders again for balls that have moved on.
 void dem_refresh_walls(Dem *dem, int64_t first, int64_t last);
 void dem_free_walls(DemWalls *walls);
+/// Friction and stickiness of walls [first, last) as their colliders have them now.
+void dem_grip_walls(Dem *dem, int64_t first, int64_t last);
 
 // dem_drive.c
 /// Puts walls [first, last) of colliders that move where they are now.

@@ -146,11 +146,16 @@ GrainResult dem_change(void *state, const SimChange *change)
     return GRAIN_OK;
 }
 
-GrainResult dem_steer(void *state, Vec3 gravity, const uint8_t *wake)
+GrainResult dem_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake)
 {
     Dem *dem = state;
     int any = 0;
-    dem->def.gravity = dem->rigid->def.gravity = gravity;
+    dem->def.gravity = dem->rigid->def.gravity = now->gravity;
+    dem_law_steer(&dem->law, &dem->mixes, now);
+    if (grips) {
+        rigid_steer(dem->rigid, grips);
+        dem_grip_walls(dem, 0, dem->walls.count);
+    }
     for (int64_t i = 0; wake && dem->sleep.is_allowed && i < dem->count; i++) {
         if (!wake[dem->ball_particle[dem->id[i]]] || dem->sleep.quiet[i] == 0) continue;
         dem->sleep.quiet[i] = 0;

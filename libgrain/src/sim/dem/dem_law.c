@@ -133,10 +133,7 @@ static void scales(const SimDef *def, const SimMaterial *a, const SimMaterial *b
 // radius: the one that softness is meant for.
 static DemMix mix_of(const SimDef *def, DemNormal normal, const SimMaterial *a, const SimMaterial *b, float radius)
 {
-    DemMix mix = {.friction = geometric_mean(a->friction, b->friction),
-                  .rolling_friction = geometric_mean(a->rolling_friction, b->rolling_friction)};
-    double strength = (double)vec3_length(def->gravity);
-    mix.cohesion = (float)(2.0 * (double)geometric_mean(a->cohesion, b->cohesion) * (strength > 0.0 ? strength : 9.81));
+    DemMix mix = {.rolling_friction = geometric_mean(a->rolling_friction, b->rolling_friction)};
     double restitution = (double)geometric_mean(a->restitution, b->restitution);
     double damping = dem_law_damping(normal, restitution), speed = fmax((double)def->expected_speed, 1e-3);
     if (normal == DEM_NORMAL_LINEAR) {
@@ -179,6 +176,24 @@ static void choose_mixes(const SimDef *def, float radius, DemLaw *law, DemMixes 
             DemMix *mix = &mixes->mix[a * DEM_MAX_MATERIALS + b];
             *mix = mix_of(def, law->normal, &first, &second, radius);
             law->resists_rolling |= mix->rolling_friction > 0.0f;
+        }
+    SimSteering start = {0};
+    for (int i = 0; i < law->material_count; i++) {
+        SimMaterial material = dem_material(def, i);
+        start.friction[i] = material.friction, start.cohesion[i] = material.cohesion;
+    }
+    dem_law_steer(law, mixes, &start);
+}
+
+void dem_law_steer(DemLaw *law, DemMixes *mixes, const SimSteering *now)
+{
+    law->is_cohesive = 0;
+    for (int a = 0; a < law->material_count; a++)
+        for (int b = 0; b < law->material_count; b++) {
+            DemMix *mix = &mixes->mix[a * DEM_MAX_MATERIALS + b];
+            mix->friction = geometric_mean(now->friction[a], now->friction[b]);
+            // Of effective mass, which is half a grain's.
+            mix->cohesion = (float)(2.0 * (double)geometric_mean(now->cohesion[a], now->cohesion[b]) * law->weight);
             law->is_cohesive |= mix->cohesion > 0.0f;
         }
     law->first = mixes->mix[0];
@@ -195,6 +210,7 @@ GrainResult dem_law_choose(const SimDef *def, float smallest_radius, float large
     *law = (DemLaw){.normal = (DemNormal)normal,
                     .shear = (DemShear)shear,
                     .material_count = def->more_material_count + 1,
+                    .weight = vec3_length(def->gravity) > 0.0f ? (double)vec3_length(def->gravity) : 9.81,
                     .shear_stiffness = (float)LINEAR_SHEAR,
                     .shear_damping = (float)LINEAR_SHEAR,
                     .roll_stiffness = ROLL_STIFFNESS,

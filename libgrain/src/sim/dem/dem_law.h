@@ -31,7 +31,7 @@ typedef struct DemMix {
     float cohesion;         ///< pull over effective mass, m/s2
 } DemMix;
 #define DEM_MIX_FLOATS 5
-#define DEM_MAX_MATERIALS 8
+#define DEM_MAX_MATERIALS SIM_MAX_MATERIALS
 
 /// The numbers the kernels work with.
 typedef struct DemLaw {
@@ -46,6 +46,7 @@ typedef struct DemLaw {
     float roll_damping;    ///< over c
     float viscosity;       ///< of the shear laws without spring, over effective mass, 1/s
     float contact_seconds; ///< duration of the shortest collision expected; the substep is a part of it
+    double weight;         ///< m/s2: what cohesion counts in, gravity at the start
     DemMix first;          ///< kind 0 with itself
 } DemLaw;
 
@@ -58,6 +59,8 @@ typedef struct DemMixes {
 /// unknown law.
 GrainResult dem_law_choose(const SimDef *def, float smallest_radius, float largest_radius, DemLaw *law,
                            DemMixes *mixes);
+/// Friction and cohesion as they are from now on.
+void dem_law_steer(DemLaw *law, DemMixes *mixes, const SimSteering *now);
 /// Makes them those for substeps of this length. Damping is meant for the speed in the middle of the kick a contact
 /// gives, which is not known before: a pair alone comes out as if it were, so that restitution is exact to the second
 /// order.

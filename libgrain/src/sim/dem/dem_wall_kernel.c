@@ -38,6 +38,7 @@ SIMD_INLINE void wall_lanes(const DemWork *work, int64_t wall, int64_t record, i
     }
     contact_mix(work, walls->mix ? walls->mix + wall : NULL, &contact);
     contact.friction = simd_load(walls->friction + wall);
+    if (walls->pull) contact.cohesion += simd_load(walls->pull + wall);
 
     Vec3V shear = vec3v_load(&walls->shear, wall), roll = {zero, zero, zero};
     if (resists_rolling) roll = vec3v_load(&walls->roll, wall);
@@ -60,6 +61,7 @@ SIMD_INLINE void wall_lanes(const DemWork *work, int64_t wall, int64_t record, i
 void SIMD_NAME(dem_walls)(const DemWork *given, int64_t first, int64_t last, int64_t first_record)
 {
     DemWork own = *given, *work = &own;
+    own.law.is_cohesive |= own.walls.pull != NULL;
     for (int64_t wall = first; wall < last; wall += SIMD_LANES)
         wall_lanes(work, wall, first_record + wall, work->torque != NULL, work->walls.partner != NULL);
 }

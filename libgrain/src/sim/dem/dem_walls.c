@@ -84,14 +84,29 @@ typedef struct Finder {
     int64_t count, room; // count runs on when there is no room
 } Finder;
 
-static void add_found(Finder *finder, int64_t ball, int collider, Plane plane, Vec3 drive)
+static void add_found(Finder *finder, int64_t ball, int collider, Plane plane, Vec3 drive, SimGrip part)
 {
     if (finder->count < finder->room)
-        finder->found[finder->count] = (DemWallFound){(int32_t)ball, collider, plane.normal, plane.gap, drive};
+        finder->found[finder->count] = (DemWallFound){(int32_t)ball, collider, plane.normal, plane.gap, drive, part};
     finder->count++;
 }
 
 static const Vec3 no_drive = {0, 0, 0};
+static const SimGrip whole = {1.0f, 1.0f};
+
+static SimGrip painted_near(const RigidObject *object, float x, float y, float z)
+{
+    SimGrip part;
+    rigid_paint_sample(&object->friction_paint, 1.0f, &x, &y, &z, 1, &part.friction);
+    rigid_paint_sample(&object->stickiness_paint, 1.0f, &x, &y, &z, 1, &part.stickiness);
+    return part;
+}
+
+static SimGrip painted_at(const RigidObject *object, const RigidPlane *plane)
+{
+    return (SimGrip){rigid_paint_at_plane(&object->friction_paint, 1.0f, &object->surface, plane),
+                     rigid_paint_at_plane(&object->stickiness_paint, 1.0f, &object->surface, plane)};
+}
 
 // Balls near a collider, where they are in its coordinates of time 0.
 typedef struct NearBalls {
@@ -147,9 +162,10 @@ static void probe_balls(Finder *finder, int collider, const NearBalls *near)
             int found =
                 planes_of(sdf, &samples, k * PROBES, vec3(near->x[begin + k], near->y[begin + k], near->z[begin + k]),
                           dem->balls[ball].radius, reach_to(dem, object, ball), planes);
+            SimGrip part = dem->is_painted ? painted_near(object, near->x[begin + k], near->y[begin + k], near->z[begin + k]) : whole;
             for (int p = 0; p < found; p++) {
                 planes[p].normal = normal_in_world(object, planes[p].normal);
-                add_found(finder, ball, found > 1 ? collider | DEM_WALL_FIXED : collider, planes[p], no_drive);
+                add_found(finder, ball, found > 1 ? collider | DEM_WALL_FIXED : collider, planes[p], no_drive, part);
             }
         }
     }
@@ -223,7 +239,8 @@ static void find_bending_walls(Finder *finder, int collider, int64_t first, int6
                                          RIGID_MAX_PLANES);
         for (int p = 0; p < found; p++)
             add_found(finder, i, collider | DEM_WALL_FIXED, (Plane){planes[p].normal, planes[p].distance},
-                      rigid_drive_at(object, dem->rigid->listed_time, &planes[p]));
+                      rigid_drive_at(object, dem->rigid->listed_time, &planes[p]),
+                      dem->is_painted ? painted_at(object, &planes[p]) : whole);
     }
 }
 
@@ -236,7 +253,7 @@ static void find_plane_walls(Finder *finder, int collider, int64_t first, int64_
                      ((double)dem->y[i] - (double)point.y) * (double)normal.y +
                      ((double)dem->z[i] - (double)point.z) * (double)normal.z;
         if (gap < (double)dem->reach[i])
-            add_found(finder, i, collider | DEM_WALL_FIXED, (Plane){normal, (float)gap}, no_drive);
+            add_found(finder, i, collider | DEM_WALL_FIXED, (Plane){normal, (float)gap}, no_drive, whole);
     }
 }
 
@@ -286,6 +303,8 @@ static GrainResult grow_walls(Dem *dem, int64_t count)
     TRY(alloc_grow((void **)&walls->collider, &walls->collider_capacity, padded, sizeof(int32_t)));
     TRY(alloc_grow((void **)&walls->gap, &walls->gap_capacity, padded, sizeof(float)));
     TRY(alloc_grow((void **)&walls->friction, &walls->friction_capacity, padded, sizeof(float)));
+    if (dem->is_sticky) TRY(alloc_grow((void **)&walls->pull, &walls->pull_capacity, padded, sizeof(float)));
+    if (dem->is_painted) TRY(alloc_grow((void **)&walls->part, &walls->part_capacity, padded, sizeof(SimGrip)));
     if (dem->material) TRY(alloc_grow((void **)&walls->mix, &walls->mix_capacity, padded, sizeof(int32_t)));
     DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) TRY(dem_vectors_grow(vectors[i], padded));
@@ -300,6 +319,7 @@ static GrainResult grow_walls(Dem *dem, int64_t count)
         if (walls->mix) walls->mix[wall] = 0;
         walls->gap[wall] = 1e9f;
         walls->friction[wall] = 0.0f;
+        if (walls->pull) walls->pull[wall] = 0.0f;
         walls->normal.x[wall] = walls->normal.y[wall] = walls->normal.z[wall] = 0.0f;
         walls->sampled.x[wall] = walls->sampled.y[wall] = walls->sampled.z[wall] = 0.0f;
         if (walls->partner) walls->partner[wall] = 0.0f;
@@ -332,13 +352,25 @@ static int64_t wall_before(const Dem *dem, int32_t ball, const DemWallFound *fou
     return best;
 }
 
+void dem_grip_walls(Dem *dem, int64_t first, int64_t last)
+{
+    DemWalls *walls = &dem->walls;
+    for (int64_t wall = first; wall < last; wall++) {
+        const SimCollider *given = &dem->rigid->objects[walls->collider[wall] & ~DEM_WALL_FIXED].given;
+        SimGrip part = walls->part ? walls->part[wall] : whole;
+        walls->friction[wall] = part.friction * given->friction;
+        if (walls->pull) walls->pull[wall] = part.stickiness * given->stickiness * dem->rigid->weight;
+    }
+}
+
 static void fill_wall(Dem *dem, int64_t wall, const DemWallFound *found, int64_t old)
 {
     DemWalls *walls = &dem->walls;
     walls->ball[wall] = found->ball;
     walls->collider[wall] = found->collider;
     walls->gap[wall] = found->gap;
-    walls->friction[wall] = dem->colliders[found->collider & ~DEM_WALL_FIXED].friction;
+    if (walls->part) walls->part[wall] = found->part;
+    dem_grip_walls(dem, wall, wall + 1);
     if (walls->mix)
         walls->mix[wall] = dem->material[dem->ball_particle[dem->id[found->ball]]] * (DEM_MAX_MATERIALS + 1);
     walls->normal.x[wall] = found->normal.x;
@@ -435,6 +467,8 @@ void dem_free_walls(DemWalls *walls)
     alloc_free(walls->collider);
     alloc_free(walls->gap);
     alloc_free(walls->friction);
+    alloc_free(walls->pull);
+    alloc_free(walls->part);
     alloc_free(walls->mix);
     alloc_free(walls->partner);
     alloc_free(walls->held);

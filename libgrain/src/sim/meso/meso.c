@@ -11,6 +11,8 @@
 #define STEP_STIFF 0.4
 // Contacts that are always expected: the step does not change with every collision.
 #define CONTACTS 12.0
+// Viscous ones: particles that meet in a step do not do so explicitly where that would throw them back.
+#define MEETINGS 3.0
 // Steps that a viscous force slows its particle in, at least, if it is to be taken where the step begins.
 #define STEP_THICK 0.5
 // Parts of the step that stiffness allows: to be shortened so far is cheaper than an implicit solution.
@@ -53,6 +55,37 @@ static float reach_of(const SimMesoSegment *segments, int count)
     return reach;
 }
 
+static void set_viscosity(Meso *meso, float viscosity)
+{
+    MesoRules *rules = &meso->rules;
+    if (rules->law.viscous_count > 0) rules->law.viscous[0].strength = viscosity;
+    rules->wall_viscosity = 0.0f;
+    for (int i = 0; i < rules->law.viscous_count; i++) rules->wall_viscosity += rules->law.viscous[i].strength;
+}
+
+// 1/s: of a particle among others as dense as sources are filled. Sets the least that is reckoned with.
+static float expected_thickness(Meso *meso)
+{
+    const SimMeso *law = &meso->rules.law;
+    double thick = 0.0, meetings = 0.0, across = 2.0 * (double)meso->smallest;
+    for (int i = 0; i < law->viscous_count; i++) {
+        double from = (double)law->viscous[i].from, to = (double)law->viscous[i].to;
+        double one = (double)law->viscous[i].strength * across / meso->lightest;
+        thick += CONTACTS / 2.0 * (to * to * to - from * from * from) * one;
+        meetings += MEETINGS * one;
+    }
+    meso->thick_floor = (float)meetings;
+    return (float)fmax(thick, meetings);
+}
+
+void meso_steer_viscosity(Meso *meso, float viscosity)
+{
+    int grows = meso->rules.law.viscous_count > 0 && viscosity > meso->rules.law.viscous[0].strength;
+    set_viscosity(meso, viscosity);
+    float expected = expected_thickness(meso);
+    if (grows) meso->thick = fmaxf(meso->thick, expected); // the last step knew only less
+}
+
 static GrainResult choose_rules(Meso *meso, const SimDef *def)
 {
     MesoRules *rules = &meso->rules;
@@ -63,7 +96,7 @@ static GrainResult choose_rules(Meso *meso, const SimDef *def)
     rules->gravity[0] = def->gravity.x, rules->gravity[1] = def->gravity.y, rules->gravity[2] = def->gravity.z;
     rules->wall = 1.0f;
     if (law->elastic_count > 0 && law->elastic[0].strength > 0.0f) rules->wall = fminf(1.0f, law->elastic[0].rest);
-    for (int i = 0; i < law->viscous_count; i++) rules->wall_viscosity += law->viscous[i].strength;
+    set_viscosity(meso, law->viscous[0].strength);
     rules->wall_viscous = reach_of(law->viscous, law->viscous_count);
     return GRAIN_OK;
 }
@@ -72,17 +105,12 @@ static GrainResult choose_rules(Meso *meso, const SimDef *def)
 static void expect(Meso *meso)
 {
     const SimMeso *law = &meso->rules.law;
-    double stiff = 0.0, thick = 0.0, across = 2.0 * (double)meso->smallest;
+    double stiff = 0.0, across = 2.0 * (double)meso->smallest;
     for (int i = 0; i < law->elastic_count; i++)
         stiff += CONTACTS * (double)law->elastic[i].strength * across / meso->lightest;
-    for (int i = 0; i < law->viscous_count; i++) {
-        double from = (double)law->viscous[i].from, to = (double)law->viscous[i].to;
-        thick += CONTACTS / 2.0 * (to * to * to - from * from * from) * (double)law->viscous[i].strength * across /
-                 meso->lightest;
-    }
     meso->stiff_floor = (float)stiff;
     meso->stiff = (float)stiff;
-    meso->thick = (float)thick;
+    meso->thick = expected_thickness(meso);
 }
 
 static void choose_origin(Meso *meso, const SimDef *def, const Particles *start)
@@ -112,7 +140,8 @@ static void destroy(void *state)
     if (!meso) return;
     blocks_free(&meso->blocks);
     rigid_destroy(meso->rigid);
-    void *arrays[] = {meso->fields, meso->works, meso->notes, meso->pressed, meso->weight, meso->colliders};
+    void *arrays[] = {meso->fields, meso->works,   meso->records, meso->seen,
+                      meso->notes,  meso->pressed, meso->weight,  meso->colliders};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(meso);
 }
@@ -162,8 +191,9 @@ static GrainResult create_inside(Meso *meso, const SimDef *def, const Particles 
     const SimMeso *law = &meso->rules.law;
     float reach = fmaxf(reach_of(law->elastic, law->elastic_count), reach_of(law->viscous, law->viscous_count));
     Blocks *blocks = &meso->blocks;
-    blocks->reach = 2.0f * def->largest_radius * fmaxf(reach, 0.5f);
-    blocks->skin = SKIN_RADII * def->largest_radius + SKIN_REACH * blocks->reach;
+    blocks->reach = fmaxf(reach, 0.5f);
+    blocks->largest = def->largest_radius;
+    blocks->skin = (SKIN_RADII + SKIN_REACH * 2.0f * blocks->reach) * blocks->largest;
     blocks->wall_reach = def->largest_radius * fmaxf(1.0f, meso->rules.wall_viscous) + blocks->skin;
     meso->must_list = 1;
     return GRAIN_OK;
@@ -204,6 +234,8 @@ void meso_run_pass(Meso *meso, MesoPass *pass)
     }
 }
 
+static void pass_record(Meso *meso, int64_t first, int64_t last) { SIMD_CALL(meso_record)(meso, first, last); }
+
 static void pass_kick(Meso *meso, int64_t first, int64_t last)
 {
     for (int64_t b = first; b < last; b++) meso_meet_walls(meso, b);
@@ -212,7 +244,10 @@ static void pass_kick(Meso *meso, int64_t first, int64_t last)
 
 static void pass_drift(Meso *meso, int64_t first, int64_t last)
 {
-    for (int64_t b = first; b < last; b++) meso_hold_at_walls(meso, b);
+    for (int64_t b = first; b < last; b++) {
+        meso_hold_at_walls(meso, b);
+        meso_stick_to_walls(meso, b);
+    }
     SIMD_CALL(meso_drift)(meso, first, last);
 }
 
@@ -226,7 +261,7 @@ static void hold_padding(Meso *meso)
 static void note_forces(Meso *meso)
 {
     meso->stiff = meso->stiff_floor;
-    meso->thick = 0.0f;
+    meso->thick = meso->thick_floor;
     for (int64_t b = 0; b < meso->blocks.block_count; b++) {
         meso->stiff = fmaxf(meso->stiff, meso->notes[b].stiff);
         meso->thick = fmaxf(meso->thick, meso->notes[b].thick);
@@ -240,9 +275,11 @@ static GrainResult step(void *state, double seconds)
     meso->rules.dt = (float)seconds;
     meso->rules.implicit = (double)meso->thick * seconds > 1.01 * STEP_THICK;
     if (meso->must_list) TRY(blocks_sort(blocks, meso->field, MESO_FIELDS));
+    if (meso->must_list || meso->must_record) meso_run_pass(meso, pass_record);
+    meso->must_record = 0;
     if (meso->rules.implicit)
-        TRY(alloc_grow((void **)&meso->weight, &meso->weight_capacity,
-                       blocks->block[blocks->block_count].list * BLOCK_LANES, sizeof *meso->weight));
+        TRY(alloc_grow((void **)&meso->weight, &meso->weight_capacity, blocks_row_room(blocks) * BLOCK_LANES,
+                       sizeof *meso->weight));
     if (blocks->has_moving) {
         rigid_mark(meso->rigid, seconds, (double)blocks->skin);
         TRY(rigid_find_loads(meso->rigid, seconds));
@@ -308,6 +345,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     for (int64_t i = 0; i < meso->blocks.count; i++)
         if (meso->blocks.id[i] < 0 || meso->blocks.id[i] >= meso->born)
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+    meso->must_record = 1;
     if (meso->blocks.has_moving) TRY(rigid_load(meso->rigid, columns, column_count));
     return meso->must_list ? GRAIN_OK : blocks_make_lists(&meso->blocks);
 }
@@ -317,11 +355,11 @@ static double elastic_energy_of(const Meso *meso, int64_t i, SimStats *out)
 {
     const SimMeso *law = &meso->rules.law;
     const Block *block = &meso->blocks.block[i / BLOCK_LANES];
+    const int32_t *list = meso->blocks.list + i % BLOCK_LANES;
     Vec3d at = blocks_place_of(&meso->blocks, i);
     double energy = 0.0;
-    for (int64_t k = block->list; k < block[1].list; k++) {
-        int64_t j = meso->blocks.list[k];
-        if (j == i) continue;
+    for (int64_t k = block->row; k < block->row_end && list[k * BLOCK_LANES] < meso->blocks.room; k++) {
+        int64_t j = list[k * BLOCK_LANES];
         double sum = (double)meso->field[MESO_RADIUS][i] + (double)meso->field[MESO_RADIUS][j];
         double distance = vec3d_length(vec3d_sub(blocks_place_of(&meso->blocks, j), at)) / sum;
         for (int s = 0; s < law->elastic_count; s++) {
@@ -353,5 +391,5 @@ static void measure(const void *state, SimStats *out)
 
 static const Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
-const Solver meso_solver = {"meso", 1,    create, destroy, largest_step, step,
-                            read,   save, load,   measure, rigid_of,     meso_change, meso_steer, meso_push};
+const Solver meso_solver = {"meso", 2,    create,  destroy,  largest_step, step,       read,
+                            save,   load, measure, rigid_of, meso_change,  meso_steer, meso_push};

@@ -43,6 +43,13 @@ typedef enum MesoWork {
     MESO_WORKS
 } MesoWork;
 
+/// A particle as its neighbours see it: side by side, so that it comes with two loads.
+typedef struct MesoRecord {
+    float place[3], radius;
+    float velocity[3], mass;
+} MesoRecord;
+#define MESO_RECORD_FLOATS 8
+
 /// Numbers that hold for all particles.
 typedef struct MesoRules {
     SimMeso law; ///< K and Z of a pair: strength times the sum of radii
@@ -71,17 +78,20 @@ typedef struct Meso {
     float smallest;     ///< m: of radii
     float fastest;      ///< m/s
     float stiff, thick; ///< 1/s2, 1/s: of the last step, no less than what is expected
-    float stiff_floor;  ///< 1/s2
+    float stiff_floor, thick_floor;
     int64_t steps;
     int64_t solved, iterations; ///< steps with an implicit solution, and how many passes it took; no part of the state
     float *fields;              ///< MESO_FIELDS * room
     float *field[MESO_FIELDS];
     float *works;
     float *work[MESO_WORKS];
+    MesoRecord *records; ///< room + 1, the last is nobody's: what neighbours see, as it was when the step began
+    float *seen;         ///< four numbers each, as many: velocities that the implicit solution looks at, of neighbours
+    int32_t must_record; ///< fields have changed since
     MesoNote *notes;  ///< of each block
     int64_t *pressed; ///< contacts of each body in this step
     int32_t must_list;
-    float *weight; ///< Z / D2, N s/m3, for each entry of the lists and each lane: of the implicit solution
+    float *weight; ///< Z / D2, N s/m3, for each row of the lists and each lane: of the implicit solution
     int64_t weight_capacity;
 } Meso;
 
@@ -90,12 +100,13 @@ extern const Solver meso_solver;
 // meso_change.c
 /// Solver.change; the first particles come that way too.
 GrainResult meso_change(void *state, const SimChange *change);
-GrainResult meso_steer(void *state, Vec3 gravity, const uint8_t *wake);
+GrainResult meso_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void meso_push(void *state, const Vec3 *acceleration, double seconds);
 double meso_mass(float density, float radius);
 
 // meso.c
-
+/// Viscosity as it is from now on.
+void meso_steer_viscosity(Meso *meso, float viscosity);
 typedef void MesoPass(Meso *meso, int64_t first, int64_t last);
 void meso_run_pass(Meso *meso, MesoPass *pass);
 
@@ -111,18 +122,24 @@ void meso_count_pressed(Meso *meso);
 /// Changes the velocities a block's step ends with so that nothing passes walls. Called before and after an implicit
 /// solution: what the first call has stopped is held in between.
 void meso_hold_at_walls(Meso *meso, int64_t block);
+/// Sticky walls hold what leaves them, at the end of a step.
+void meso_stick_to_walls(Meso *meso, int64_t block);
 /// Of the momentum that is missing, what walls keep from particles they hold.
 void meso_keep_at_walls(Meso *meso, int64_t block);
 void meso_stop_at_walls(Meso *meso, int64_t block);
 
 // --- kernels: for blocks [first, last) ------------------------------------------------------------
 
+/// Records from fields.
+SIMD_KERNEL(void, meso_record, (Meso * meso, int64_t first, int64_t last))
 /// The velocities the step ends with, but for what is implicit.
 SIMD_KERNEL(void, meso_kick, (Meso * meso, int64_t first, int64_t last))
 /// Places after the step.
 SIMD_KERNEL(void, meso_drift, (Meso * meso, int64_t first, int64_t last))
 
 // Of the implicit solution. Sums go to MesoNote.
+/// v* for neighbours to look at.
+SIMD_KERNEL(void, meso_viscous_show, (Meso * meso, int64_t first, int64_t last))
 /// What momentum v* lacks; second: m v*^2; third: m (v* - v)^2 with v before the step.
 SIMD_KERNEL(void, meso_viscous_begin, (Meso * meso, int64_t first, int64_t last))
 /// The image of the direction; first: image times direction.
@@ -131,5 +148,5 @@ SIMD_KERNEL(void, meso_viscous_image, (Meso * meso, int64_t first, int64_t last)
 SIMD_KERNEL(void, meso_viscous_go, (Meso * meso, int64_t first, int64_t last, float way))
 /// first: what momentum is missing, squared over mass.
 SIMD_KERNEL(void, meso_viscous_left, (Meso * meso, int64_t first, int64_t last))
-/// The next direction.
+/// The next direction, for neighbours to look at.
 SIMD_KERNEL(void, meso_viscous_turn, (Meso * meso, int64_t first, int64_t last, float kept))

@@ -34,12 +34,17 @@ static GrainResult resize(Meso *meso, int64_t count)
         meso->field[f] = fields + f * blocks->room;
     }
     alloc_free(meso->fields), alloc_free(meso->works), alloc_free(meso->notes);
+    alloc_free(meso->records), alloc_free(meso->seen);
     meso->fields = fields;
     meso->works = ALLOC_ZEROED(float, MESO_WORKS * blocks->room);
     meso->notes = ALLOC_ZEROED(MesoNote, blocks->block_count);
-    if (!meso->works || !meso->notes) return GRAIN_ERROR_MEMORY;
+    meso->records = ALLOC_ZEROED(MesoRecord, blocks->room + 1);
+    meso->seen = ALLOC_ZEROED(float, 4 * (blocks->room + 1));
+    if (!meso->works || !meso->notes || !meso->records || !meso->seen) return GRAIN_ERROR_MEMORY;
+    meso->records[blocks->room] = (MesoRecord){.place = {BLOCK_NOWHERE, BLOCK_NOWHERE, BLOCK_NOWHERE}};
     for (int w = 0; w < MESO_WORKS; w++) meso->work[w] = meso->works + w * blocks->room;
     for (int axis = 0; axis < 3; axis++) blocks->place[axis] = meso->field[MESO_X + axis];
+    blocks->radius = meso->field[MESO_RADIUS];
     for (int64_t i = count; i < blocks->room; i++) { // lanes of no particle
         meso->field[MESO_X][i] = BLOCK_NOWHERE;
         meso->field[MESO_MASS][i] = (float)meso_mass(meso->def.density, meso->def.largest_radius);
@@ -74,15 +79,18 @@ GrainResult meso_change(void *state, const SimChange *change)
     int64_t kept = meso->blocks.count, born = change->born ? change->born->count : 0;
     TRY(resize(meso, kept + born));
     if (born > 0) add(meso, kept, change->born, change->material);
-    meso->must_list = 1;
+    meso->must_list = meso->must_record = 1;
     return GRAIN_OK;
 }
 
 // Nobody sleeps here.
-GrainResult meso_steer(void *state, Vec3 gravity, const uint8_t *wake)
+GrainResult meso_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake)
 {
     Meso *meso = state;
+    Vec3 gravity = now->gravity;
     (void)wake;
+    meso_steer_viscosity(meso, now->viscosity);
+    if (grips) rigid_steer(meso->rigid, grips);
     meso->def.gravity = meso->rigid->def.gravity = gravity;
     meso->rules.gravity[0] = gravity.x, meso->rules.gravity[1] = gravity.y, meso->rules.gravity[2] = gravity.z;
     return GRAIN_OK;
@@ -96,4 +104,5 @@ void meso_push(void *state, const Vec3 *acceleration, double seconds)
         Vec3 a = acceleration[meso->blocks.id[i]];
         meso->field[MESO_U][i] += a.x * dt, meso->field[MESO_V][i] += a.y * dt, meso->field[MESO_W][i] += a.z * dt;
     }
+    meso->must_record = 1;
 }

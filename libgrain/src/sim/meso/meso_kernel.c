@@ -23,23 +23,52 @@ static double sum_of(FloatV v)
 
 SIMD_INLINE FloatV where(IntV mask, float value) { return (FloatV)(mask & (IntV)simd_set1(value)); }
 
+// What a row of eight particles is seen as: place and radius, or what stands in `seen`.
+SIMD_INLINE void see_places(const Meso *meso, const int32_t *row, FloatV out[4])
+{
+    simd_load_records(meso->records[0].place, MESO_RECORD_FLOATS, row, out);
+}
+SIMD_INLINE void see_velocities(const Meso *meso, const int32_t *row, FloatV out[4])
+{
+    simd_load_records(meso->records[0].velocity, MESO_RECORD_FLOATS, row, out);
+}
+
+// Side by side, eight records make eight vectors of eight.
+SIMD_INLINE void write_records(const Meso *meso, int64_t i)
+{
+    float halves[2][BLOCK_LANES][4] __attribute__((aligned(64)));
+    simd_store_records(halves[0][0], simd_load(meso->field[MESO_X] + i), simd_load(meso->field[MESO_Y] + i),
+                       simd_load(meso->field[MESO_Z] + i), simd_load(meso->field[MESO_RADIUS] + i));
+    simd_store_records(halves[1][0], simd_load(meso->field[MESO_U] + i), simd_load(meso->field[MESO_V] + i),
+                       simd_load(meso->field[MESO_W] + i), simd_load(meso->field[MESO_MASS] + i));
+    for (int lane = 0; lane < BLOCK_LANES; lane++) {
+        memcpy(meso->records[i + lane].place, halves[0][lane], sizeof halves[0][lane]);
+        memcpy(meso->records[i + lane].velocity, halves[1][lane], sizeof halves[1][lane]);
+    }
+}
+
+void SIMD_NAME(meso_record)(Meso *meso, int64_t first, int64_t last)
+{
+    for (int64_t b = first; b < last; b++) write_records(meso, b * BLOCK_LANES);
+}
+
 // Counts are constants where it matters, and loops over them vanish.
 SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_count, int implicit)
 {
-    const float *x = meso->field[MESO_X], *y = meso->field[MESO_Y], *z = meso->field[MESO_Z];
-    const float *u = meso->field[MESO_U], *v = meso->field[MESO_V], *w = meso->field[MESO_W];
-    const float *radius = meso->field[MESO_RADIUS];
     const MesoRules *rules = &meso->rules;
     const Block *own = &meso->blocks.block[block];
     int64_t i = block * BLOCK_LANES;
-    FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i), ri = simd_load(radius + i);
-    FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i),
-           inverse = 1.0f / simd_load(meso->field[MESO_MASS] + i);
+    FloatV xi = simd_load(meso->field[MESO_X] + i), yi = simd_load(meso->field[MESO_Y] + i),
+           zi = simd_load(meso->field[MESO_Z] + i), ri = simd_load(meso->field[MESO_RADIUS] + i);
+    FloatV ui = simd_load(meso->field[MESO_U] + i), vi = simd_load(meso->field[MESO_V] + i),
+           wi = simd_load(meso->field[MESO_W] + i), inverse = 1.0f / simd_load(meso->field[MESO_MASS] + i);
     FloatV push[3] = {none(), none(), none()}, stiff = none(), thick = none();
     float closest = SAME_PLACE * meso->smallest;
-    for (int64_t k = own->list; k < own[1].list; k++) {
-        int32_t j = meso->blocks.list[k];
-        FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j], sum = ri + radius[j];
+    for (int64_t k = own->row; k < own->row_end; k++) {
+        const int32_t *row = meso->blocks.list + k * BLOCK_LANES;
+        FloatV other[4];
+        see_places(meso, row, other);
+        FloatV dx = xi - other[0], dy = yi - other[1], dz = zi - other[2], sum = ri + other[3];
         FloatV squared = dx * dx + dy * dy + dz * dz, distance = simd_sqrt(squared);
         FloatV over = 1.0f / simd_max(distance, simd_set1(closest)), along = none(), viscous = none();
         for (int s = 0; s < elastic_count; s++) {
@@ -58,7 +87,8 @@ SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_
         if (implicit) {
             simd_store(meso->weight + k * BLOCK_LANES, viscous * over * over);
         } else if (viscous_count > 0) {
-            FloatV rate = ((ui - u[j]) * dx + (vi - v[j]) * dy + (wi - w[j]) * dz) * over;
+            see_velocities(meso, row, other);
+            FloatV rate = ((ui - other[0]) * dx + (vi - other[1]) * dy + (wi - other[2]) * dz) * over;
             along -= viscous * rate;
         }
         along *= over;
@@ -103,6 +133,7 @@ void SIMD_NAME(meso_drift)(Meso *meso, int64_t first, int64_t last)
             simd_store(meso->field[MESO_X + axis] + i, x);
             speed += v * v, way += gone * gone;
         }
+        write_records(meso, i);
         meso->blocks.block[b].moved = largest(way);
         meso->blocks.block[b].fastest = largest(speed);
     }
@@ -110,20 +141,36 @@ void SIMD_NAME(meso_drift)(Meso *meso, int64_t first, int64_t last)
 
 // --- the implicit solution --------------------------------------------------------------------------
 
-// dt C v of a block, for velocities that stand in three columns.
-SIMD_INLINE void resist(const Meso *meso, int64_t block, float *const *velocity, FloatV out[3])
+// Velocities for neighbours to look at.
+SIMD_INLINE void show(const Meso *meso, int64_t i, float *const *velocity)
 {
-    const float *x = meso->field[MESO_X], *y = meso->field[MESO_Y], *z = meso->field[MESO_Z];
-    const float *u = velocity[0], *v = velocity[1], *w = velocity[2];
+    simd_store_records(meso->seen + 4 * i, simd_load(velocity[0] + i), simd_load(velocity[1] + i),
+                       simd_load(velocity[2] + i), none());
+}
+
+void SIMD_NAME(meso_viscous_show)(Meso *meso, int64_t first, int64_t last)
+{
+    for (int64_t b = first; b < last; b++) show(meso, b * BLOCK_LANES, meso->work + MESO_NEXT_U);
+}
+
+// dt C v of a block, for the velocities that are shown. Places are those the weights were found for.
+SIMD_INLINE void resist(const Meso *meso, int64_t block, FloatV out[3])
+{
     const Block *own = &meso->blocks.block[block];
     int64_t i = block * BLOCK_LANES;
-    FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
-    FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i), sum[3] = {none(), none(), none()};
-    for (int64_t k = own->list; k < own[1].list; k++) {
-        int32_t j = meso->blocks.list[k];
-        FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
-        FloatV along =
-            ((ui - u[j]) * dx + (vi - v[j]) * dy + (wi - w[j]) * dz) * simd_load(meso->weight + k * BLOCK_LANES);
+    int32_t itself[BLOCK_LANES];
+    for (int lane = 0; lane < BLOCK_LANES; lane++) itself[lane] = (int32_t)i + lane;
+    FloatV here[4], self[4], sum[3] = {none(), none(), none()};
+    see_places(meso, itself, here);
+    simd_load_records(meso->seen, 4, itself, self);
+    for (int64_t k = own->row; k < own->row_end; k++) {
+        const int32_t *row = meso->blocks.list + k * BLOCK_LANES;
+        FloatV there[4], other[4];
+        see_places(meso, row, there);
+        simd_load_records(meso->seen, 4, row, other);
+        FloatV dx = here[0] - there[0], dy = here[1] - there[1], dz = here[2] - there[2];
+        FloatV along = ((self[0] - other[0]) * dx + (self[1] - other[1]) * dy + (self[2] - other[2]) * dz) *
+                       simd_load(meso->weight + k * BLOCK_LANES);
         sum[0] += along * dx, sum[1] += along * dy, sum[2] += along * dz;
     }
     for (int c = 0; c < 3; c++) out[c] = sum[c] * meso->rules.dt;
@@ -134,7 +181,7 @@ void SIMD_NAME(meso_viscous_begin)(Meso *meso, int64_t first, int64_t last)
     for (int64_t b = first; b < last; b++) {
         int64_t i = b * BLOCK_LANES;
         FloatV mass = simd_load(meso->field[MESO_MASS] + i), drag[3], moving = none(), changed = none();
-        resist(meso, b, meso->work + MESO_NEXT_U, drag);
+        resist(meso, b, drag);
         for (int c = 0; c < 3; c++) {
             FloatV v = simd_load(meso->work[MESO_NEXT_U + c] + i), change = v - simd_load(meso->field[MESO_U + c] + i);
             simd_store(meso->work[MESO_LEFT_U + c] + i, -drag[c]);
@@ -150,7 +197,7 @@ void SIMD_NAME(meso_viscous_image)(Meso *meso, int64_t first, int64_t last)
     for (int64_t b = first; b < last; b++) {
         int64_t i = b * BLOCK_LANES;
         FloatV mass = simd_load(meso->field[MESO_MASS] + i), drag[3], sum = none();
-        resist(meso, b, meso->work + MESO_ALONG_U, drag);
+        resist(meso, b, drag);
         for (int c = 0; c < 3; c++) {
             FloatV along = simd_load(meso->work[MESO_ALONG_U + c] + i), image = mass * along + drag[c];
             simd_store(meso->work[MESO_IMAGE_U + c] + i, image);
@@ -194,5 +241,6 @@ void SIMD_NAME(meso_viscous_turn)(Meso *meso, int64_t first, int64_t last, float
         for (int c = 0; c < 3; c++)
             simd_store(meso->work[MESO_ALONG_U + c] + i, simd_load(meso->work[MESO_LEFT_U + c] + i) / mass +
                                                              kept * simd_load(meso->work[MESO_ALONG_U + c] + i));
+        show(meso, i, meso->work + MESO_ALONG_U);
     }
 }

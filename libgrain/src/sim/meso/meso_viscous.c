@@ -30,6 +30,7 @@ static void pass_begin(Meso *meso, int64_t first, int64_t last)
 static void pass_hold(Meso *meso, int64_t first, int64_t last)
 {
     for (int64_t b = first; b < last; b++) meso_hold_at_walls(meso, b);
+    SIMD_CALL(meso_viscous_show)(meso, first, last);
 }
 
 static void pass_image(Meso *meso, int64_t first, int64_t last) { SIMD_CALL(meso_viscous_image)(meso, first, last); }

@@ -13,7 +13,7 @@ void meso_meet_walls(Meso *meso, int64_t number)
     blocks_meet_walls(&meso->blocks, number);
     Block *block = &meso->blocks.block[number];
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &block->contact[k];
+        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 v = {meso->field[MESO_U][i], meso->field[MESO_V][i], meso->field[MESO_W][i]};
         contact->approach = vec3_dot(vec3_sub(v, contact->speed), contact->normal);
@@ -34,7 +34,7 @@ void meso_count_pressed(Meso *meso)
     for (int64_t b = 0; b < blocks->block_count && meso->rigid->body_count > 0; b++) {
         const Block *block = &blocks->block[b];
         for (int k = 0; block->meets_body && k < block->contact_count; k++) {
-            const BlockContact *contact = &block->contact[k];
+            const BlockContact *contact = &blocks_contacts_of(blocks, b)[k];
             int32_t body = meso->rigid->objects[contact->object].body;
             if (body >= 0) meso->pressed[body] += presses(meso, b * BLOCK_LANES + contact->lane, contact);
         }
@@ -75,11 +75,11 @@ static Vec3 slow_down(const Meso *meso, int64_t i, const BlockContact *contact, 
 }
 
 // Friction takes what slides, as long as what presses the particle on allows.
-static Vec3 rub(const Meso *meso, BlockContact *contact, Vec3 v, float share)
+static Vec3 rub(BlockContact *contact, Vec3 v, float share)
 {
     Vec3 against = vec3_sub(v, contact->speed),
          along = vec3_add_scaled(against, contact->normal, -vec3_dot(against, contact->normal));
-    float most = meso->rigid->objects[contact->object].given.friction * contact->off - contact->slid;
+    float most = contact->friction * contact->off - contact->slid;
     float sliding = vec3_length(along), taken = fminf(sliding, fmaxf(most, 0.0f));
     contact->slid += taken;
     return taken > 0.0f ? vec3_add_scaled(v, along, -share * taken / sliding) : v;
@@ -100,7 +100,7 @@ static Vec3 stop(Meso *meso, int64_t i, BlockContact *contact, Vec3 v)
         meso->field[MESO_Z][i] -= gap * n.z;
         contact->distance -= gap;
     }
-    return rub(meso, contact, vec3_add_scaled(v, n, share * off), share);
+    return rub(contact, vec3_add_scaled(v, n, share * off), share);
 }
 
 // After the implicit solution: what the wall kept counts as pressure. Where it is a pull, the particle may go.
@@ -122,7 +122,7 @@ void meso_hold_at_walls(Meso *meso, int64_t number)
     Block *block = &meso->blocks.block[number];
     float *const *next = meso->work + MESO_NEXT_U;
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &block->contact[k];
+        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 before = {next[0][i], next[1][i], next[2][i]}, v = before;
         if (contact->holds)
@@ -135,12 +135,29 @@ void meso_hold_at_walls(Meso *meso, int64_t number)
     }
 }
 
+void meso_stick_to_walls(Meso *meso, int64_t number)
+{
+    Block *block = &meso->blocks.block[number];
+    BlockContact *contacts = blocks_contacts_of(&meso->blocks, number);
+    float *const *next = meso->work + MESO_NEXT_U;
+    for (int k = 0; k < block->contact_count; k++) {
+        BlockContact *contact = &contacts[k];
+        int64_t i = number * BLOCK_LANES + contact->lane;
+        if (!(contact->pull > 0.0f) || contact->distance > RIGID_STICK_RADII * meso->def.largest_radius) continue;
+        Vec3 before = {next[0][i], next[1][i], next[2][i]}, against = vec3_sub(before, contact->speed);
+        Vec3 held = rigid_stick(against, contact->normal, contact->friction, meso->rules.dt * contact->pull);
+        Vec3 change = vec3_scale(vec3_sub(held, against), share_of(meso, i, contact));
+        contact->push = vec3_add_scaled(contact->push, change, meso->field[MESO_MASS][i] / meso->rules.dt);
+        next[0][i] += change.x, next[1][i] += change.y, next[2][i] += change.z;
+    }
+}
+
 void meso_keep_at_walls(Meso *meso, int64_t number)
 {
     Block *block = &meso->blocks.block[number];
     float *const *left = meso->work + MESO_LEFT_U;
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &block->contact[k];
+        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 n = contact->normal;
         if (!contact->holds) continue;

@@ -8,6 +8,8 @@
 
 // Blocks along an axis, at most: what float32 positions can tell apart, and what a key has room for.
 #define MAX_BLOCKS (1 << 20)
+// Of a cell's place in its block.
+#define CELL_BITS 6
 
 // Blocks are numbered with x running fastest, counted from the lowest one. Around those
 // that are stored, which are one farther out than those that hold particles, one more stays empty: so nobody is taken for
@@ -25,13 +27,15 @@ typedef struct Bounds {
 
 static inline int32_t floor_div(int32_t node) { return node >= 0 ? node / MPM_BLOCK_SIDE : ~(~node / MPM_BLOCK_SIDE); }
 
-// The block that holds the first of the particle's nodes; 0 when it is nowhere.
-static inline int block_of(const Mpm *mpm, const MpmParticle *particle, int32_t block[3])
+// The block that holds the first of the particle's nodes; 0 when it is nowhere. *cell: that node's place in it.
+static inline int block_of(const Mpm *mpm, const MpmParticle *particle, int32_t block[3], uint32_t *cell)
 {
+    *cell = 0;
     for (int axis = 0; axis < 3; axis++) {
         float node = floorf(particle->position[axis] * mpm->inverse_cell - 0.5f);
         if (!(fabsf(node) < (float)MAX_BLOCKS)) return 0;
         block[axis] = floor_div((int32_t)node);
+        *cell |= ((uint32_t)(int32_t)node & (MPM_BLOCK_SIDE - 1)) << (2 * axis);
     }
     return 1;
 }
@@ -40,8 +44,9 @@ static Bounds bounds_of(const Mpm *mpm, int64_t begin, int64_t end)
 {
     Bounds b = {{MAX_BLOCKS, MAX_BLOCKS, MAX_BLOCKS}, {-MAX_BLOCKS, -MAX_BLOCKS, -MAX_BLOCKS}, -1};
     int32_t at[3];
+    uint32_t cell;
     for (int64_t i = begin; i < end; i++) {
-        if (!block_of(mpm, &mpm->particles[i], at)) {
+        if (!block_of(mpm, &mpm->particles[i], at, &cell)) {
             b.lost = i;
             continue;
         }
@@ -93,20 +98,43 @@ static inline uint64_t key_of(const Numbering *n, const int32_t block[3])
            (uint64_t)(block[0] - n->low[0]);
 }
 
+// By their blocks, and in a block by their cells.
 static GrainResult order_particles(Mpm *mpm, const Numbering *numbering)
 {
     PARALLEL_FOR(mpm->threads, i, mpm->count)
     {
         int32_t block[3] = {0};
-        block_of(mpm, &mpm->particles[i], block);
-        mpm->items[i] = (SortItem){key_of(numbering, block), (uint32_t)i, 0};
+        uint32_t cell;
+        block_of(mpm, &mpm->particles[i], block, &cell);
+        mpm->items[i] = (SortItem){key_of(numbering, block) << CELL_BITS | cell, (uint32_t)i, 0};
     }
-    TRY(sort_by_key(mpm->items, mpm->count, numbering->bits, &mpm->sort, mpm->threads));
+    TRY(sort_by_key(mpm->items, mpm->count, numbering->bits + CELL_BITS, &mpm->sort, mpm->threads));
     PARALLEL_FOR(mpm->threads, i, mpm->count) { mpm->particles_before[i] = mpm->particles[mpm->items[i].value]; }
     MpmParticle *sorted = mpm->particles_before;
     mpm->particles_before = mpm->particles;
     mpm->particles = sorted;
     return GRAIN_OK;
+}
+
+int32_t mpm_find_reach(const Mpm *mpm, MpmBlock *block)
+{
+    int32_t left = 0;
+    int has[3][3];
+    for (int axis = 0; axis < 3; axis++) {
+        float low = INFINITY, high = -INFINITY, start = (float)(block->corner[axis] - 1);
+        for (int32_t i = block->begin; i < block->end; i++) {
+            float at = mpm->particles[i].position[axis] * mpm->inverse_cell - start;
+            left |= !(at >= 0.5f && at < 6.5f);
+            low = at < low ? at : low, high = at > high ? at : high;
+        }
+        // Places from at - 0.5, rounded down, to two beyond: 0 is the block's before, 5 to 7 are those after.
+        has[axis][0] = !(low >= 1.5f);
+        has[axis][1] = 1;
+        has[axis][2] = !(high < 3.5f);
+    }
+    block->reach = 0;
+    for (int k = 0; k < MPM_AROUND; k++) block->reach |= (uint32_t)(has[0][k % 3] && has[1][k / 3 % 3] && has[2][k / 9]) << k;
+    return left;
 }
 
 // --- the list of blocks ---------------------------------------------------------------------------
@@ -160,13 +188,14 @@ static GrainResult grow_blocks(Mpm *mpm)
 {
     TRY(alloc_grow((void **)&mpm->blocks, &mpm->block_capacity, mpm->block_count, sizeof(MpmBlock)));
     TRY(alloc_grow((void **)&mpm->nodes, &mpm->node_capacity, mpm->block_count * MPM_BLOCK_NODES, sizeof(MpmMotion)));
-    TRY(alloc_grow((void **)&mpm->boards, &mpm->board_capacity, mpm->filled_count * MPM_BOARD_NODES, sizeof(MpmNode)));
+    TRY(alloc_grow((void **)&mpm->boards, &mpm->board_capacity, mpm->filled_count * MPM_BOARD_STRIDE, sizeof(MpmNode)));
     TRY(alloc_grow((void **)&mpm->filled, &mpm->filled_capacity, mpm->filled_count, sizeof(int32_t)));
     TRY(alloc_grow((void **)&mpm->saved_blocks, &mpm->saved_capacity, mpm->filled_count,
                    MPM_FILLED_INTS * sizeof(int32_t)));
-    TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity,
-                   (mpm->block_count + mpm->filled_count) * mpm->rigid->body_count, sizeof(MpmImpulse)));
+    TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity, mpm->filled_count * mpm->rigid->body_count,
+                   sizeof(MpmImpulse)));
     TRY(mpm_grow_sleep(mpm));
+    if (mpm->has_meshes) TRY(alloc_grow((void **)&mpm->walls, &mpm->wall_capacity, mpm->count, sizeof(MpmWall)));
     return alloc_grow((void **)&mpm->left, &mpm->left_capacity, mpm->filled_count, sizeof(int32_t));
 }
 
@@ -203,20 +232,25 @@ static GrainResult make_blocks(Mpm *mpm, const Numbering *n, const uint64_t *fil
     return mpm_make_sheets(mpm);
 }
 
+static int is_first_in_block(const Mpm *mpm, int64_t i)
+{
+    return i == 0 || mpm->items[i].key >> CELL_BITS != mpm->items[i - 1].key >> CELL_BITS;
+}
+
 GrainResult mpm_sort(Mpm *mpm)
 {
     Numbering numbering;
     TRY(number_blocks(mpm, &numbering));
     TRY(order_particles(mpm, &numbering));
     int64_t count = 0;
-    for (int64_t i = 0; i < mpm->count; i++) count += i == 0 || mpm->items[i].key != mpm->items[i - 1].key;
+    for (int64_t i = 0; i < mpm->count; i++) count += is_first_in_block(mpm, i);
     uint64_t *filled = ALLOC(uint64_t, count);
     int32_t *starts = ALLOC(int32_t, count);
     GrainResult result = filled && starts ? GRAIN_OK : GRAIN_ERROR_MEMORY;
     int64_t next = 0;
     for (int64_t i = 0; result == GRAIN_OK && i < mpm->count; i++) {
-        if (i > 0 && mpm->items[i].key == mpm->items[i - 1].key) continue;
-        filled[next] = mpm->items[i].key;
+        if (!is_first_in_block(mpm, i)) continue;
+        filled[next] = mpm->items[i].key >> CELL_BITS;
         starts[next++] = (int32_t)i;
     }
     if (result == GRAIN_OK) result = make_blocks(mpm, &numbering, filled, starts, count);
@@ -271,7 +305,7 @@ GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
 void mpm_free_blocks(Mpm *mpm)
 {
     void *arrays[] = {mpm->blocks, mpm->filled, mpm->keys, mpm->boards, mpm->nodes, mpm->sheets, mpm->left,
-                      mpm->saved_blocks, mpm->impulses, mpm->rest, mpm->is_active};
+                      mpm->saved_blocks, mpm->impulses, mpm->rest, mpm->is_active, mpm->walls};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     sort_scratch_free(&mpm->sort);
 }

@@ -79,10 +79,16 @@ GrainResult mpm_change(void *state, const SimChange *change)
     return GRAIN_OK;
 }
 
-GrainResult mpm_steer(void *state, Vec3 gravity, const uint8_t *wake)
+GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake)
 {
     Mpm *mpm = state;
-    mpm->def.gravity = mpm->rigid->def.gravity = gravity;
+    mpm->def.gravity = mpm->rigid->def.gravity = now->gravity;
+    TRY(mpm_choose_materials(mpm, now));
+    mpm->step_limit = fminf(mpm->step_limit, mpm->longest_step);
+    if (grips) {
+        rigid_steer(mpm->rigid, grips);
+        mpm->must_sort = 1; // what nodes see of colliders is found with the blocks
+    }
     for (int64_t i = 0; wake && i < mpm->count; i++) {
         MpmParticle *p = &mpm->particles[i];
         if (!wake[p->id] || !isinf(p->still)) continue;

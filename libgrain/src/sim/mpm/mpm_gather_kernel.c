@@ -3,14 +3,11 @@
 #include "sim/mpm/mpm_law_sand.h"
 #include "sim/mpm/mpm_law_snow.h"
 #include "sim/mpm/mpm_spline.h"
+#include "sim/rigid/rigid_view.h"
 
 // Particles of one batch: whole vectors on every instruction set.
 #define BATCH 32
 #define RECORDS 5
-// A particle flies alone where less than the first part of the bulk's mass is around it, and is part of the bulk from the
-// second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
-#define ALONE 0.06f
-#define NOT_ALONE 0.18f
 // More than this part of the density at rest is a crowd (even packings differ by some hundredths), and per second this
 // much of it turns into pressure.
 #define CROWDED 1.03f
@@ -24,8 +21,9 @@
 typedef struct Batch {
     float gradient[9][BATCH]; // of velocity, 1/s: [3 * column + row]
     float stretch[6][BATCH], plastic[BATCH];
-    float crowd[BATCH]; // density around the particle, over that at rest
-    float bulk[BATCH];  // the same, with what a surface takes away made good
+    float mass[BATCH];  // around the particle, on its nodes, kg
+    float slope[BATCH]; // of it, squared, in masses a cell
+    float pulled[BATCH]; // MpmParticle.pulled, squared until the stress is found
     float shear[BATCH], lame[BATCH], damping[BATCH], number[MPM_LAW_NUMBERS][BATCH];
     float kind[MPM_LAW_COUNT][BATCH]; // 1 where the particle is of that law
     int has_kind[MPM_LAW_COUNT];
@@ -34,55 +32,87 @@ typedef struct Batch {
     float last_stretch[2][BATCH];
 } Batch;
 
-// Sums over the nodes around two particles, the first one's in the lower half, the second one's in the upper: of the nodes'
-// motion, and along each axis of the motion times the node's number.
+// Sums over the nodes around a particle of the nodes' motion, and along each axis of the motion times the node's number.
 typedef struct Sums {
-    Float8 all, column[3];
+    Float4 all, column[3];
 } Sums;
 
-SIMD_INLINE Float8 pair_of(Float4 a, Float4 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7); }
-
-SIMD_INLINE Float4 half_of(Float8 v, int half)
+SIMD_INLINE Sums sum_nodes(const Spline *s, const Float4 *nodes)
 {
-    return half ? __builtin_shufflevector(v, v, 4, 5, 6, 7) : __builtin_shufflevector(v, v, 0, 1, 2, 3);
-}
-
-SIMD_INLINE Sums sum_nodes(const Spline *a, const Spline *b, const Float4 *nodes)
-{
-    Sums s = {{0}};
-    Float8 along_x[3], along_y[3], along_z[3];
-    for (int i = 0; i < 3; i++) {
-        along_x[i] = pair_of(set4(a->weight[i][0]), set4(b->weight[i][0]));
-        along_y[i] = pair_of(set4(a->weight[i][1]), set4(b->weight[i][1]));
-        along_z[i] = pair_of(set4(a->weight[i][2]), set4(b->weight[i][2]));
-    }
+    Row all = ROW_ZERO, along_y = ROW_ZERO, along_z = ROW_ZERO, along_x = spline_row(s);
     for (int k = 0; k < 3; k++) {
-        Float8 row[3];
-        for (int j = 0; j < 3; j++) {
-            int offset = (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
-            const Float4 *in_a = nodes + a->first + offset, *in_b = nodes + b->first + offset;
-            Float8 first = pair_of(in_a[0], in_b[0]) * along_x[0], second = pair_of(in_a[1], in_b[1]) * along_x[1],
-                   third = pair_of(in_a[2], in_b[2]) * along_x[2], ahead = second + third,
-                   weight = along_z[k] * along_y[j];
-            row[j] = (first + ahead) * weight;
-            s.column[0] += (ahead + third) * weight;
-        }
-        Float8 ahead = row[1] + row[2], layer = row[0] + ahead;
-        s.column[1] += ahead + row[2];
-        s.all += layer;
-        if (k > 0) s.column[2] += layer;
-        if (k > 1) s.column[2] += layer;
+        Row row[3];
+        for (int j = 0; j < 3; j++)
+            row[j] = row_scale(row_load(nodes + s->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE), s->weight[j][1]);
+        Row ahead = row_add(row[1], row[2]), layer = row_scale(row_add(row[0], ahead), s->weight[k][2]);
+        along_y = row_add(along_y, row_scale(row_add(ahead, row[2]), s->weight[k][2]));
+        all = row_add(all, layer);
+        if (k > 0) along_z = row_add(along_z, layer);
+        if (k > 1) along_z = row_add(along_z, layer);
     }
-    return s;
+    all = row_multiply(all, along_x);
+    Float4 third = row_node(all, 2), ahead = row_node(all, 1) + third;
+    return (Sums){row_node(all, 0) + ahead,
+                  {ahead + third, row_sum(row_multiply(along_y, along_x)), row_sum(row_multiply(along_z, along_x))}};
 }
 
-// How far it moves with the nodes, from the mass that it sees around it; for the rest it flies alone.
-SIMD_INLINE float share_of(float mass, const MpmStep *step)
+// Rows of nodes around one particle, as far apart as on a board.
+#define PATCH_NODES ((2 * MPM_BOARD_SIDE + 2) * MPM_BOARD_SIDE + 4)
+
+// Of a velocity at a thin wall: what the wall leaves of it, as nodes are held (mpm_colliders.c).
+SIMD_INLINE Float4 held_by(Float4 velocity, const MpmWall *wall, float seconds)
 {
-    if (mass >= NOT_ALONE * step->full_mass) return 1.0f;
-    float t = mass / step->full_mass * (1.0f / (NOT_ALONE - ALONE)) - ALONE / (NOT_ALONE - ALONE);
-    t = t > 0.0f ? t : 0.0f;
-    return t * t * (3.0f - 2.0f * t);
+    Vec3 normal = {wall->normal[0], wall->normal[1], wall->normal[2]}, speed = {wall->speed[0], wall->speed[1], wall->speed[2]};
+    Vec3 against = vec3_sub(vec3(velocity[0], velocity[1], velocity[2]), speed);
+    float into = vec3_dot(against, normal);
+    if (into < 0.0f) {
+        Vec3 along = vec3_add_scaled(against, normal, -into);
+        float fast = __builtin_sqrtf(vec3_dot(along, along)), held = -into * wall->friction;
+        against = vec3_scale(along, fast > held ? 1.0f - held / fast : 0.0f);
+    }
+    if (wall->pull > 0.0f) against = rigid_stick(against, normal, wall->friction, seconds * wall->pull);
+    return (Float4){against.x + speed.x, against.y + speed.y, against.z + speed.z, 0.0f};
+}
+
+// The nodes around a particle, those that are barred as the particle alone, held by the wall, would have moved them. As
+// heavy as the others on the mean: a wall is no surface that sand could be loose at.
+SIMD_INLINE void patch_nodes(const MpmParticle *particle, const Spline *s, const MpmStep *step, MpmWall *wall,
+                             const Float4 *nodes, Float4 patch[PATCH_NODES])
+{
+    float push = -4.0f * particle->volume * step->inverse_cell * step->seconds / particle->mass, seen = 0.0f, mass = 0.0f;
+    Float4 velocity = {particle->velocity[0] + step->fall[0], particle->velocity[1] + step->fall[1],
+                       particle->velocity[2] + step->fall[2], 0.0f}, column[3], taken = set4(0.0f);
+    for (int axis = 0; axis < 3; axis++) column[axis] = spline_column(particle, axis, 1.0f / step->inverse_cell, push);
+    for (int i = 0; i < 36; i++) { // rows of four
+        int x = i % 4, y = i / 4 % 3, z = i / 12, place = (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x;
+        patch[place] = nodes[s->first + place];
+        if (x == 3 || wall->barred >> (9 * z + 3 * y + x) & 1) continue;
+        float weight = s->weight[x][0] * s->weight[y][1] * s->weight[z][2];
+        seen += weight, mass += weight * patch[place][3];
+    }
+    for (int i = 0; i < 27; i++) {
+        int x = i % 3, y = i / 3 % 3, z = i / 9;
+        if (!(wall->barred >> i & 1)) continue;
+        Float4 own = velocity + column[0] * set4((float)x - s->from[0]) + column[1] * set4((float)y - s->from[1]) +
+                     column[2] * set4((float)z - s->from[2]);
+        Float4 held = held_by(own, wall, step->seconds);
+        taken += (own - held) * set4(s->weight[x][0] * s->weight[y][1] * s->weight[z][2] * particle->mass);
+        held[3] = seen > 0.0f ? mass / seen : 0.0f;
+        patch[(z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x] = held;
+    }
+    for (int axis = 0; axis < 3; axis++) wall->taken[axis] = taken[axis];
+}
+
+// The same sums where a wall may be.
+SIMD_INLINE Sums sum_beside(const MpmParticle *particle, Spline *s, const MpmStep *step, MpmWall *wall,
+                            const Float4 *nodes)
+{
+    if (!wall || !wall->barred) return sum_nodes(s, nodes);
+    Float4 patch[PATCH_NODES];
+    patch_nodes(particle, s, step, wall, nodes, patch);
+    Spline moved = *s;
+    moved.first = 0;
+    return sum_nodes(&moved, patch);
 }
 
 // Velocity of the particle from its sums, and the velocity's gradient; moves it.
@@ -90,23 +120,23 @@ SIMD_INLINE void move_particle(MpmParticle *particle, const Spline *s, Float4 su
                                const MpmStep *step, int is_loose, Batch *batch, int lane)
 {
     float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways are in cells
-    float shared = is_loose ? share_of(sum[3], step) : 1.0f, squared = 0.0f;
-    batch->crowd[lane] = sum[3] / step->full_mass;
+    float shared = is_loose ? mpm_share_of(sum[3], step->full_mass) : 1.0f, squared = 0.0f;
+    batch->mass[lane] = sum[3];
     for (int axis = 0; axis < 3; axis++) {
         float alone = particle->velocity[axis] + step->fall[axis];
         particle->velocity[axis] = shared * sum[axis] + (1.0f - shared) * alone;
         particle->position[axis] += step->seconds * particle->velocity[axis];
         squared += particle->velocity[axis] * particle->velocity[axis];
     }
-    particle->pulled = __builtin_sqrtf(squared);
-    float slope = 0.0f; // of the mass, squared, in masses a cell
+    batch->pulled[lane] = squared;
+    float slope = 0.0f;
     for (int c = 0; c < 3; c++) {
         Float4 about = column[c] - sum * set4(s->from[c]);
         slope += 16.0f * about[3] * about[3];
         about *= set4(scale * shared);
         for (int r = 0; r < 3; r++) batch->gradient[3 * c + r][lane] = about[r];
     }
-    batch->bulk[lane] = batch->crowd[lane] + LOOSE_SLOPE_CELLS * __builtin_sqrtf(slope) / step->full_mass;
+    batch->slope[lane] = slope;
 }
 
 SIMD_INLINE void load_state(const MpmParticle *particle, Batch *batch, int lane)
@@ -208,6 +238,7 @@ SIMD_INLINE void stretch_on(const Batch *batch, int lane, FloatV seconds, FloatV
     }
 }
 
+// crowd: density around the particle, over that at rest; bulk: the same, with what a surface takes away made good.
 // Where more particles have gathered than their stretches tell of, which is the drift of a long flow, press them apart: by
 // how much the logarithm of their volume sinks. Where there are too few, it rises.
 SIMD_INLINE FloatV squeeze_of(FloatV crowd, FloatV bulk, FloatV squared_volume, FloatV seconds)
@@ -243,9 +274,9 @@ SIMD_INLINE void store_records(Batch *batch, int lane, const MpmState *state)
     for (int i = 0; i < 2; i++) simd_store(batch->last_stretch[i] + lane, stretch[4 + i]);
 }
 
-static void find_stress(Batch *batch, float step_seconds, int lanes)
+static void find_stress(Batch *batch, const MpmStep *step, int lanes)
 {
-    FloatV seconds = simd_set1(step_seconds);
+    FloatV seconds = simd_set1(step->seconds), full_mass = simd_set1(step->full_mass);
     for (int lane = 0; lane < lanes; lane += SIMD_LANES) {
         MpmState state = {.plastic = simd_load(batch->plastic + lane)};
         stretch_on(batch, lane, seconds, state.stretch);
@@ -253,10 +284,13 @@ static void find_stress(Batch *batch, float step_seconds, int lanes)
                           simd_load(batch->damping + lane), {{0}}};
         for (int i = 0; i < MPM_LAW_NUMBERS; i++) m.number[i] = simd_load(batch->number[i] + lane);
         FloatV squared_volume = simd_max(symmetric_determinant(state.stretch), simd_set1(0.0f));
-        FloatV squeeze = squeeze_of(simd_load(batch->crowd + lane), simd_load(batch->bulk + lane), squared_volume, seconds);
+        FloatV crowd = simd_load(batch->mass + lane) / full_mass;
+        FloatV bulk = crowd + LOOSE_SLOPE_CELLS * simd_sqrt(simd_load(batch->slope + lane)) / full_mass;
+        FloatV squeeze = squeeze_of(crowd, bulk, squared_volume, seconds);
         apply_laws(batch, lane, &m, squeeze, seconds, &state);
         add_damping(batch, lane, simd_select(state.flows, simd_set1(0.0f), m.damping), state.stress);
         store_records(batch, lane, &state);
+        simd_store(batch->pulled + lane, simd_sqrt(simd_load(batch->pulled + lane)));
     }
 }
 
@@ -267,32 +301,28 @@ SIMD_INLINE void store_state(MpmParticle *particle, const Batch *batch, int lane
     *(Float4 *)(void *)particle->shear_stress = record[3 * BATCH];
     *(Float4 *)(void *)particle->stretch = record[4 * BATCH];
     for (int i = 0; i < 2; i++) particle->stretch[4 + i] = batch->last_stretch[i][lane];
+    particle->pulled = batch->pulled[lane];
 }
 
-// The last of an odd number comes alone: both are the same one.
-SIMD_INLINE void gather_pair(MpmParticle *particles, int lane, int other, const int32_t corner[4], const Float4 *nodes,
-                             const MpmStep *step, Batch *batch)
+SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corner[4], const Float4 *nodes, MpmWall *wall,
+                            const MpmStep *step, Batch *batch)
 {
     const MpmMaterials *materials = step->materials;
-    Spline spline[2] = {spline_at(&particles[lane], corner, step->inverse_cell),
-                        spline_at(&particles[other], corner, step->inverse_cell)};
-    Sums sums = sum_nodes(&spline[0], &spline[1], nodes);
-    for (int half = 0; half < 1 + (other > lane); half++) {
-        MpmParticle *particle = &particles[lane + half];
-        const MpmMaterial *material = &materials->of[particle->material];
-        Float4 column[3];
-        for (int c = 0; c < 3; c++) column[c] = half_of(sums.column[c], half);
-        int is_loose = material->is_loose && particle->moisture == 0.0f;
-        move_particle(particle, &spline[half], half_of(sums.all, half), column, step, is_loose, batch, lane + half);
-        load_state(particle, batch, lane + half);
-        if (materials->count > 1) load_material(material, batch, lane + half);
-        if (step->is_damp && material->kind == MPM_SAND)
-            batch->number[1][lane + half] = material->number[1] + particle->moisture * material->wet_tip;
-    }
+    const MpmMaterial *material = &materials->of[particle->material];
+    Spline spline = spline_at(particle, corner, step->inverse_cell);
+    Sums sums = sum_beside(particle, &spline, step, wall, nodes);
+    int is_loose = material->is_loose && particle->moisture == 0.0f;
+    if (wall && wall->barred && is_loose) // what flies alone meets the wall as a particle
+        for (int axis = 0; axis < 3; axis++) wall->taken[axis] *= mpm_share_of(sums.all[3], step->full_mass);
+    move_particle(particle, &spline, sums.all, sums.column, step, is_loose, batch, lane);
+    load_state(particle, batch, lane);
+    if (materials->count > 1) load_material(material, batch, lane);
+    if (step->is_damp && material->kind == MPM_SAND)
+        batch->number[1][lane] = material->number[1] + particle->moisture * material->wet_tip;
 }
 
 void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board,
-                           const MpmStep *step)
+                           MpmWall *walls, const MpmStep *step)
 {
     const Float4 *nodes = (const Float4 *)board;
     const MpmMaterials *materials = step->materials;
@@ -302,23 +332,23 @@ void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t 
     for (int64_t begin = 0; begin < count; begin += BATCH) {
         int lanes = count - begin < BATCH ? (int)(count - begin) : BATCH;
         if (materials->count > 1) memset(batch.has_kind, 0, sizeof batch.has_kind);
-        for (int lane = 0; lane < lanes; lane += 2)
-            gather_pair(particles + begin, lane, lane + 1 < lanes ? lane + 1 : lane, corner, nodes, step, &batch);
-        find_stress(&batch, step->seconds, (lanes + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES);
+        for (int lane = 0; lane < lanes; lane++)
+            gather_one(&particles[begin + lane], lane, corner, nodes, walls ? &walls[begin + lane] : NULL, step, &batch);
+        find_stress(&batch, step, (lanes + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES);
         for (int lane = 0; lane < lanes; lane++) store_state(&particles[begin + lane], &batch, lane);
     }
 }
 
 float SIMD_NAME(mpm_stronger_pull)(const MpmParticle *particles, int64_t count, const int32_t corner[4],
-                                   const MpmMotion *board, const MpmStep *step)
+                                   const MpmMotion *board, MpmWall *walls, const MpmStep *step)
 {
     const Float4 *nodes = (const Float4 *)board;
     float most = 0.0f;
     for (int64_t i = 0; i < count; i++) {
         const MpmParticle *particle = &particles[i];
         Spline s = spline_at(particle, corner, step->inverse_cell);
-        Float4 sum = half_of(sum_nodes(&s, &s, nodes).all, 0);
-        float shared = step->materials->of[particle->material].is_loose ? share_of(sum[3], step) : 1.0f, squared = 0.0f;
+        Float4 sum = sum_beside(particle, &s, step, walls ? &walls[i] : NULL, nodes).all;
+        float shared = step->materials->of[particle->material].is_loose ? mpm_share_of(sum[3], step->full_mass) : 1.0f, squared = 0.0f;
         for (int axis = 0; axis < 3; axis++) {
             float speed = shared * sum[axis] + (1.0f - shared) * step->fall[axis];
             squared += speed * speed;

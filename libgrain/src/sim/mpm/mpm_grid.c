@@ -6,6 +6,9 @@
 // Lighter nodes than this part of a full one carry nothing: a quotient of two rounding errors.
 #define LEAST_MASS 1e-7f
 
+// An MpmNode.
+typedef float Sum __attribute__((vector_size(16)));
+
 // Where a block's nodes and the board of the block at `offset` (-1, 0, 1) from it overlap along one axis: `count` of
 // them, from this node and that place on the board.
 typedef struct Overlap {
@@ -20,42 +23,42 @@ static Overlap overlap_of(int offset)
     return (Overlap){0, 1, 4};
 }
 
-static void add_board(MpmNode *nodes, const MpmNode *board, Overlap x, Overlap y, Overlap z)
+static void add_board(Sum *nodes, const Sum *board, Overlap x, Overlap y, Overlap z)
 {
     for (int k = 0; k < z.count; k++)
         for (int j = 0; j < y.count; j++) {
-            MpmNode *to = nodes + ((z.node + k) * MPM_BLOCK_SIDE + y.node + j) * MPM_BLOCK_SIDE + x.node;
-            const MpmNode *from = board + ((z.place + k) * MPM_BOARD_SIDE + y.place + j) * MPM_BOARD_SIDE + x.place;
-            for (int i = 0; i < x.count; i++) {
-                for (int c = 0; c < 3; c++) to[i].momentum[c] += from[i].momentum[c], to[i].force[c] += from[i].force[c];
-                to[i].mass += from[i].mass;
-            }
+            Sum *to = nodes + ((z.node + k) * MPM_BLOCK_SIDE + y.node + j) * MPM_BLOCK_SIDE + x.node;
+            const Sum *from = board + ((z.place + k) * MPM_BOARD_SIDE + y.place + j) * MPM_BOARD_SIDE + x.place;
+            to[0] += from[0];
+            if (x.count == 1) continue;
+            to[1] += from[1], to[2] += from[2];
+            if (x.count == 4) to[3] += from[3];
         }
 }
 
 void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
 {
     const MpmBlock *block = &mpm->blocks[number];
-    MpmNode sums[MPM_BLOCK_NODES];
+    Sum sums[MPM_BLOCK_NODES];
     memset(sums, 0, sizeof sums);
     for (int k = 0; k < MPM_AROUND; k++) {
         if (block->around[k] < 0) continue;
         int32_t board = mpm->blocks[block->around[k]].board;
         if (board < 0) continue;
-        add_board(sums, mpm->boards + (int64_t)board * MPM_BOARD_NODES, overlap_of(k % 3 - 1),
+        add_board(sums, (const Sum *)(mpm->boards + (int64_t)board * MPM_BOARD_STRIDE), overlap_of(k % 3 - 1),
                   overlap_of(k / 3 % 3 - 1), overlap_of(k / 9 - 1));
     }
     MpmMotion *nodes = mpm->nodes + number * MPM_BLOCK_NODES;
     Vec3 g = vec3_scale(mpm->def.gravity, seconds);
     float least = LEAST_MASS * mpm->full_mass;
     for (int i = 0; i < MPM_BLOCK_NODES; i++) {
-        float mass = sums[i].mass;
+        float mass = sums[i][3];
         nodes[i] = (MpmMotion){{0}};
         if (mass <= least) continue;
         nodes[i].mass = mass;
-        for (int c = 0; c < 3; c++)
-            nodes[i].velocity[c] = (sums[i].momentum[c] + seconds * sums[i].force[c]) / mass;
-        nodes[i].velocity[0] += g.x, nodes[i].velocity[1] += g.y, nodes[i].velocity[2] += g.z;
+        nodes[i].velocity[0] = sums[i][0] / mass + g.x;
+        nodes[i].velocity[1] = sums[i][1] / mass + g.y;
+        nodes[i].velocity[2] = sums[i][2] / mass + g.z;
     }
-    mpm_collide_nodes(mpm, block, nodes, mpm->impulses + number * mpm->rigid->body_count);
+    mpm_collide_nodes(mpm, block, seconds, nodes);
 }

@@ -1,42 +1,61 @@
 #include "sim/mpm/mpm_spline.h"
 
-// The particle's velocity gradient along one axis, over a cell, as momentum; and the push of its stress.
-SIMD_INLINE Float8 column_of(const MpmParticle *p, int axis, float mass_cell, float push)
+// What the particles of one cell bring to their nodes: nine rows, [3 * z + y].
+typedef struct Brought {
+    Row row[9];
+    int first; // place of the first node on the board
+} Brought;
+
+SIMD_INLINE void put_down(const Brought *brought, Float4 *nodes)
 {
-    static const int xy = 0, xz = 1, yz = 2;
-    const float *g = p->column[axis].gradient, *s = p->shear_stress;
-    Float8 column = {g[0] * mass_cell, g[1] * mass_cell, g[2] * mass_cell, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-    column[4] = push * (axis == 0 ? p->column[0].stress : axis == 1 ? s[xy] : s[xz]);
-    column[5] = push * (axis == 0 ? s[xy] : axis == 1 ? p->column[1].stress : s[yz]);
-    column[6] = push * (axis == 0 ? s[xz] : axis == 1 ? s[yz] : p->column[2].stress);
-    return column;
+    for (int k = 0; k < 3; k++)
+        for (int j = 0; j < 3; j++) {
+            Float4 *to = nodes + brought->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
+            row_store(to, row_add(row_load(to), brought->row[3 * k + j]));
+        }
 }
 
-// Momentum and mass of the particles, and what their stress pushes, to the nodes.
-void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
-                            MpmNode *board)
+// 1 for the nodes of a row that are not barred.
+SIMD_INLINE Row free_nodes(uint32_t barred)
 {
-    Float8 *nodes = (Float8 *)board;
+    return row_along((Float4){barred & 1 ? 0.0f : 1.0f, barred & 2 ? 0.0f : 1.0f, barred & 4 ? 0.0f : 1.0f, 0.0f});
+}
+
+// Momentum and mass of the particles, and what their stress pushes within the step, to the nodes. Those of one cell stand
+// together mostly (mpm_blocks.c): what they bring is summed before it is put down.
+void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
+                            float seconds, const MpmWall *walls, MpmNode *board)
+{
+    Float4 *nodes = (Float4 *)board;
     float cell = 1.0f / inverse_cell;
-    for (int i = 0; i < MPM_BOARD_NODES; i++) nodes[i] = set8(0.0f);
+    Brought brought = {.first = -1};
+    memset(board, 0, MPM_BOARD_STRIDE * sizeof *board);
     for (int64_t p = 0; p < count; p++) {
         const MpmParticle *particle = &particles[p];
         Spline s = spline_at(particle, corner, inverse_cell);
+        if (s.first != brought.first) {
+            if (p > 0) put_down(&brought, nodes);
+            for (int i = 0; i < 9; i++) brought.row[i] = ROW_ZERO;
+            brought.first = s.first;
+        }
         // The spline's inertia is cell^2 / 4: the gradient of its weights is 4 / cell^2 * weight * way.
-        float push = -4.0f * particle->volume * inverse_cell, mass = particle->mass;
-        Float8 column[3], along_x[3];
-        for (int axis = 0; axis < 3; axis++) column[axis] = column_of(particle, axis, mass * cell, push);
-        Float8 momentum = {particle->velocity[0] * mass, particle->velocity[1] * mass, particle->velocity[2] * mass, mass,
-                           0.0f, 0.0f, 0.0f, 0.0f};
-        for (int i = 0; i < 3; i++) along_x[i] = column[0] * set8((float)i - s.from[0]);
+        float push = -4.0f * particle->volume * inverse_cell * seconds, mass = particle->mass;
+        Float4 momentum = *(const Float4 *)(const void *)particle->velocity * set4(mass);
+        momentum[3] = mass;
+        Row along_x = spline_row(&s), way_x = row_along((Float4){0.0f, 1.0f, 2.0f, 0.0f} - set4(s.from[0]));
+        Row column[3], shift_y[3];
+        for (int axis = 0; axis < 3; axis++) column[axis] = row_of(spline_column(particle, axis, mass * cell, push));
+        Row start = row_multiply(row_add(row_of(momentum), row_multiply(column[0], way_x)), along_x);
+        column[1] = row_multiply(column[1], along_x), column[2] = row_multiply(column[2], along_x);
+        for (int j = 0; j < 3; j++) shift_y[j] = row_scale(column[1], (float)j - s.from[1]);
         for (int k = 0; k < 3; k++) {
-            Float8 layer = momentum + column[2] * set8((float)k - s.from[2]);
+            Row layer = row_add(start, row_scale(column[2], (float)k - s.from[2]));
             for (int j = 0; j < 3; j++) {
-                Float8 row = layer + column[1] * set8((float)j - s.from[1]);
-                float weight = s.weight[k][2] * s.weight[j][1];
-                Float8 *node = nodes + s.first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
-                for (int i = 0; i < 3; i++) node[i] += (row + along_x[i]) * set8(weight * s.weight[i][0]);
+                Row more = row_scale(row_add(layer, shift_y[j]), s.weight[k][2] * s.weight[j][1]);
+                if (walls && walls[p].barred) more = row_multiply(more, free_nodes(walls[p].barred >> (9 * k + 3 * j)));
+                brought.row[3 * k + j] = row_add(brought.row[3 * k + j], more);
             }
         }
     }
+    if (count > 0) put_down(&brought, nodes);
 }

@@ -5,22 +5,30 @@
 //     awake | watching | asleep ...      a block that sleeps beside one that is awake watches: its nodes are computed, and
 //                                        how fast its particles would go is looked at, but they do not
 //
-// All of it follows from MpmParticle.still, so checkpoints need nothing else.
+// All of it follows from MpmParticle.still, and whose turn it is to watch from a counter, so checkpoints need nothing else.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "sim/mpm/mpm.h"
 
 #include <math.h>
+#include <string.h>
 
 // s: so long it must be slow, and slow is this part of the speed of a fall by a cell: it then moves by some hundredths of a
-// cell before it sleeps.
+// cell before it sleeps. Or that of a fall for so many steps: grains at a surface come apart and bear again in turn.
 #define SLEEP_SECONDS 0.25f
 #define SLOW 0.01f
+#define SLOW_STEPS 2.0f
 // A sleeper wakes when a step would pull it faster than when it fell asleep by this part of a free fall, or by what is slow.
 #define WAKING_FALL 0.3f
+// Sleepers watch in every so many steps: sound does not cross a block of four cells meanwhile, nor does waking lag behind it.
+#define WATCH_STEPS 4
 
-float mpm_slow_speed(const Mpm *mpm) { return SLOW * sqrtf(vec3_length(mpm->def.gravity) * mpm->cell); }
+float mpm_slow_speed(const Mpm *mpm, float seconds)
+{
+    float gravity = vec3_length(mpm->def.gravity);
+    return fmaxf(SLOW * sqrtf(gravity * mpm->cell), SLOW_STEPS * gravity * seconds);
+}
 
 GrainResult mpm_grow_sleep(Mpm *mpm)
 {
@@ -46,35 +54,44 @@ void mpm_find_sleepers(Mpm *mpm)
 {
     PARALLEL_FOR(mpm->threads, i, mpm->filled_count)
     {
-        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         int asleep = 0;
         for (int32_t p = block->begin; p < block->end; p++) asleep += isinf(mpm->particles[p].still) != 0;
         int all = asleep == block->end - block->begin;
+        mpm_find_reach(mpm, block);
         mpm->rest[i] = (MpmRest){.is_asleep = (uint8_t)all};
         if (asleep > 0 && !all) wake_particles(mpm->particles, block->begin, block->end); // somebody has come in
     }
 }
 
-// Boards of those around: does one of them fit?
-static int has_around(const Mpm *mpm, const MpmBlock *block, int may_watch)
+// Blocks whose nodes its particles reach.
+static void mark_reached(Mpm *mpm, const MpmBlock *block)
+{
+    for (int k = 0; k < MPM_AROUND; k++)
+        if (block->reach >> k & 1) mpm->is_active[block->around[k]] = 1;
+}
+
+static int is_beside_awake(const Mpm *mpm, const MpmBlock *block)
 {
     for (int k = 0; k < MPM_AROUND; k++) {
-        if (block->around[k] < 0) continue;
         int32_t board = mpm->blocks[block->around[k]].board;
-        if (board < 0) continue;
-        if (!mpm->rest[board].is_asleep || (may_watch && mpm->rest[board].is_watching)) return 1;
+        if (board >= 0 && !mpm->rest[board].is_asleep) return 1;
     }
     return 0;
 }
 
+// One thread is enough: it takes little time for each block.
 void mpm_find_watchers(Mpm *mpm)
 {
-    PARALLEL_FOR(mpm->threads, i, mpm->filled_count)
-    {
+    memset(mpm->is_active, 0, (size_t)mpm->block_count);
+    mpm->watch_turn = (mpm->watch_turn + 1) % WATCH_STEPS;
+    for (int64_t i = 0; i < mpm->filled_count; i++) {
+        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest *rest = &mpm->rest[i];
-        rest->is_watching = rest->is_asleep && has_around(mpm, &mpm->blocks[mpm->filled[i]], 0);
+        rest->is_watching = rest->is_asleep && mpm->watch_turn == 0 &&
+                            (is_beside_awake(mpm, block) || mpm_is_near_moving(mpm, block));
+        if (!rest->is_asleep || rest->is_watching) mark_reached(mpm, block);
     }
-    PARALLEL_FOR(mpm->threads, b, mpm->block_count) { mpm->is_active[b] = (uint8_t)has_around(mpm, &mpm->blocks[b], 1); }
 }
 
 void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now)
@@ -97,14 +114,15 @@ void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now)
             for (int c = 0; c < 3; c++) p->column[c].gradient[axis] = 0.0f;
         }
     }
-    mpm->rest[filled] = (MpmRest){.is_asleep = 1};
+    mpm->rest[filled] = (MpmRest){.is_asleep = 1, .is_split = mpm->rest[filled].is_split};
 }
 
 void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmStep *now)
 {
     const MpmBlock *block = &mpm->blocks[mpm->filled[filled]];
     float free_fall = vec3_length(vec3(now->fall[0], now->fall[1], now->fall[2]));
-    float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner, board, now);
+    MpmWall *walls = mpm->rest[filled].is_split ? mpm->walls + block->begin : NULL;
+    float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner, board, walls, now);
     if (more < fminf(WAKING_FALL * free_fall, now->slow) && !mpm_is_near_moving(mpm, block)) return;
     wake_particles(mpm->particles, block->begin, block->end);
     mpm->rest[filled] = (MpmRest){0};

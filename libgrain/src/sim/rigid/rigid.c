@@ -68,8 +68,11 @@ static GrainResult create_object(Rigid *rigid, int i)
     object->fastest = rigid_fastest(given);
     object->now = object->listed = object->found = (RigidPose){object->rest, quatd_identity()};
     matrix_from(object->now.facing, object->matrix);
+    int threads = rigid->def.threads;
+    TRY(rigid_paint_create(&object->friction_paint, given->friction_paint, given->mesh, given->sdf, threads));
+    TRY(rigid_paint_create(&object->stickiness_paint, given->stickiness_paint, given->mesh, given->sdf, threads));
     if (!needs_surface(&rigid->def, given)) return GRAIN_OK;
-    GrainResult result = rigid_surface_create(&object->surface, given->mesh, rigid->def.threads);
+    GrainResult result = rigid_surface_create(&object->surface, given->mesh, threads);
     return result == GRAIN_OK || !given->name ? result : fail_within(result, "object '%s'", given->name);
 }
 
@@ -130,6 +133,7 @@ static void release(RigidBody *body, const RigidObject *object)
 static GrainResult create_inside(Rigid *rigid, const RigidDef *def)
 {
     rigid->def = *def;
+    rigid->weight = vec3_length(def->gravity) > 0.0f ? vec3_length(def->gravity) : 9.81f;
     rigid->must_find = 1;
     rigid->found_room = 256;
     rigid->object_count = def->collider_count;
@@ -181,7 +185,11 @@ GrainResult rigid_create(const RigidDef *def, Rigid **out)
 void rigid_destroy(Rigid *rigid)
 {
     if (!rigid) return;
-    for (int i = 0; rigid->objects && i < rigid->object_count; i++) rigid_surface_free(&rigid->objects[i].surface);
+    for (int i = 0; rigid->objects && i < rigid->object_count; i++) {
+        rigid_surface_free(&rigid->objects[i].surface);
+        rigid_paint_free(&rigid->objects[i].friction_paint);
+        rigid_paint_free(&rigid->objects[i].stickiness_paint);
+    }
     for (int b = 0; rigid->bodies && b < rigid->body_count; b++) alloc_free(rigid->bodies[b].arms);
     rigid_free_contacts(rigid);
     void *arrays[] = {rigid->objects,        rigid->bodies, rigid->first_contact,

@@ -10,6 +10,7 @@
 ///
 /// Everything is in double precision: a body of a tonne that rests on others sinks in by a millionth of its size, and
 /// static friction lives in that millionth.
+#include "sim/rigid/rigid_paint.h"
 #include "sim/rigid/rigid_surface.h"
 #include "sim/solver.h"
 
@@ -34,6 +35,7 @@ typedef struct RigidObject {
     Vec3 shift, turned;    ///< since the lists were made: of the pivot; x, y, z of the quaternion
     double matrix[9];      ///< of now.facing
     RigidSurface surface;  ///< in the coordinates of time 0; of a mesh that bends: where it was looked at last
+    RigidPaint friction_paint, stickiness_paint; ///< what of the object's friction and stickiness there is where
 } RigidObject;
 
 typedef struct RigidBody {
@@ -78,7 +80,7 @@ typedef struct RigidNear {
 typedef struct RigidDef {
     const SimCollider *colliders;
     int collider_count;
-    Vec3 gravity;
+    Vec3 gravity;     ///< m/s2; stickiness counts in what it is at the start
     double stiffness; ///< of contacts of bodies over effective mass, 1/s2
     double damping;   ///< likewise, 1/s
     float
@@ -88,6 +90,7 @@ typedef struct RigidDef {
 
 typedef struct Rigid {
     RigidDef def;
+    float weight;       ///< m/s2: what stickiness counts in
     double time;        ///< s
     double listed_time; ///< of the solver's lists
     double found_time;  ///< of the contacts of bodies
@@ -123,6 +126,9 @@ GrainResult rigid_find_loads(Rigid *rigid, double seconds);
 void rigid_add_load(Rigid *rigid, int object, Vec3d force, Vec3d torque);
 /// Moves everything on. GRAIN_ERROR_DIVERGED names a body that is nowhere.
 GrainResult rigid_move(Rigid *rigid, double seconds);
+
+/// Friction and stickiness of each object from now on, also of contacts of bodies.
+void rigid_steer(Rigid *rigid, const SimGrip *grips);
 
 /// The solver makes its lists for steps of this length. largest_margin (m): what it can look ahead.
 void rigid_mark(Rigid *rigid, double seconds, double largest_margin);

@@ -156,6 +156,19 @@ static double friction_between(const SimCollider *a, const SimCollider *b)
     return sqrt((double)a->friction * (double)b->friction);
 }
 
+void rigid_steer(Rigid *rigid, const SimGrip *grips)
+{
+    for (int i = 0; i < rigid->object_count; i++) {
+        SimCollider *given = &rigid->objects[i].given;
+        given->friction = grips[i].friction, given->stickiness = grips[i].stickiness;
+    }
+    for (int64_t k = 0; k < rigid->contact_count; k++) {
+        RigidContact *contact = &rigid->contacts[k];
+        const RigidObject *own = &rigid->objects[rigid->bodies[contact->body].object];
+        contact->friction = friction_between(&own->given, &rigid->objects[contact->other].given);
+    }
+}
+
 // How many points stand between a body and another object, from both sides.
 static int64_t points_between(const Rigid *rigid, int body, int other)
 {

@@ -1,4 +1,7 @@
 #include "sim/rigid/rigid_view.h"
+#include "sdf/sdf.h"
+
+#include <math.h>
 
 // The surface as a mesh that bends has it.
 static void view_bending(const Rigid *rigid, const RigidObject *object, const Vec3 *places, int count, float reach,
@@ -10,6 +13,11 @@ static void view_bending(const Rigid *rigid, const RigidObject *object, const Ve
         view->distance[i] = found ? plane.distance : reach;
         view->normal[i] = found ? plane.normal : vec3(0, 0, 0);
         view->speed[i] = found ? rigid_drive_at(object, rigid->listed_time, &plane) : vec3(0, 0, 0);
+        view->friction[i] = view->pull[i] = 0.0f;
+        if (!found) continue;
+        float pull = rigid->weight * object->given.stickiness;
+        view->friction[i] = rigid_paint_at_plane(&object->friction_paint, object->given.friction, &object->surface, &plane);
+        view->pull[i] = rigid_paint_at_plane(&object->stickiness_paint, pull, &object->surface, &plane);
     }
 }
 
@@ -25,6 +33,7 @@ void rigid_view(const Rigid *rigid, int number, const Vec3 *places, int count, f
     }
     float x[RIGID_VIEW_CHUNK], y[RIGID_VIEW_CHUNK], z[RIGID_VIEW_CHUNK];
     float gx[RIGID_VIEW_CHUNK], gy[RIGID_VIEW_CHUNK], gz[RIGID_VIEW_CHUNK];
+    x[0] = y[0] = z[0] = 0.0f; // the compiler cannot see that count is above 0
     for (int i = 0; i < count; i++) {
         Vec3d at = vec3d_from(places[i]);
         view->speed[i] = vec3(0, 0, 0);
@@ -36,6 +45,8 @@ void rigid_view(const Rigid *rigid, int number, const Vec3 *places, int count, f
         x[i] = (float)at.x, y[i] = (float)at.y, z[i] = (float)at.z;
     }
     if (given->sdf) sdf_sample(given->sdf, x, y, z, count, view->distance, gx, gy, gz);
+    rigid_paint_sample(&object->friction_paint, given->friction, x, y, z, count, view->friction);
+    rigid_paint_sample(&object->stickiness_paint, rigid->weight * given->stickiness, x, y, z, count, view->pull);
     for (int i = 0; i < count; i++) {
         Vec3 normal = given->plane_normal;
         if (given->sdf)
@@ -51,5 +62,14 @@ int rigid_may_reach(const Rigid *rigid, int number, Vec3d middle, double reach)
     const RigidObject *object = &rigid->objects[number];
     if (object->given.shapes || !object->given.mesh) return 1; // planes are near everything
     Vec3d way = vec3d_sub(middle, object->now.position);
-    return vec3d_dot(way, way) < (object->radius + reach) * (object->radius + reach);
+    if (vec3d_dot(way, way) >= (object->radius + reach) * (object->radius + reach)) return 0;
+    if (!object->given.sdf) return 1;
+    // The ball around the pivot is large when the pivot is far away: the box then says more.
+    Vec3 low, high;
+    sdf_bounds(object->given.sdf, &low, &high);
+    Vec3d at = rigid_to_rest(object, middle);
+    double x = fmax(fmax((double)low.x - at.x, at.x - (double)high.x), 0.0);
+    double y = fmax(fmax((double)low.y - at.y, at.y - (double)high.y), 0.0);
+    double z = fmax(fmax((double)low.z - at.z, at.z - (double)high.z), 0.0);
+    return x * x + y * y + z * z < reach * reach;
 }

@@ -58,10 +58,10 @@ SimMaterial sph_material(const SimDef *def, int kind)
 }
 
 // Rumpf: tensile strength of grains of diameter d that hold on to each other with a force F, (1 - e) / e * F / d^2.
-static float tension_of(const SimMaterial *m, float radius, float gravity)
+static float tension_of(float density, float cohesion, float radius, float gravity)
 {
-    float weight = m->density * 4.18879f * radius * radius * radius * gravity;
-    return SPH_PACKING / (1.0f - SPH_PACKING) * m->cohesion * weight / (4.0f * radius * radius);
+    float weight = density * 4.18879f * radius * radius * radius * gravity;
+    return SPH_PACKING / (1.0f - SPH_PACKING) * cohesion * weight / (4.0f * radius * radius);
 }
 
 // Sum of the squared gradients over a full neighbourhood, 1/m8.
@@ -133,12 +133,15 @@ static GrainResult choose_rules(Sph *sph, const SimDef *def)
     return GRAIN_OK;
 }
 
-// Ten weights of a grain hold it as well as the paper's wet sand.
-float sph_cohesion(const Sph *sph, const SimMaterial *m)
+// Of ihmsen2013: ten weights of a grain hold it as well as the paper's wet sand.
+void sph_set_strength(Sph *sph, int64_t particle, int kind)
 {
-    float gravity = vec3_length(sph->def.gravity);
-    if (sph->model == SPH_ELASTOPLASTIC) return tension_of(m, sph->def.largest_radius, gravity);
-    return 0.1f * m->cohesion * WET_COHESION * COHESION_SCALE * gravity / sph->rules.support;
+    float cohesion = sph->steering.cohesion[kind];
+    sph->field[SPH_FRICTION][particle] = sph->steering.friction[kind];
+    sph->field[SPH_COHESION][particle] =
+        sph->model == SPH_ELASTOPLASTIC
+            ? tension_of(sph_material(&sph->def, kind).density, cohesion, sph->def.largest_radius, sph->weight)
+            : 0.1f * cohesion * WET_COHESION * COHESION_SCALE * sph->weight / sph->rules.support;
 }
 
 // Between the particles, or where they will be born.
@@ -160,7 +163,7 @@ static void destroy(void *state)
     sph_free_lists(sph);
     rigid_destroy(sph->rigid);
     void *arrays[] = {sph->fields,    sph->before, sph->works,     sph->listed[0], sph->listed[1],
-                      sph->listed[2], sph->id,     sph->id_before, sph->colliders};
+                      sph->listed[2], sph->id,     sph->id_before, sph->colliders, sph->kind};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(sph);
 }
@@ -189,7 +192,12 @@ static GrainResult create_inside(Sph *sph, const SimDef *def, const Particles *s
 {
     sph->def = *def;
     sph->most_threads = threads;
+    sph->weight = vec3_length(def->gravity);
+    if (def->more_material_count + 1 > SIM_MAX_MATERIALS)
+        return fail(GRAIN_ERROR_ARGUMENT, "%d materials; sph knows at most %d", def->more_material_count + 1, SIM_MAX_MATERIALS);
+    sph->steering = steering_of(def);
     TRY(choose_rules(sph, def));
+    TRY(sph_reserve_kinds(sph, start->count));
     TRY(sph_resize(sph, start->count));
     TRY(create_rigid(sph, def));
     choose_origin(sph, def, start);
@@ -392,4 +400,4 @@ static void measure(const void *state, SimStats *out)
 
 static const Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
 
-const Solver sph_solver = {"sph", 3, create, destroy, largest_step, step, read, save, load, measure, rigid_of, sph_change, sph_steer, sph_push};
+const Solver sph_solver = {"sph", 4, create, destroy, largest_step, step, read, save, load, measure, rigid_of, sph_change, sph_steer, sph_push};

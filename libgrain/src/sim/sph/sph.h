@@ -88,6 +88,7 @@ typedef struct SphContact {
     int32_t lane, object;
     float distance, slope; ///< m; 1/m, minus the derivative of the part filled
     Vec3 normal, speed;    ///< of the wall
+    float friction, pull;  ///< of the wall: tangent; m/s2, by which it is sticky
     Vec3 push;             ///< N, on the particle: what a body gives
 } SphContact;
 
@@ -142,6 +143,7 @@ typedef struct Sph {
     double gradient_square;                  ///< 1/m8: squared gradients over a full neighbourhood, for (7) and (12)
     float skin;                              ///< m: how much farther than the kernel lists look
     float fastest;                           ///< m/s
+    float weight;                            ///< m/s2: what cohesion counts in, gravity at the start
     int64_t count, room, block_count, steps; ///< room: count in whole blocks
     int64_t born;                            ///< particles there ever were; those that are gone are not stored
     float *fields;                           ///< SPH_FIELDS * room
@@ -152,6 +154,9 @@ typedef struct Sph {
     float *listed[3]; ///< where the particles were when the lists were made
     int32_t *id;      ///< place in the order of birth
     int32_t *id_before;
+    uint8_t *kind; ///< of grain, in the order of birth; NULL when there is only one
+    int64_t kind_capacity;
+    SimSteering steering; ///< as it is now
     int32_t must_list;
 
     CellGrid grid;
@@ -185,18 +190,20 @@ extern const Solver sph_solver;
 double sph_grain_volume(float largest_radius);
 /// Of a grain's density: how densely grains pack.
 #define SPH_PACKING 0.6f
-/// Of kind 0, 1, ...
+/// Of kind 0, 1, ...: as at the start.
 SimMaterial sph_material(const SimDef *def, int kind);
-/// What a material brings to SPH_COHESION.
-float sph_cohesion(const Sph *sph, const SimMaterial *material);
+/// What friction and cohesion of a kind are now, into SPH_FRICTION and SPH_COHESION of a particle.
+void sph_set_strength(Sph *sph, int64_t particle, int kind);
 
 // sph_change.c
 /// Room for this many particles; those that are there stay. The count becomes this, and lanes of nobody are out of reach.
 GrainResult sph_resize(Sph *sph, int64_t count);
+/// Room to note the kinds of so many more.
+GrainResult sph_reserve_kinds(Sph *sph, int64_t born);
 /// Fills places from `first` on with particles that are born now.
 void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material, const float *moisture);
 GrainResult sph_change(void *state, const SimChange *change);
-GrainResult sph_steer(void *state, Vec3 gravity, const uint8_t *wake);
+GrainResult sph_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void sph_push(void *state, const Vec3 *acceleration, double seconds);
 
 // sph_lists.c

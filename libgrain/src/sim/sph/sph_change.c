@@ -42,10 +42,15 @@ static void set_nowhere(Sph *sph)
         sph->field[SPH_STILL][i] = INFINITY;
         sph->field[SPH_FILLED][i] = 1.0f;
         sph->field[SPH_MASS][i] = sph->rules.volume * SPH_PACKING * m.density;
-        sph->field[SPH_FRICTION][i] = m.friction;
-        sph->field[SPH_COHESION][i] = sph_cohesion(sph, &m);
+        sph_set_strength(sph, i, 0);
         sph->field[SPH_RADIUS][i] = sph->def.largest_radius;
     }
+}
+
+GrainResult sph_reserve_kinds(Sph *sph, int64_t born)
+{
+    if (sph->def.more_material_count == 0) return GRAIN_OK;
+    return alloc_grow((void **)&sph->kind, &sph->kind_capacity, sph->born + born, 1);
 }
 
 GrainResult sph_resize(Sph *sph, int64_t count)
@@ -79,7 +84,8 @@ void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const 
 {
     for (int64_t k = 0; k < start->count; k++) {
         int64_t i = first + k;
-        SimMaterial m = sph_material(&sph->def, material ? material[k] : 0);
+        int kind = material ? material[k] : 0;
+        SimMaterial m = sph_material(&sph->def, kind);
         sph->field[SPH_X][i] = (float)((double)start->position[k].x - sph->origin[0]);
         sph->field[SPH_Y][i] = (float)((double)start->position[k].y - sph->origin[1]);
         sph->field[SPH_Z][i] = (float)((double)start->position[k].z - sph->origin[2]);
@@ -88,10 +94,10 @@ void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const 
         sph->field[SPH_W][i] = start->velocity[k].z;
         sph->field[SPH_FILLED][i] = 1.0f;
         sph->field[SPH_MASS][i] = sph->rules.volume * SPH_PACKING * m.density;
-        sph->field[SPH_FRICTION][i] = m.friction;
-        sph->field[SPH_COHESION][i] = sph_cohesion(sph, &m);
+        sph_set_strength(sph, i, kind);
         sph->field[SPH_MOISTURE][i] = moisture ? moisture[k] : 0.0f;
         sph->field[SPH_RADIUS][i] = start->radius[k];
+        if (sph->kind) sph->kind[sph->born] = (uint8_t)kind;
         sph->id[i] = (int32_t)sph->born++;
     }
 }
@@ -112,6 +118,7 @@ GrainResult sph_change(void *state, const SimChange *change)
     Sph *sph = state;
     if (change->gone) remove_gone(sph, change->gone);
     int64_t kept = sph->count, born = change->born ? change->born->count : 0;
+    TRY(sph_reserve_kinds(sph, born));
     TRY(sph_resize(sph, kept + born));
     for (int64_t i = kept; i < kept + born; i++)
         for (int f = 0; f < SPH_FIELDS; f++) sph->field[f][i] = 0.0f;
@@ -122,9 +129,14 @@ GrainResult sph_change(void *state, const SimChange *change)
     return GRAIN_OK;
 }
 
-GrainResult sph_steer(void *state, Vec3 gravity, const uint8_t *wake)
+GrainResult sph_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake)
 {
     Sph *sph = state;
+    Vec3 gravity = now->gravity;
+    sph->steering = *now;
+    if (grips) rigid_steer(sph->rigid, grips);
+    for (int64_t i = 0; i < sph->room; i++)
+        sph_set_strength(sph, i, sph->kind && i < sph->count ? sph->kind[sph->id[i]] : 0);
     sph->def.gravity = sph->rigid->def.gravity = gravity;
     sph->rules.gravity[0] = gravity.x, sph->rules.gravity[1] = gravity.y, sph->rules.gravity[2] = gravity.z;
     for (int64_t i = 0; wake && i < sph->count; i++) {

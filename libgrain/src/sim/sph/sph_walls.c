@@ -76,7 +76,7 @@ static float grip_of(const Sph *sph, int64_t i, const SphContact *contact)
     Vec3 traction = {s[0] * n.x + s[3] * n.y + s[4] * n.z, s[3] * n.x + s[1] * n.y + s[5] * n.z,
                      s[4] * n.x + s[5] * n.y + s[2] * n.z};
     float across = vec3_dot(traction, n), along = vec3_length(vec3_add_scaled(traction, n, -across));
-    float most = sph->rigid->objects[contact->object].given.friction * (bulk * sph->field[SPH_STRAIN][i] - across);
+    float most = contact->friction * (bulk * sph->field[SPH_STRAIN][i] - across);
     return most <= 0.0f ? 0.0f : along > most ? most / along : 1.0f;
 }
 
@@ -128,7 +128,8 @@ static void look_at(const Sph *sph, int64_t first, SphBlock *block, int number, 
         SphContact *contact = &block->contact[block->contact_count++];
         met[i]++;
         *contact = (SphContact){
-            .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i]};
+            .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i],
+            .friction = view.friction[i], .pull = view.pull[i]};
         float seen = fmaxf(view.distance[i], least);
         float filled = sph_spline_behind(seen, support, &contact->slope);
         add_to_walls(&block->walls, contact, filled, seen);
@@ -173,6 +174,22 @@ static Vec3 limit_push(Vec3 force, Vec3 normal, float friction)
     return vec3_add_scaled(vec3_scale(normal, press), along, length > most ? most / length : 1.0f);
 }
 
+// A sticky wall holds a particle near it: the velocity this step would end with does not leave it.
+static void stick_to(Sph *sph, int64_t block, SphContact *contact)
+{
+    int64_t i = block * SPH_LANES + contact->lane;
+    if (!(contact->pull > 0.0f) || contact->distance > RIGID_STICK_RADII * sph->def.largest_radius) return;
+    float dt = sph->rules.dt, against[3];
+    const float wall[3] = {contact->speed.x, contact->speed.y, contact->speed.z};
+    for (int c = 0; c < 3; c++) against[c] = sph->field[SPH_U + c][i] + dt * sph->work[SPH_AX + c][i] - wall[c];
+    Vec3 before = {against[0], against[1], against[2]};
+    Vec3 change = vec3_sub(rigid_stick(before, contact->normal, contact->friction, dt * contact->pull), before);
+    sph->work[SPH_AX][i] += change.x / dt;
+    sph->work[SPH_AY][i] += change.y / dt;
+    sph->work[SPH_AZ][i] += change.z / dt;
+    contact->push = vec3_add_scaled(contact->push, change, sph->field[SPH_MASS][i] / dt);
+}
+
 void sph_press_walls(Sph *sph, int64_t number)
 {
     SphBlock *block = &sph->blocks[number];
@@ -186,12 +203,13 @@ void sph_press_walls(Sph *sph, int64_t number)
         Vec3 force = {scale * (stress[0] * n.x + stress[1] * n.y + stress[2] * n.z),
                       scale * (stress[3] * n.x + stress[4] * n.y + stress[5] * n.z),
                       scale * (stress[6] * n.x + stress[7] * n.y + stress[8] * n.z)};
-        contact->push = limit_push(force, n, sph->rigid->objects[contact->object].given.friction);
+        contact->push = limit_push(force, n, contact->friction);
         float inverse = 1.0f / sph->field[SPH_MASS][i];
         sph->work[SPH_AX][i] += contact->push.x * inverse;
         sph->work[SPH_AY][i] += contact->push.y * inverse;
         sph->work[SPH_AZ][i] += contact->push.z * inverse;
     }
+    for (int k = 0; k < block->contact_count; k++) stick_to(sph, number, &block->contact[k]);
 }
 
 void sph_push_out(Sph *sph, int64_t number)
@@ -218,7 +236,7 @@ void sph_push_out(Sph *sph, int64_t number)
         }
         block->moved = fmaxf(block->moved, gone);
         if (into >= 0.0f) continue;
-        Vec3 change = limit_push(vec3_scale(against, -1.0f), n, sph->rigid->objects[contact->object].given.friction);
+        Vec3 change = limit_push(vec3_scale(against, -1.0f), n, contact->friction);
         sph->field[SPH_U][i] += change.x;
         sph->field[SPH_V][i] += change.y;
         sph->field[SPH_W][i] += change.z;

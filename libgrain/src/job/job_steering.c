@@ -1,0 +1,123 @@
+// Settings that change over the shot: of the solver, and of sources with a material of their own.
+#include "base/error.h"
+#include "job/job.h"
+#include "sim/dem/dem.h"
+#include "sim/meso/meso.h"
+#include "sim/mpm/mpm.h"
+
+#include <string.h>
+
+#define MAX_FRICTION 2.0
+#define MAX_COHESION 1000.0
+#define MAX_VISCOSITY 1e7
+#define MAX_STICKINESS 1000.0
+
+static int is_solver(const Job *job, const Solver *solver) { return strcmp(job->solver, solver->name) == 0; }
+
+// A key that the solver has no use for is refused: a shot must not wait for what never comes.
+static GrainResult check_has(const JobNode *node, const Job *job)
+{
+    int is_meso = is_solver(job, &meso_solver), is_snow = is_solver(job, &mpm_solver) && strncmp(job->law, "snow", 4) == 0;
+    const json_t *animation = json_object_get(node->object, "animation");
+    static const char *const keys[] = {"friction", "cohesion", "viscosity"};
+    for (int i = 0; i < 3; i++) {
+        if (!json_object_get(animation, keys[i])) continue;
+        int is_viscosity = i == 2;
+        if (is_viscosity == is_meso && !is_snow) continue;
+        const char *what = is_snow ? "the law" : "the solver", *name = is_snow ? job->law : job->solver;
+        return fail(GRAIN_ERROR_JOB, "job.json: %s.animation.%s: %s '%s' has no %s that could change; %s", node->path, keys[i],
+                    what, name, keys[i],
+                    is_viscosity ? "only meso has" : is_snow ? "sand and mud have" : "dem, mpm and sph have");
+    }
+    return GRAIN_OK;
+}
+
+GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind)
+{
+    static const char *const animated[] = {"friction", "cohesion", NULL};
+    Curve *friction = &job->friction_curve[kind], *cohesion = &job->cohesion_curve[kind];
+    TRY(job_check_animation(material, animated));
+    TRY(check_has(material, job));
+    const SimMaterial *own = &job->dem.materials[kind - 1];
+    *friction = (Curve){.constant = {own->friction}, .components = 1};
+    *cohesion = (Curve){.constant = {own->cohesion}, .components = 1};
+    TRY(job_read_curve(material, "friction", job, arrays, 0, MAX_FRICTION, friction));
+    return job_read_curve(material, "cohesion", job, arrays, 0, MAX_COHESION, cohesion);
+}
+
+// The piece that changes has to be there from the start, as thick as it ever gets: its reach says who is near whom.
+static GrainResult read_viscosity(const JobNode *solver, Job *job, const JobArrays *arrays)
+{
+    Curve *curve = &job->viscosity_curve;
+    *curve = (Curve){.components = 1};
+    if (job->meso.viscous_count > 0) curve->constant[0] = job->meso.viscous[0].strength;
+    TRY(job_read_curve(solver, "viscosity", job, arrays, 0, MAX_VISCOSITY, curve));
+    return curve->count > 0 ? job_read_meso_as(solver, job, curve_largest(curve)) : GRAIN_OK;
+}
+
+GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *arrays)
+{
+    static const char *const animated[] = {"friction", "cohesion", "viscosity", NULL};
+    JobNode node;
+    TRY(job_child(root, "solver", &node));
+    TRY(job_check_animation(&node, animated));
+    TRY(check_has(&node, job));
+    job->friction_curve[0] = (Curve){.constant = {job->friction}, .components = 1};
+    job->cohesion_curve[0] = (Curve){.constant = {job->dem.cohesion}, .components = 1};
+    TRY(job_read_curve(&node, "friction", job, arrays, 0, MAX_FRICTION, &job->friction_curve[0]));
+    TRY(job_read_curve(&node, "cohesion", job, arrays, 0, MAX_COHESION, &job->cohesion_curve[0]));
+    return read_viscosity(&node, job, arrays);
+}
+
+GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
+{
+    static const char *const animated[] = {"friction", "stickiness", NULL};
+    Curve *friction = &object->friction_curve, *stickiness = &object->stickiness_curve;
+    TRY(job_check_animation(node, animated));
+    *friction = (Curve){.constant = {object->friction}, .components = 1};
+    *stickiness = (Curve){.components = 1};
+    TRY(job_float(node, "stickiness", 0, MAX_STICKINESS, 0, &stickiness->constant[0]));
+    TRY(job_read_curve(node, "friction", job, arrays, 0, MAX_FRICTION, friction));
+    TRY(job_read_curve(node, "stickiness", job, arrays, 0, MAX_STICKINESS, stickiness));
+    if (!object->is_plane) {
+        TRY(job_read_paint(node, "friction_paint", job, arrays, &object->mesh, 1.0, &object->friction_paint));
+        return job_read_paint(node, "stickiness_paint", job, arrays, &object->mesh, 1.0, &object->stickiness_paint);
+    }
+    if (!json_object_get(node->object, "friction_paint") && !json_object_get(node->object, "stickiness_paint")) return GRAIN_OK;
+    return fail(GRAIN_ERROR_JOB, "job.json: %s is an endless plane, which has no vertices to paint; give it a mesh", node->path);
+}
+
+int job_grips(const Job *job, double seconds, SimGrip *out)
+{
+    int changes = 0;
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_COLLIDER && object->role != JOB_BODY) continue;
+        changes |= object->friction_curve.count > 0 || object->stickiness_curve.count > 0;
+        if (!out) continue;
+        out->friction = curve_number(&object->friction_curve, seconds * job->fps);
+        out->stickiness = curve_number(&object->stickiness_curve, seconds * job->fps);
+        out++;
+    }
+    return changes;
+}
+
+int job_is_steered(const Job *job)
+{
+    int is_steered = job_grips(job, 0.0, NULL) || job->field_count > 0 || job->gravity_curve.count > 0 || job->viscosity_curve.count > 0;
+    for (int i = 0; i < SIM_MAX_MATERIALS; i++)
+        is_steered |= job->friction_curve[i].count > 0 || job->cohesion_curve[i].count > 0;
+    return is_steered;
+}
+
+SimSteering job_steering(const Job *job, double seconds)
+{
+    double frames = seconds * job->fps;
+    SimSteering now = {.gravity = curve_vector(&job->gravity_curve, frames),
+                       .viscosity = curve_number(&job->viscosity_curve, frames)};
+    for (int i = 0; i <= job->dem.material_count; i++) {
+        now.friction[i] = curve_number(&job->friction_curve[i], frames);
+        now.cohesion[i] = curve_number(&job->cohesion_curve[i], frames);
+    }
+    return now;
+}

@@ -1,0 +1,86 @@
+"""Settings of the sand that are keyed or driven: from the property to the job to the bake."""
+from math import radians, tan
+from pathlib import Path
+
+import bpy
+import numpy as np
+import support
+from test_rigid import entry, made
+
+
+def key(holder: bpy.types.bpy_struct, path: str, values: dict[int, float]) -> None:
+    """Keys with straight lines between them."""
+    for frame, value in values.items():
+        setattr(holder, path, value)
+        holder.keyframe_insert(path, frame=frame)
+    for curve in holder.id_data.animation_data.action.fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = 'LINEAR'
+
+
+def test_keys_and_drivers_reach_the_job(_: Path) -> None:
+    scene = support.small_scene(9)
+    simulation = scene.grain.active
+    key(simulation, "cohesion", {1: 8.0, 9: 0.0})
+    simulation.driver_add("friction_angle").driver.expression = "0.1 + 0.05 * frame"
+    job, warnings = made(9)
+    assert not warnings, warnings
+    samples = job.solver.animation
+    assert set(samples) == {"friction", "cohesion"} and job.solver.cohesion == 8.0
+    assert np.allclose(samples["cohesion"][:, 0], np.linspace(8.0, 0.0, 9), atol=1e-5), samples["cohesion"]
+    assert np.allclose(samples["friction"][:, 0], [tan(0.1 + 0.05 * frame) for frame in range(1, 10)], atol=1e-5)
+    # What a solver has no use for is said, not passed over; and nothing is written of it.
+    simulation.solver = 'MESO'
+    job, warnings = made(9)
+    assert not job.solver.animation, job.solver.animation
+    assert len(warnings) == 2 and "Cohesion is animated, but 'Fluid to Paste' has none" in " ".join(warnings), warnings
+    key(simulation, "viscosity", {1: 10.0, 9: 90.0})
+    job, _warnings = made(9)
+    assert abs(job.solver.animation["viscosity"][4, 0] - 50.0) < 1e-3 and job.solver.viscosity == 10.0
+
+
+def test_a_source_with_its_own_material(_: Path) -> None:
+    support.small_scene(5)
+    source = bpy.data.objects["Block"].grain.source
+    key(source, "friction_angle", {1: radians(30.0), 5: radians(10.0)})
+    job, _warnings = made(5)
+    assert entry(job, "Block").material is None, "nothing of it counts while Own Material is off"
+    source.use_material = True
+    job, _warnings = made(5)
+    found = entry(job, "Block")
+    assert abs(found.material["friction"] - tan(radians(30.0))) < 1e-6
+    assert abs(found.material_curves.animation["friction"][4, 0] - tan(radians(10.0))) < 1e-5
+
+
+def test_a_keyed_bake_stays_in_date_while_scrubbing(folder: Path) -> None:
+    from grain.scene import condition
+    scene = support.small_scene(6)
+    simulation = scene.grain.active
+    key(simulation, "cohesion", {1: 5.0, 6: 0.0})
+    simulation.driver_add("friction_angle").driver.expression = "0.5 - 0.05 * frame"
+    support.save(folder)
+    assert bpy.ops.grain.bake() == {'FINISHED'}
+    for frame in (1, 3, 6):
+        scene.frame_set(frame)
+        assert condition.of_bake(simulation).kind == 'COMPLETE', (frame, condition.of_bake(simulation))
+    # Other keys are another bake: the same button says so when it is pressed.
+    key(simulation, "cohesion", {1: 5.0, 6: 4.0})
+    try:
+        bpy.ops.grain.bake()
+        raise AssertionError("a bake of other keys went on")
+    except RuntimeError as error:
+        assert "keyed settings" in str(error), error
+    assert bpy.ops.grain.bake_anew() == {'FINISHED'}
+
+
+def test_keys_are_undone(folder: Path) -> None:
+    support.small_scene(5)
+    bpy.ops.ed.undo_push(message="before")
+    scene = bpy.context.scene
+    key(scene.grain.active, "cohesion", {1: 5.0, 5: 0.0})
+    bpy.ops.ed.undo_push(message="keyed")
+    bpy.ops.ed.undo()
+    scene = bpy.context.scene
+    assert scene.animation_data is None or scene.animation_data.action is None or not scene.animation_data.action.fcurves
+    bpy.ops.ed.redo()
+    assert bpy.context.scene.animation_data.action.fcurves[0].data_path == "grain.simulations[0].cohesion"
