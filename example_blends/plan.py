@@ -40,7 +40,7 @@ class Plan:
     paper_counts: str = ""  # where nothing is timed
     preview: Optional[range] = None  # frames of a small animation
     more_pictures: dict[str, int] = field(default_factory=dict)  # suffix of the file, frame
-    samples: int = 32  # of the picture
+    samples: int = 20  # of the picture
     is_heavy: bool = False  # its small version runs only with the long tests
 
     @property

@@ -15,18 +15,18 @@ PLAN = Plan(
     title="Sand castle", figure="",
     what="Damp sand is taken out of a bucket: it stands with its battlements and walls. Then its cohesion is keyed to nothing, as the "
          "sun dries it, and it falls apart.",
-    small=Size(5000, 70), picture=Size(24000, 110, 2.0), picture_frame=46, more_pictures={"_dry": 104})
+    small=Size(4000, 64), picture=Size(24000, 66, 1.6), picture_frame=36, more_pictures={"_dry": 64})
 
 FPS = 50
 FOOT, TOP, TALL = 0.085, 0.062, 0.16  # m: radii and height of the keep
 WALL, RING = 0.055, 0.20  # thickness and distance of the wall around it
 STRENGTH = 1500.0  # Pa, damp
-LIFT = (5, 34)  # frames in which the bucket is lifted
-DRY = (52, 84)  # frames in which it dries
+LIFT = (4, 30)  # frames in which the bucket is lifted
+DRY = (38, 52)  # frames in which it dries
 
 
 def build(size: Size) -> None:
-    studio.sand(size, 'SPH', fps=FPS, friction=34.0)
+    studio.sand(size, 'MPM', fps=FPS, friction=34.0)
     keep = studio.lathe("Keep", [(0.0, 0.0), (FOOT, 0.0), (TOP, TALL), (0.0, TALL)], segments=64)
     crown(keep, TOP - 0.011, TALL, 8, 0.020, 0.024)
     keep.location.z = 0.002
@@ -95,6 +95,6 @@ def measure(bake: Bake) -> list[Fact]:
         return float(np.quantile(places[own, 2], 0.97))
     damp, dried = (height(frame) / height(1) for frame in (DRY[0], bake.last))
     facts = [Fact(f"out of its bucket the keep stands at {100 * damp:.0f} % of its height", damp > 0.9)]
-    if bake.last >= DRY[1] - 14:
+    if bake.last >= DRY[1] + 8:
         facts.append(Fact(f"dried, at {100 * dried:.0f} %", dried < 0.75))
     return facts
