@@ -68,7 +68,11 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
         layout.use_property_split = True
         layout.use_property_decorate = True
         settings = context.object.grain.source
+        simulation = simulations.of_object(context.object, context.scene)
+        of_grains = simulation is None or simulation.solver == 'DEM'
+        if settings.use_material and not of_grains:
+            draw_wrapped(layout, context, "Only the solver Grains knows several materials", icon='INFO')
         column = layout.column()
-        column.enabled = settings.use_material and not runtime.is_baking()
+        column.enabled = settings.use_material and of_grains and not runtime.is_baking()
         for name in ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"):
             column.prop(settings, name, **({"text": "Density kg/m³"} if name == "density" else {}))
