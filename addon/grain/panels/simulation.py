@@ -182,7 +182,6 @@ def draw_contact(layout: UILayout, context: Context) -> None:
 
 def draw_upsample(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
-    layout.prop(settings, "use_upsample")
     column = layout.column()
     column.active = settings.use_upsample
     column.prop(settings, "upsample_mode")
@@ -274,6 +273,14 @@ class _Body:
         self.content(column, context)
 
 
+def _draw_upsample_switch(panel: Panel, context: Context) -> None:
+    panel.layout.enabled = not runtime.is_baking()
+    panel.layout.prop(simulations.active(context.scene), "use_upsample", text="")
+
+
+_HEADERS = {"upsample": {"draw_header": _draw_upsample_switch}}  # what switches a whole section stands beside its name
+
+
 class ScenePanel:
     bl_space_type = 'PROPERTIES'
     bl_region_type = 'WINDOW'
@@ -305,7 +312,8 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
             ("statistics", "Statistics", draw_statistics, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {
             "bl_label": label, "bl_parent_id": root, "content": staticmethod(content), "bl_options": options,
-            "is_settings": name not in ("display", "retime", "statistics"), "poll": _has_simulation(where)}))
+            "is_settings": name not in ("display", "retime", "statistics"), "poll": _has_simulation(where),
+            **_HEADERS.get(name, {})}))
     return tuple(made)
 
 
