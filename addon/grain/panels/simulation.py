@@ -152,10 +152,10 @@ def _draw_consistency(column: UILayout, context: Context, settings: Simulation) 
     column.prop(settings, "reach_ratio", slider=True)
     firm = consistency.from_slider(settings.firmness) if settings.elasticity > 0.0 else 0.0
     draw_wrapped(column, context, consistency.zone(firm, settings.reach_ratio, settings.viscosity), icon='OUTLINER_OB_POINTCLOUD')
-    column.prop(settings, "viscosity")
-    column.prop(settings, "elasticity")
+    column.prop(settings, "viscosity", text="Viscosity Pa s")
+    column.prop(settings, "elasticity", text="Elasticity Pa")
     column.prop(settings, "elastic_reach")
-    column.prop(settings, "ambient_viscosity")
+    column.prop(settings, "ambient_viscosity", text="Ambient 1/s")
 
 
 def draw_contact(layout: UILayout, context: Context) -> None:
@@ -172,7 +172,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
         return
     layout.prop(settings, "normal_law")
     if settings.normal_law != 'LINEAR':
-        layout.prop(settings, "young_modulus")
+        layout.prop(settings, "young_modulus", text="Stiffness Pa")
         layout.prop(settings, "poisson_ratio")
     layout.prop(settings, "shear_law")
     layout.prop(settings, "integrator")
