@@ -46,9 +46,8 @@ def watch_modal() -> None:
 
 
 def large_bake() -> drive.Scenario:
-    """The viewport draws without a graphics card here, which takes its own time: a tenth of the grains is shown, in a small
-    window's worth of overlays, so that what is measured is the add-on's."""
-    bpy.context.preferences.system.viewport_aa = 'OFF'
+    """Without a viewport, whose points a machine without a graphics card draws on the cores that bake: a tenth of the grains takes
+    half a second. What is left is all that a bake keeps the interface from: its start, its panels, its frames."""
     for item in list(bpy.data.objects):
         bpy.data.objects.remove(item)
     support.small_scene(LAST_FRAME)
@@ -56,21 +55,23 @@ def large_bake() -> drive.Scenario:
     simulation.solver, simulation.particle_radius = 'MPM', 0.00134
     simulation.use_upsample, simulation.upsample_mode, simulation.grain_millions = True, 'TOTAL', 5.0
     simulation.display.amount_mode, simulation.display.viewport_count = 'COUNT', 100_000
-    view = drive.area('VIEW_3D').spaces[0]
-    view.overlay.show_overlays, view.show_gizmo = False, False
+    drive.show_tab('SCENE')
+    drive.area('VIEW_3D').type = 'OUTLINER'
     support.save(folder)
     watch_modal()
     yield 0.5
-    with bpy.context.temp_override(window=drive.window(), area=drive.area('VIEW_3D')):
-        bpy.ops.grain.bake('INVOKE_DEFAULT')
-    yield 0.2
     drive.start_watching()
+    yield 0.1
+    with bpy.context.temp_override(window=drive.window(), area=drive.area('PROPERTIES')):
+        bpy.ops.grain.bake('INVOKE_DEFAULT')
     yield from drive.wait_until(lambda: runtime.state.bake is None, 900.0, "the end of the bake")
+    yield 0.5  # what comes last is shown last
     gap = drive.longest_gap()
     coarse = support.read_json(folder / "grain_cache/Sand/cache.json")["frames"][-1]["particles"]
     grains = support.read_json(folder / "grain_cache/Sand/grains/cache.json")["frames"][-1]["particles"]
-    print(f"# {coarse:,} particles, {grains:,} grains: longest gap {gap:.3f} s, of it the add-on's {max(held):.3f} s", flush=True)
-    drive.ensure(coarse > 80_000 and grains > 4_500_000, "it is a large bake")
+    print(f"# {coarse:,} particles, {grains:,} grains: longest gap {gap:.3f} s, the operator's part of it {max(held):.3f} s, "
+          f"at a load of {os.getloadavg()[0]:.1f}", flush=True)
+    drive.ensure(coarse > 95_000 and grains > 4_500_000, "it is a large bake")
     drive.ensure(max(held) < LONGEST_GAP * drive.patience(), f"the add-on held the interface for {max(held):.3f} s")
     drive.ensure(gap < LONGEST_GAP * drive.patience(), f"the interface stood still for {gap:.3f} s")
 
@@ -96,9 +97,7 @@ def timed_frames(count: int) -> tuple[list[float], list[float]]:
 
 
 def large_frames() -> drive.Scenario:
-    """Without a viewport: there is no graphics card here that would draw millions of points."""
-    drive.area('VIEW_3D').type = 'OUTLINER'
-    yield 0.3
+    """Without a viewport, too."""
     display = bpy.context.scene.grain.active.display
     display.amount_mode, display.viewport_amount = 'PERCENT', 100.0
     read_ahead.forget()
