@@ -109,7 +109,9 @@ def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation)
 def draw_grains(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
     layout.use_property_decorate = True  # dots where keys count
-    split = layout.split(factor=0.4)
+    row = layout.row(align=True)
+    split = row.split(factor=0.4)
+    row.label(icon='BLANK1')  # as wide as the dots below
     label = split.row()
     label.alignment = 'RIGHT'
     label.label(text="Preset")
