@@ -192,9 +192,11 @@ class BakeProcess:
         if self._log is not None and kind not in ("preparing", "progress"):
             bake_log.append(self._log, {"stage": self._working, **event})
         if kind == "preparing":
-            status.stage = f"Preparing {event.get('stage', '')}".strip()
+            is_settling = event.get("stage") == "settling"
+            status.stage = "Settling" if is_settling else f"Preparing {event.get('stage', '')}".strip()
+            status.fraction = event.get("fraction", 0.0) if is_settling else 0.0
         elif kind == "started":
-            status.stage = self._working
+            status.stage, status.fraction = self._working, 0.0
             status.frame_start, status.frame_end = event["frame_start"], event["frame_end"]
             status.particles = event["particles"]
             status.frame = max(event.get("resumed_from", 0), event["frame_start"])

@@ -24,7 +24,14 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         simulation = simulations.of_object(item, context.scene)
         column = layout.column()
         column.enabled = not runtime.is_baking()
-        column.prop(item.grain.source, "velocity")
+        source = item.grain.source
+        column.prop(source, "use_settle")
+        row = column.row()
+        row.active = source.use_settle
+        row.prop(source, "settle_seconds")
+        row = column.row()
+        row.active = not source.use_settle  # what has settled is at rest
+        row.prop(source, "velocity")
         if simulation is not None and simulation.solver in {'SPH', 'MPM'}:
             column.prop(item.grain.source, "moisture")
             row = column.row()

@@ -234,10 +234,13 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
             snapshot.warnings.append(
                 f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
                 "instance with a Solidify modifier or Fill Holes")
-        velocity = tuple(tidy(component * scale) for component in mesh.owner.grain.source.velocity)
-        return JobObject(mesh.name, "source", positions, mesh.triangles, velocity=velocity,
-                         moisture=tidy(mesh.owner.grain.source.moisture), moisture_paint=mesh.paint.get("moisture_paint"),
-                         material=_material(mesh.owner.grain.source),
+        source = mesh.owner.grain.source
+        velocity = tuple(tidy(component * scale) for component in source.velocity)
+        return JobObject(mesh.name, "source", positions, mesh.triangles,
+                         velocity=(0.0, 0.0, 0.0) if source.use_settle else velocity,
+                         settle=tidy(source.settle_seconds) if source.use_settle else 0.0,
+                         moisture=tidy(source.moisture), moisture_paint=mesh.paint.get("moisture_paint"),
+                         material=_material(source),
                          attributes=[(entry.name, entry.domain, entry.values) for entry in mesh.attributes])
     if role == 'BODY':
         return _body(mesh, positions, scale)
