@@ -73,13 +73,13 @@ def build(size: Size) -> None:
         studio.fit_particles(size)
         settings.firmness = wanted.firmness
         if not wanted.grains:
-            studio.wish_surface()
+            studio.wish_surface(reach=5.0 if number == 0 else 3.5)  # a fluid is smooth
             continue
         settings.display.look = wanted.grains
         if size is PLAN.picture:
             settings.use_upsample, settings.upsample_mode, settings.grain_millions = True, 'TOTAL', GRAINS
     scene.grain.active_index = 0
-    studio.camera((0.0, -1.30, 0.86), (0.0, 0.055, 0.0), lens=62.0, stop=16.0, width=1152, height=648)
+    studio.camera((0.0, -1.30, 0.86), (0.0, 0.055, 0.0), lens=56.0, stop=16.0, width=1152, height=648)
 
 
 def finish() -> None:
