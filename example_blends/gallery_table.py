@@ -93,12 +93,18 @@ def _ours(found: dict[str, Any]) -> str:
 
 
 def _timed(plan: plans.Plan, found: dict[str, Any]) -> str:
-    if not plan.timed:
-        return ""
+    return "<br>".join(_label(timing) + _timing(found.get(timing.of, {})) for timing in plan.timings)
+
+
+def _timing(found: dict[str, Any]) -> str:
     if "simulate_wall" not in found:
         return NOT_MEASURED
     return f"{_counts(found)}, {found['frames'] - 1} frames<br>**{_seconds(found, '_wall')}**{_memory(found)}"
 
 
+def _label(timing: plans.Timing) -> str:
+    return f"{timing.of}: " if timing.of else ""
+
+
 def _paper(plan: plans.Plan) -> str:
-    return "<br>".join(part for part in (plan.paper_counts, f"{plan.paper_seconds} s" if plan.paper_seconds else "") if part)
+    return "<br>".join(f"{_label(timing)}{timing.paper_counts}<br>{timing.paper_seconds} s" for timing in plan.timings) or plan.paper_counts

@@ -48,7 +48,7 @@ def bake_and_measure(module: ModuleType, size: plans.Size, file: Path) -> tuple[
     found = cached()
     numbers["particles"] = found.particles()
     numbers["bodies"] = len(found.bodies)
-    if size is not module.PLAN.timed:  # which ends before there is something to measure
+    if all(size is not timing.size for timing in module.PLAN.timings):  # which end before there is something to measure
         numbers.update(measured(module, found))
     return numbers, found
 
@@ -136,7 +136,7 @@ def main() -> None:
     options = json.loads(sys.argv[sys.argv.index("--") + 1])
     module, out = load(options["scene"]), Path(options["out"])
     plan: plans.Plan = module.PLAN
-    size = {"small": plan.small, "picture": plan.picture, "time": plan.timed or plan.picture}[options["size"]]
+    size = {"small": plan.small, "picture": plan.picture}.get(options["size"]) or plan.timings[options["size"]].size
     file = out / f"{options['scene']}.blend"
     result: dict[str, Any] = {}
     if options["blend"]:  # the one in the repository: without a bake

@@ -41,6 +41,13 @@ class Bake:
         with CacheFrame(self._cache.frame_path(folder, frame)) as found:
             return np.array(found.column(name))
 
+    def birth(self, name: str, grains: bool = False) -> np.ndarray:
+        """What the particles of the first frame, or the render grains, were born with: "rest", or what their source gave them."""
+        from grain.engine.objects import CacheFrame
+        folder = self._cache.grains_folder(self.folder) if grains else self.folder
+        with CacheFrame(self._cache.birth_path(folder, 1)) as found:
+            return np.array(found.column(name))
+
     def positions(self, frame: Optional[int] = None, grains: bool = False) -> np.ndarray:
         return self.column("position", self.last if frame is None else frame, grains)
 

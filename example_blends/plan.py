@@ -16,6 +16,16 @@ class Size:
     frames: int  # baked; 0: nothing moves
     grains: float = 0.0  # millions of render grains; 0: the particles are what is seen
     as_paper: bool = False  # to be timed: with the paper's grains, from where the action begins
+    variant: str = ""  # what else is different, in the scene's own words
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A run at a paper's counts, and what the paper says of its own."""
+    of: str  # "Bell's, slippery"; empty where there is one only
+    size: Size
+    paper_counts: str
+    paper_seconds: str  # for a frame
 
 
 @dataclass(frozen=True)
@@ -26,12 +36,11 @@ class Plan:
     small: Size  # in the tests: seconds
     picture: Size  # of the .blend, the picture and the preview
     picture_frame: int
-    timed: Optional[Size] = None  # at the paper's counts, for `--time`
-    paper_counts: str = ""
-    paper_seconds: str = ""  # for a frame
+    timings: tuple[Timing, ...] = ()  # for `--time`
+    paper_counts: str = ""  # where nothing is timed
     preview: Optional[range] = None  # frames of a small animation
     more_pictures: dict[str, int] = field(default_factory=dict)  # suffix of the file, frame
-    samples: int = 40  # of the picture
+    samples: int = 20  # of the picture
     is_heavy: bool = False  # its small version runs only with the long tests
 
     @property
@@ -51,5 +60,5 @@ def read(name: str) -> Plan:
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "PLAN":
             code = compile(ast.Expression(node.value), name, "eval")
-            return eval(code, {"Plan": Plan, "Size": Size, "range": range})  # noqa: S307 - our own file
+            return eval(code, {"Plan": Plan, "Size": Size, "Timing": Timing, "range": range})  # noqa: S307 - our own file
     raise ValueError(f"scenes/{name}.py has no PLAN")

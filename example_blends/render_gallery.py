@@ -22,7 +22,8 @@ import plan as plans
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-PREVIEW_SHARE, PREVIEW_SAMPLES, PREVIEW_DELAY = 40, 9, 180  # %, and milliseconds between frames
+KEPT = HERE / "gallery.json"
+PREVIEW_SHARE, PREVIEW_SAMPLES, PREVIEW_DELAY = 63, 9, 180  # %, and milliseconds between frames
 
 
 def scene_names(wanted: list[str]) -> list[str]:
@@ -83,8 +84,6 @@ def request_for(name: str, plan: plans.Plan, options: argparse.Namespace, out: P
     folder.mkdir(parents=True, exist_ok=True)
     request = {"scene": name, "out": str(folder), "size": "picture", "blend": "", "bake": not options.no_bake,
                "pictures": {}, "share": 100, "samples": plan.samples}
-    if options.time:
-        return {**request, "size": "time"}
     if options.small or options.draft:
         size = plan.small if options.small else plan.picture
         return {**request, "size": "small" if options.small else "picture", "share": 50, "samples": 24,
@@ -94,11 +93,26 @@ def request_for(name: str, plan: plans.Plan, options: argparse.Namespace, out: P
             "pictures": {str(HERE / f"{name}{suffix}.jpg"): frame for suffix, frame in plan.pictures.items()}}
 
 
+def kept() -> dict[str, Any]:
+    return json.loads(KEPT.read_text()) if KEPT.exists() else {}
+
+
+def keep(name: str, place: list[str], result: dict[str, Any]) -> None:
+    print(f"{name}: {json.dumps(result)}", flush=True)
+    results = kept()
+    found = results.setdefault(name, {})
+    for key in place:
+        found = found.setdefault(key, {})
+    found.update(result)
+    KEPT.write_text(json.dumps(dict(sorted(results.items())), indent=1) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenes; without any: all")
     parser.add_argument("--small", action="store_true", help="the version of the tests: seconds, a small picture in the out folder")
     parser.add_argument("--time", action="store_true", help="seconds for a frame at the paper's counts; no picture")
+    parser.add_argument("--of", default="", help="only the timing whose name holds this")
     parser.add_argument("--preview", action="store_true", help="the small animation, of scenes that have one")
     parser.add_argument("--draft", action="store_true", help="a small picture, in the out folder")
     parser.add_argument("--no-bake", action="store_true", help="render what is baked already")
@@ -106,25 +120,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "build/gallery")
     options = parser.parse_args()
     out = options.out.resolve()
-    kept = HERE / "gallery.json"
     for name in [] if options.table else scene_names(options.names):
         plan = plans.read(name)
-        if (options.time and plan.timed is None) or (options.preview and plan.preview is None):
+        if options.preview and plan.preview is None:
             continue
         request = request_for(name, plan, options, out)
-        print(f"{name} ...", flush=True)
         if options.preview:
             make_preview(out, name, plan.preview, {**request, "blend": ""})
-            continue
-        result = run(out, request)
-        print(f"{name}: {json.dumps(result)}", flush=True)
-        if options.time:
-            shutil.rmtree(request["out"], ignore_errors=True)
-        kind = "small" if options.small else "timed" if options.time else "picture"
-        results = json.loads(kept.read_text()) if kept.exists() else {}
-        results.setdefault(name, {}).setdefault(kind, {}).update(result)
-        kept.write_text(json.dumps(dict(sorted(results.items())), indent=1) + "\n")
-    gallery_table.write(json.loads(kept.read_text()) if kept.exists() else {})
+        elif options.time:
+            for number, timing in enumerate(plan.timings):
+                if options.of in timing.of:
+                    keep(name, ["timed", timing.of], run(out, {**request, "blend": "", "pictures": {}, "size": number}))
+                    shutil.rmtree(request["out"], ignore_errors=True)
+        else:
+            keep(name, ["small" if options.small else "picture"], run(out, request))
+    gallery_table.write(kept())
 
 
 if __name__ == "__main__":

@@ -76,6 +76,22 @@ def source(item: bpy.types.Object, velocity: Triple = (0.0, 0.0, 0.0), **others:
     return item
 
 
+def emitter(item: bpy.types.Object, litres: float, velocity: Triple, **others: Any) -> bpy.types.Object:
+    """So many litres a second, into a falling stream."""
+    item.grain.type = 'EMITTER'
+    item.grain.emitter.rate_unit, item.grain.emitter.litres = 'LITRES', litres
+    item.grain.source.velocity = velocity
+    for key, value in others.items():
+        setattr(item.grain.emitter, key, value)
+    return item
+
+
+def radius_for(litres: float, particles: int, is_single: bool = False) -> float:
+    """Of particles of which so many fill so many litres: a bulk fills its room, single balls six tenths of it."""
+    room = 0.001 * litres / particles
+    return (0.6 * room * 0.75 / math.pi) ** (1.0 / 3.0) if is_single else 0.5 * (room * math.sqrt(2.0)) ** (1.0 / 3.0)
+
+
 def collider(item: bpy.types.Object, friction: float = 31.0, **others: Any) -> bpy.types.Object:
     item.grain.type = 'COLLIDER'
     item.grain.collider.friction_angle = math.radians(friction)
@@ -314,6 +330,33 @@ def steel() -> bpy.types.Material:
 
 def paint(name: str, colour: Triple) -> bpy.types.Material:
     return material(name, colour, 0.35, coat=0.5)
+
+
+def sand_material(look: str = 'SAND') -> bpy.types.Material:
+    """The one that the bake gives its sand, to be changed beforehand."""
+    from grain.scene import look as looks
+    simulation().display.look = look
+    return looks.material(look)
+
+
+def colour_by(attribute: str, look: str = 'SAND', grey: float = 0.62) -> None:
+    """Grains in the colour they carry, each a little lighter or darker as the look has it (`grey` is its mean)."""
+    tree = sand_material(look).node_tree
+    tone = next(node for node in tree.nodes if node.bl_idname == 'ShaderNodeHueSaturation')
+    spread = tone.inputs["Color"].links[0].from_socket
+    plain = tree.nodes.new('ShaderNodeRGBToBW')
+    tree.links.new(spread, plain.inputs[0])
+    share = tree.nodes.new('ShaderNodeMath')
+    share.operation = 'DIVIDE'
+    share.inputs[1].default_value = grey
+    tree.links.new(plain.outputs[0], share.inputs[0])
+    carried = tree.nodes.new('ShaderNodeAttribute')
+    carried.attribute_name = attribute
+    product = tree.nodes.new('ShaderNodeVectorMath')
+    product.operation = 'SCALE'
+    tree.links.new(carried.outputs["Color"], product.inputs[0])
+    tree.links.new(share.outputs[0], product.inputs["Scale"])
+    tree.links.new(product.outputs[0], tone.inputs["Color"])
 
 
 # --- light and camera ----------------------------------------------------------------------------

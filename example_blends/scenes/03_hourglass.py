@@ -6,7 +6,7 @@ import math
 import numpy as np
 import studio
 from measure import Bake, Fact
-from plan import Plan, Size
+from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Hourglass", figure="Bell 2005, figure 1",
@@ -14,7 +14,7 @@ PLAN = Plan(
          "are tetrahedra of four balls, as are those of the tests and of the timing; the picture has balls and refines "
          "them.",
     small=Size(600, 30), picture=Size(9700, 120, 0.8), picture_frame=62,
-    timed=Size(27427, 12), paper_counts="27,427 grains of 109,708 spheres", paper_seconds="191",
+    timings=(Timing("", Size(27427, 12), "27,427 grains of 109,708 spheres", "191"),),
     preview=range(6, 118, 11))
 
 BULB, HALF, WALL = 0.046, 0.100, 0.0035  # m: radius inside, height of a half, thickness of the glass

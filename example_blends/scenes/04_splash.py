@@ -6,21 +6,21 @@ import math
 import numpy as np
 import studio
 from measure import Bake, Fact
-from plan import Plan, Size
+from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Splash", figure="Bell 2005, figure 5",
-    what="A steel ball hits a heap at 8 m/s; a glass wall stops the wave, which heaps up at its foot. Timed with "
+    what="A steel ball hits a heap at 10 m/s; a glass wall stops the wave, which heaps up at its foot. Timed with "
          "grains of four balls, as the paper's; the picture has balls and refines them.",
-    small=Size(3000, 40), picture=Size(10000, 45, 0.9), picture_frame=16,
-    timed=Size(45494, 4, as_paper=True), paper_counts="45,494 grains of 181,976 spheres", paper_seconds="205",
+    small=Size(3000, 40), picture=Size(10000, 45, 1.0), picture_frame=14,
+    timings=(Timing("", Size(45494, 12, as_paper=True), "45,494 grains of 181,976 spheres", "205"),),
     preview=range(1, 46, 3))
 
 FPS = 50
 REACH, HEIGHT = 0.55, 0.30  # m, of the heap
 BALL, STEEL = 0.10, 7850.0
-SPEED = (6.0, 0.0, -5.0)
-HIT, START = (-0.40, -0.02, 0.26), 4  # where the ball is about to touch the heap, and in which frame it is let go
+SPEED = (5.0, 0.0, -9.0)
+HIT, START = (-0.16, -0.04, 0.345), 4  # where the ball is about to touch the heap, and in which frame it is let go
 WALL = 0.60  # where the glass stands
 
 

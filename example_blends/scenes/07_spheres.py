@@ -6,13 +6,13 @@ import math
 import numpy as np
 import studio
 from measure import Bake, Fact
-from plan import Plan, Size
+from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Three spheres", figure="Ihmsen 2013, figure 5",
     what="Balls half as dense as the sand, as dense, and three times as dense: the heavier the deeper, but sand bears all.",
     small=Size(5000, 45), picture=Size(20000, 50, 1.2), picture_frame=50,
-    timed=Size(96000, 11, 11.3, as_paper=True), paper_counts="96K particles, 11.3M grains", paper_seconds="3.1 + 5.8")
+    timings=(Timing("", Size(96000, 11, 11.3, as_paper=True), "96K particles, 11.3M grains", "3.1 + 5.8"),))
 
 FPS = 50
 POOL = (1.5, 0.9, 0.26)  # m

@@ -77,3 +77,31 @@ def test_a_changed_colour_is_a_changed_source(folder: Path) -> None:
         raise AssertionError("other colours")
     except baking.BakeRefused as error:
         assert "'Block'" in str(error), error
+
+
+def test_age_counts_from_birth(folder: Path) -> None:
+    """Of a source all grains are as old as the bake; of an emitter each as long as it is there. The same of render grains."""
+    scene = support.small_scene(6)
+    tap = support.box("Tap", (0.3, 0.3, 0.3), (0.4, 0.4, 0.4))
+    tap.grain.type, tap.grain.emitter.rate = 'EMITTER', 400.0
+    display = scene.grain.active.display
+    display.use_rest = True
+    scene.grain.active.use_upsample, scene.grain.active.grains_per_particle = True, 4
+    support.save(folder)
+    bpy.ops.grain.bake()
+    where: dict[int, np.ndarray] = {}
+    for use_grains in (False, True):
+        scene.grain.active.use_upsample = use_grains
+        for frame in (6, 3):
+            scene.frame_set(frame)
+            age, source = values(scene, "age", "value", 1)[:, 0], scene.grain.active.sand_object.data.attributes["source_id"].data
+            of_tap = np.array([entry.value for entry in source]) == 1
+            assert np.array_equal(of_tap, positions(scene)[:, 0] > 0.25), "each has its own source"
+            assert np.allclose(age[~of_tap], (frame - 1) / 24.0), "poured at once"
+            assert of_tap.any() and set(np.round(age[of_tap] * 24.0)) <= set(range(frame)), np.unique(age[of_tap] * 24.0)
+            assert len(np.unique(np.round(age[of_tap] * 24.0))) >= frame - 2, "poured one after another"
+            ids = np.empty(len(age), np.int32)
+            scene.grain.active.sand_object.data.attributes["id"].data.foreach_get("value", ids)
+            assert len(np.unique(ids)) == len(ids)
+            where[frame] = values(scene, "rest", "vector", 3)[np.argsort(ids)]
+        assert np.array_equal(where[3], where[6][:len(where[3])]), "a grain keeps its number, and with it its colour"

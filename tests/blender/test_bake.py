@@ -199,6 +199,36 @@ def test_killed_child_leaves_a_message_and_resumes_to_the_same_bits(folder: Path
     assert texts(killed) == "", "the message goes with the next bake"
 
 
+def test_a_crash_is_gone_on_from_once_frames_came(folder: Path) -> None:
+    """A stage that crashes is started again without anybody's help, and ends with the same bits; one that crashes before it made
+    anything new is given up, with a message."""
+    from grain.scene import baking
+    scene = support.small_scene(12)
+    scene.grain.active.particle_radius = 0.006
+    support.save(folder)
+    assert bake() == ""
+    place = folder / "grain_cache/Sand"
+    unbroken = digest(place)
+    bpy.ops.grain.free()
+    running = start()
+    for number in range(2):
+        before, pid = running.process.status.frames_written, running.process.pid
+        wait_for_frames(running, before + 2)
+        os.kill(running.process.pid, signal.SIGSEGV)
+        end = time.monotonic() + 60.0
+        while running.process.pid == pid:
+            assert baking.advance(running) is None and time.monotonic() < end, texts(place)
+            time.sleep(0.02)
+    assert finish(running).kind == "done"
+    assert digest(place) == unbroken
+    assert texts(place).count("SIGSEGV") == 2 and "went on" in texts(place), texts(place)
+    bpy.ops.grain.free()
+    running = start()
+    os.kill(running.process.pid, signal.SIGSEGV)
+    outcome = finish(running)
+    assert outcome.kind == "died" and "SIGSEGV" in outcome.text, outcome
+
+
 def test_stopped_within_two_seconds_and_resumed_to_the_same_bits(folder: Path) -> None:
     scene = support.small_scene(8)
     scene.grain.active.particle_radius = 0.004

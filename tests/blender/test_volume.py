@@ -208,10 +208,52 @@ def test_cycles_absorbs_and_blurs_along_the_motion(folder: Path) -> None:
         moved = centre(blurred)[1] - centre(sharp)[1]
         assert abs(moved - way) < 0.006, f"{position}: the blur's middle lies {moved:.4f} m off, expected {way:.4f}"
         assert abs(centre(blurred)[0] - centre(sharp)[0]) < 0.004
-    # A streak of length L adds L^2 / 12 to the variance of where it is dark; light that is all absorbed either way makes it
-    # less here, and moves a tenth of it across. Measured with 3.4: 0.76 along, -0.10 across.
-    along, across = (spread(blurred, axis) - spread(sharp, axis) for axis in (1, 0))
-    expected = (speed / 24) ** 2 / 12
-    assert 0.5 * expected < along < 1.3 * expected, f"the streak adds {along:.2e} m2, expected {expected:.2e}"
-    print(f"# along {along / expected:.3f}, across {across / expected:.3f} of the expected")
-    assert abs(across) < 0.15 * expected, f"across the motion it adds {across:.2e} m2"
+
+
+def glow_only(scene: bpy.types.Scene) -> None:
+    """Sand that shines as bright as it is dense and takes no light away: what a pixel sees adds up, so that a streak can be
+    measured. (Of fog, what is dark already cannot get darker.)"""
+    material = bpy.data.materials.new("Glow")
+    material.use_nodes = True
+    tree = material.node_tree
+    tree.nodes.clear()
+    output, glow, grid = (tree.nodes.new(kind) for kind in
+                          ('ShaderNodeOutputMaterial', 'ShaderNodeEmission', 'ShaderNodeAttribute'))
+    grid.attribute_name = "density"
+    tree.links.new(grid.outputs["Fac"], glow.inputs["Strength"])
+    tree.links.new(glow.outputs[0], output.inputs["Volume"])
+    scene.grain.active.volume.object.data.materials[0] = material
+    scene.world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.0, 0.0, 0.0, 1.0)
+
+
+def test_streaks_of_a_falling_volume(folder: Path) -> None:
+    """Sand at 4.8 m/s, shutters 0.5 and 1: the streak is speed times shutter long, within 5 %, and no wider than the sand.
+
+    A streak of length L adds L^2 / 12 to the variance of where it shines. Measured with 1024 samples: 0.997 and 1.000 of the
+    length with 3.4, 0.982 and 0.991 with 4.2 and 4.5. Fewer samples leave 1 % of noise in it, and 0.02 L^2 / 12 across."""
+    scene = bpy.context.scene
+    block = support.box("Block", (-0.04, -0.04, 0.2), (0.04, 0.04, 0.26))
+    block.grain.type, block.grain.source.velocity = 'SOURCE', (0.0, 0.0, -4.8)
+    scene.use_gravity, scene.frame_end = False, 3
+    scene.grain.active.particle_radius, scene.grain.active.size_spread = 0.01, 0.0
+    scene.grain.active.volume.dust = False
+    support.save(folder)
+    bpy.ops.grain.bake()
+    bpy.ops.grain.bake_volume()
+    set_up_render(scene)
+    glow_only(scene)
+    scene.cycles.samples = 256
+    scene.camera.location.z = 0.03
+    scene.frame_set(2)
+    sharp = 1.0 - render(scene, folder / "sharp.exr")
+    scene.render.use_motion_blur = True
+    for shutter in (0.5, 1.0):
+        scene.render.motion_blur_shutter = shutter
+        blurred = 1.0 - render(scene, folder / "blurred.exr")
+        length = 4.8 / 24.0 * shutter
+        along, across = (spread(blurred, axis) - spread(sharp, axis) for axis in (1, 0))
+        found = (12.0 * max(along, 0.0)) ** 0.5
+        print(f"# shutter {shutter}: {found / length:.3f} of the length, across {across / (length ** 2 / 12.0):+.3f}")
+        assert abs(found - length) < 0.05 * length, (shutter, found, length)
+        assert abs(across) < 0.05 * length ** 2 / 12.0, (shutter, across, length)
+        assert abs(blurred.sum() / sharp.sum() - 1.0) < 0.03, "blur makes sand of nothing, or loses some"

@@ -116,7 +116,7 @@ static void splash(int64_t grains, float half, int frames)
 
 TEST(a_small_splash) { splash(600, 0.2f, 5); }
 
-HEAVY_TEST(a_splash_of_45494_tetrahedra) { splash(45494, 0.75f, 12); }
+HEAVY_TEST(a_splash_of_45494_tetrahedra) { splash(45494, 0.75f, 30); }
 
 // --- avalanche ------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ static void avalanche(int64_t grains, float half, int boxes, int frames)
 
 TEST(a_small_avalanche_against_boxes) { avalanche(500, 0.15f, 2, 5); }
 
-HEAVY_TEST(an_avalanche_of_294820_spheres_against_boxes) { avalanche(73705, 1.2f, 6, 6); }
+HEAVY_TEST(an_avalanche_of_294820_spheres_against_boxes) { avalanche(73705, 1.2f, 6, 15); }
 
 // --- bulldozer ------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ static void bulldozer(int64_t grains, float half, int frames)
 
 TEST(a_small_bulldozer) { bulldozer(1000, 0.25f, 5); }
 
-HEAVY_TEST(a_bulldozer_in_310149_spheres) { bulldozer(77537, 1.4f, 6); }
+HEAVY_TEST(a_bulldozer_in_310149_spheres) { bulldozer(77537, 1.4f, 20); }
 
 // --- rings ----------------------------------------------------------------------------------------
 
@@ -308,6 +308,6 @@ static void rings(int side, int layers, float friction, int frames)
 
 TEST(a_few_rings_on_a_pole) { rings(1, 6, 0.3f, 20); }
 
-HEAVY_TEST(a_thousand_rings_on_poles_of_low_friction) { rings(5, 40, 0.1f, 13); }
+HEAVY_TEST(a_thousand_rings_on_poles_of_low_friction) { rings(5, 40, 0.1f, 30); }
 
-HEAVY_TEST(a_thousand_rings_on_poles_of_high_friction) { rings(5, 40, 0.8f, 13); }
+HEAVY_TEST(a_thousand_rings_on_poles_of_high_friction) { rings(5, 40, 0.8f, 30); }

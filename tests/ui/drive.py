@@ -60,6 +60,17 @@ def show_tab(tab: str) -> None:
     area('PROPERTIES').spaces[0].context = tab
 
 
+def open_all_panels() -> None:
+    """Sub-panels that start closed cannot be opened from Python, but registered open."""
+    from grain import panels
+    for cls in reversed(panels.CLASSES):
+        bpy.utils.unregister_class(cls)
+    for cls in panels.CLASSES:
+        if hasattr(cls, "bl_options"):
+            cls.bl_options = set()
+        bpy.utils.register_class(cls)
+
+
 def screenshot(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with bpy.context.temp_override(window=window()):

@@ -85,27 +85,18 @@ def wait_for_frames(count: int) -> drive.Scenario:
     yield from drive.wait_until(enough, 40.0, f"frame {count}")
 
 
-def open_all_panels() -> None:
-    """Sub-panels that start closed cannot be opened from Python, but registered open."""
-    from grain.panels import simulation
-    for cls in reversed(simulation.CLASSES):
-        bpy.utils.unregister_class(cls)
-    for cls in simulation.CLASSES:
-        cls.bl_options = set()
-        bpy.utils.register_class(cls)
-
-
 def lay_out() -> drive.Scenario:
     """A wider and taller Properties editor. Less drawing in the viewport: the software rasteriser needs most of a
     second for its grid and smoothing, which would hide whether the add-on keeps the interface waiting."""
-    open_all_panels()
+    drive.open_all_panels()
     bpy.context.preferences.system.viewport_aa = 'OFF'
     for item in list(bpy.data.objects):
         bpy.data.objects.remove(item)
     drive.grow_properties(190)
     yield 0.2
+    drive.widen_properties(48)  # the width it has at first on a screen of 1920 pixels
     support.save(folder, "narrow.blend")
-    drive.widen_properties(200)
+    drive.widen_properties(152)
     yield 0.2
     view = drive.area('VIEW_3D').spaces[0]
     view.region_3d.view_distance, view.region_3d.view_location = 1.1, (0.0, 0.0, 0.12)

@@ -76,6 +76,7 @@ class JobObject:
     plane_point: Optional[Vector] = None
     plane_normal: Optional[Vector] = None
     velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
+    settle: float = 0.0  # s, sources: so long at most they come to rest before the first frame; 0: not
     moisture: float = 0.0  # sources, 0 to 1
     moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     friction: float = 0.6  # colliders, bodies
@@ -166,6 +167,8 @@ def _describe_object(item: JobObject, geometry: _Geometry, can_be_wet: bool) -> 
     if item.role in ("source", "emitter"):
         entry.update(item.emitter or {})
         entry["velocity"] = list(item.velocity)
+        if item.settle > 0.0:
+            entry["settle"] = item.settle
         if item.moisture > 0.0 and can_be_wet:  # what has no part in it must not make a bake look outdated
             entry["moisture"] = item.moisture
             if item.moisture_paint is not None:

@@ -92,7 +92,8 @@ class BakeProcess:
         self._start(*self._next.pop(0))
 
     def _start(self, working: str, command: list[str]) -> None:
-        self._working = working
+        self._working, self._command = working, command
+        self._frames_before = self.status.frames_written
         # Threads that wait in a loop starve each other when Blender or another program wants a core too: measured, a
         # bake with both cores of a machine under load took 52 s instead of 2.
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
@@ -134,6 +135,8 @@ class BakeProcess:
                 break
         if ended:
             self._close()
+            if self._goes_on_after_crash():
+                return None
             if self._next and self._child.returncode == EXIT_DONE and self._stop_time is None:
                 self.status.fraction, self.status.seconds_per_frame, self.status.bytes_written = 0.0, 0.0, 0
                 self._start(*self._next.pop(0))
@@ -143,6 +146,17 @@ class BakeProcess:
             self._was_killed = True
             self._child.kill()
         return None
+
+    def _goes_on_after_crash(self) -> bool:
+        """A stage that crashed is started again, and goes on from its last frame, as long as each start brings new ones: a long
+        bake is not lost for one bad moment of the machine. Not where the system or somebody ended it on purpose."""
+        number = -self._child.returncode
+        if number not in _CRASHES or self._stop_time is not None or self.status.frames_written == self._frames_before:
+            return False
+        self.status.warnings.append(f"The bake crashed ({_CRASHES[number]}) after frame {self.status.frame} and went on from there. "
+                                    "Please report it, with the cache's 'job' folder")
+        self._start(self._working, _resuming(self._command))
+        return True
 
     def wait(self, seconds: float) -> None:
         """Sleeps until the child has ended, this long at most."""
@@ -178,9 +192,11 @@ class BakeProcess:
         if self._log is not None and kind not in ("preparing", "progress"):
             bake_log.append(self._log, {"stage": self._working, **event})
         if kind == "preparing":
-            status.stage = f"Preparing {event.get('stage', '')}".strip()
+            is_settling = event.get("stage") == "settling"
+            status.stage = "Settling" if is_settling else f"Preparing {event.get('stage', '')}".strip()
+            status.fraction = event.get("fraction", 0.0) if is_settling else 0.0
         elif kind == "started":
-            status.stage = self._working
+            status.stage, status.fraction = self._working, 0.0
             status.frame_start, status.frame_end = event["frame_start"], event["frame_end"]
             status.particles = event["particles"]
             status.frame = max(event.get("resumed_from", 0), event["frame_start"])
@@ -216,6 +232,18 @@ class BakeProcess:
         return Outcome("failed", f"{text}. {remedy}" if remedy else text, code)
 
 
+_CRASHES = {int(number): number.name for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE,
+                                                   *([signal.SIGBUS] if hasattr(signal, "SIGBUS") else []))}
+
+
+def _resuming(command: list[str]) -> list[str]:
+    """The same command, keeping what is there."""
+    if "--from" in command:
+        at = command.index("--from")
+        command = command[:at] + command[at + 2:]
+    return [word for word in command if word != "--restart"]
+
+
 def _quoted(text: str) -> str:
     return f" (its last words: {text})" if text else ""
 
@@ -228,7 +256,7 @@ def _death(number: int) -> str:
         name = f"signal {number}"
     if name == "SIGKILL":
         return "The bake was killed (SIGKILL), as the system does when memory runs out"
-    if name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"):
+    if number in _CRASHES:
         return f"The bake crashed ({name}). Please report it, with the cache's 'job' folder"
     return f"The bake was ended from outside ({name})"
 

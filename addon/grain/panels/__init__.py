@@ -1,7 +1,7 @@
 """Where the settings are found: Properties > Physics, and the simulation again in Properties > Scene."""
 import bpy
 
-from . import collider, cover, emitter, kill, object, rigid, simulation, simulations, source
+from . import collider, cover, emitter, field, kill, object, rigid, simulation, simulations, source
 
 CLASSES = (
     simulations.GRAIN_UL_simulations,
@@ -12,6 +12,7 @@ CLASSES = (
     collider.GRAIN_PT_collider,
     kill.GRAIN_PT_kill,
     rigid.GRAIN_PT_rigid,
+    field.GRAIN_PT_field,
     cover.GRAIN_PT_cover,
     *simulation.CLASSES,
 )

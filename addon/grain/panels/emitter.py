@@ -27,7 +27,10 @@ class GRAIN_PT_emitter(PhysicsPanel, Panel):
         column.prop(settings, "active")
         column.prop(settings, "place")
         column.prop(settings, "rate_unit")
-        column.prop(settings, "rate" if settings.rate_unit == 'PARTICLES' else "litres")
+        if settings.rate_unit == 'PARTICLES':
+            column.prop(settings, "rate", text="Rate 1/s")
+        else:
+            column.prop(settings, "litres", text="Rate l/s")
         column = layout.column()
         column.enabled = not runtime.is_baking()
         column.prop(source, "velocity")

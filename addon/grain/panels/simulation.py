@@ -109,7 +109,9 @@ def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation)
 def draw_grains(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
     layout.use_property_decorate = True  # dots where keys count
-    split = layout.split(factor=0.4)
+    row = layout.row(align=True)
+    split = row.split(factor=0.4)
+    row.label(icon='BLANK1')  # as wide as the dots below
     label = split.row()
     label.alignment = 'RIGHT'
     label.label(text="Preset")
@@ -152,10 +154,10 @@ def _draw_consistency(column: UILayout, context: Context, settings: Simulation) 
     column.prop(settings, "reach_ratio", slider=True)
     firm = consistency.from_slider(settings.firmness) if settings.elasticity > 0.0 else 0.0
     draw_wrapped(column, context, consistency.zone(firm, settings.reach_ratio, settings.viscosity), icon='OUTLINER_OB_POINTCLOUD')
-    column.prop(settings, "viscosity")
-    column.prop(settings, "elasticity")
+    column.prop(settings, "viscosity", text="Viscosity Pa s")
+    column.prop(settings, "elasticity", text="Elasticity Pa")
     column.prop(settings, "elastic_reach")
-    column.prop(settings, "ambient_viscosity")
+    column.prop(settings, "ambient_viscosity", text="Ambient 1/s")
 
 
 def draw_contact(layout: UILayout, context: Context) -> None:
@@ -172,7 +174,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
         return
     layout.prop(settings, "normal_law")
     if settings.normal_law != 'LINEAR':
-        layout.prop(settings, "young_modulus")
+        layout.prop(settings, "young_modulus", text="Stiffness Pa")
         layout.prop(settings, "poisson_ratio")
     layout.prop(settings, "shear_law")
     layout.prop(settings, "integrator")
@@ -182,7 +184,6 @@ def draw_contact(layout: UILayout, context: Context) -> None:
 
 def draw_upsample(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
-    layout.prop(settings, "use_upsample")
     column = layout.column()
     column.active = settings.use_upsample
     column.prop(settings, "upsample_mode")
@@ -274,6 +275,14 @@ class _Body:
         self.content(column, context)
 
 
+def _draw_upsample_switch(panel: Panel, context: Context) -> None:
+    panel.layout.enabled = not runtime.is_baking()
+    panel.layout.prop(simulations.active(context.scene), "use_upsample", text="")
+
+
+_HEADERS = {"upsample": {"draw_header": _draw_upsample_switch}}  # what switches a whole section stands beside its name
+
+
 class ScenePanel:
     bl_space_type = 'PROPERTIES'
     bl_region_type = 'WINDOW'
@@ -305,7 +314,8 @@ def _panels(where: type, suffix: str) -> tuple[type, ...]:
             ("statistics", "Statistics", draw_statistics, {'DEFAULT_CLOSED'})):
         made.append(type(f"GRAIN_PT_{name}_{suffix}", (_Body, where, Panel), {
             "bl_label": label, "bl_parent_id": root, "content": staticmethod(content), "bl_options": options,
-            "is_settings": name not in ("display", "retime", "statistics"), "poll": _has_simulation(where)}))
+            "is_settings": name not in ("display", "retime", "statistics"), "poll": _has_simulation(where),
+            **_HEADERS.get(name, {})}))
     return tuple(made)
 
 

@@ -24,7 +24,14 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         simulation = simulations.of_object(item, context.scene)
         column = layout.column()
         column.enabled = not runtime.is_baking()
-        column.prop(item.grain.source, "velocity")
+        source = item.grain.source
+        column.prop(source, "use_settle")
+        row = column.row()
+        row.active = source.use_settle
+        row.prop(source, "settle_seconds")
+        row = column.row()
+        row.active = not source.use_settle  # what has settled is at rest
+        row.prop(source, "velocity")
         if simulation is not None and simulation.solver in {'SPH', 'MPM'}:
             column.prop(item.grain.source, "moisture")
             row = column.row()
@@ -61,7 +68,11 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
         layout.use_property_split = True
         layout.use_property_decorate = True
         settings = context.object.grain.source
+        simulation = simulations.of_object(context.object, context.scene)
+        of_grains = simulation is None or simulation.solver == 'DEM'
+        if settings.use_material and not of_grains:
+            draw_wrapped(layout, context, "Only the solver Grains knows several materials", icon='INFO')
         column = layout.column()
-        column.enabled = settings.use_material and not runtime.is_baking()
+        column.enabled = settings.use_material and of_grains and not runtime.is_baking()
         for name in ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"):
             column.prop(settings, name, **({"text": "Density kg/m³"} if name == "density" else {}))

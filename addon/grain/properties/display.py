@@ -75,9 +75,9 @@ class GRAIN_PG_display(PropertyGroup):
         name="Object", type=Object, poll=_can_be_shape, update=_on_shape,
         description="The object drawn in the place of every grain")
     use_rest: BoolProperty(
-        name="Rest and Source", default=False, update=_on_display,
-        description="Give every grain the attributes rest (where it was born) and source_id (the number of its source), for "
-                    "shaders and node groups")
+        name="Rest, Source, Age", default=False, update=_on_display,
+        description="Give every grain the attributes rest (where it was born), source_id (the number of its source) and age "
+                    "(seconds since then), for shaders and node groups")
     look: EnumProperty(
         name="Look", default='SAND', update=_on_look, items=looks.ITEMS,
         description="The material that new sand gets; choosing one again gives it to the sand there is")

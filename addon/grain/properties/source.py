@@ -12,6 +12,15 @@ class GRAIN_PG_source(PropertyGroup):
         name="Velocity", subtype='VELOCITY', unit='VELOCITY', size=3, default=(0.0, 0.0, 0.0),
         soft_min=-100.0, soft_max=100.0, min=-1000.0, max=1000.0,
         description="Speed of the sand at the first frame, along the world's axes")
+    use_settle: BoolProperty(
+        name="Settle", options=FIXED, default=False,
+        description="The sand has come to rest by the first frame, under gravity and within everything it can touch as it stands "
+                    "then: a filled tray does not drop or burst. It lies lower than the mesh is filled, as it packs")
+    settle_seconds: FloatProperty(
+        name="At Most", options=FIXED, subtype='TIME_ABSOLUTE', unit='TIME_ABSOLUTE', default=5.0, min=0.1, max=1000.0,
+        soft_max=30.0, precision=1, step=50,
+        description="How long the sand may take to come to rest, in seconds of its own time before the first frame. It ends as "
+                    "soon as all lies still")
     moisture: FloatProperty(
         name="Moisture", subtype='FACTOR', default=0.0, min=0.0, max=1.0, precision=2,
         description="0 is dry, 1 the wet sand of castles: it stands upright, flows like paste and is darker")
@@ -41,4 +50,5 @@ class GRAIN_PG_source(PropertyGroup):
         description="Share of its speed a grain keeps when it hits something head-on")
     cohesion: FloatProperty(
         name="Cohesion", default=0.0, min=0.0, max=1000.0, soft_max=20.0, precision=2,
-        description="How strongly grains of this kind stick to each other, over the weight of one. Can be keyframed")
+        description="How strongly grains of this kind stick to each other, over the weight of one. Can be "
+                    "keyframed")

@@ -23,7 +23,7 @@ MODIFIER_NAME = "Grain Points"
 MOST_TURNED = 250_000
 
 _ATTRIBUTES = (("radius", 'FLOAT'), ("velocity", 'FLOAT_VECTOR'), ("id", 'INT'))
-_GONE = "grain_some_are_gone"
+_NUMBERED = "grain_some_are_gone"  # or are born later: points are not numbered one after another
 _MOISTURE = ("moisture", 'FLOAT')  # of sand that is wet somewhere
 _ROTATION = ("rotation", 'FLOAT_VECTOR')  # XYZ Euler angles, as Instance on Points takes them; of grains that have one
 
@@ -111,10 +111,11 @@ def show_share(simulation: Simulation, viewport: float, render: float) -> None:
             compat.set_modifier_input(modifier, name, amount)
 
 
-def set_frame(item: Object, frame: Shown, scale: float, seconds: float = 0.0, rate: float = 1.0) -> None:
+def set_frame(item: Object, frame: Shown, scale: float, seconds: float = 0.0, rate: float = 1.0,
+              numbers: Optional[np.ndarray] = None) -> None:
     """Fills the object with a frame, or the first part of it, moved on by its velocities for some seconds. scale is metres
-    to a Blender unit, rate how fast the sand's time goes against the scene's. At scale and rate 1 each array goes into
-    Blender's memory without a copy between."""
+    to a Blender unit, rate how fast the sand's time goes against the scene's, numbers the grains' own where they are not their
+    places in the frame. At scale and rate 1 each array goes into Blender's memory without a copy between."""
     mesh: Mesh = item.data
     position, velocity, radius = (frame.column(name) for name in ("position", "velocity", "radius"))
     gone = np.flatnonzero(radius == 0.0)  # in kill zones, or far below the scene: no point of the frame, but its number stays
@@ -146,21 +147,22 @@ def set_frame(item: Object, frame: Shown, scale: float, seconds: float = 0.0, ra
             orientation = frame.column("orientation")
             angles = euler_angles(orientation if alive is None else orientation[alive])
             mesh.attributes["rotation"].data.foreach_set("vector", angles.reshape(-1))
-    _set_ids(mesh, count, alive)
+    _set_ids(mesh, count, alive, numbers)
     mesh.update()
 
 
-def _set_ids(mesh: Mesh, count: int, alive: Optional[np.ndarray]) -> None:
-    """The numbers of the points; only looked at where some are gone, or were in the frame before."""
-    if alive is None and not mesh.get(_GONE):
-        return
-    ids = np.arange(count) if alive is None else alive
+def _set_ids(mesh: Mesh, count: int, alive: Optional[np.ndarray], numbers: Optional[np.ndarray]) -> None:
+    """The numbers of the points; only looked at where they are not their places, or were not in the frame before."""
+    if alive is None and numbers is None:
+        if not mesh.get(_NUMBERED):
+            return
+        ids = np.arange(count)
+        del mesh[_NUMBERED]
+    else:
+        ids = alive if numbers is None else numbers if alive is None else numbers[alive]
+        mesh[_NUMBERED] = True
     if count:
         mesh.attributes["id"].data.foreach_set("value", ids.astype(np.int32))
-    if alive is not None:
-        mesh[_GONE] = True
-    else:
-        del mesh[_GONE]
 
 
 def _has_instances(item: Object) -> bool:

@@ -5,7 +5,7 @@ import numpy as np
 from bpy.types import Mesh
 
 # What libgrain and the sand object use themselves, and what says nothing about a place on the surface.
-_RESERVED = {"position", "velocity", "radius", "orientation", "moisture", "rotation", "id", "rest", "source_id", "crease_vert",
+_RESERVED = {"position", "velocity", "radius", "orientation", "moisture", "rotation", "id", "rest", "source_id", "age", "crease_vert",
              "crease_edge", "bevel_weight_vert", "bevel_weight_edge"}
 _COMPONENTS = {'FLOAT': (1, "value"), 'FLOAT2': (2, "vector"), 'FLOAT_VECTOR': (3, "vector"), 'FLOAT_COLOR': (4, "color"),
                'BYTE_COLOR': (4, "color")}

@@ -161,13 +161,21 @@ def _show_new_frames(bake: runtime.Bake) -> None:
     if is_rendering() or simulation is None or not paths.holds_cache(bake.folder):
         return
     if bake.is_volume:
+        is_new = volumes.volume_object(simulation) is None
         volumes.refresh(simulation)
+        if is_new:
+            _keep_from_undo("Add Grain Volume")
         return
     if apply.sand_object(simulation) is None:
         apply.ensure_sand_object(simulation)
-        if not bpy.app.background:
-            bpy.ops.ed.undo_push(message="Add Grain Sand")  # an undo of something else must not take it away
+        _keep_from_undo("Add Grain Sand")
     playback.show(simulation)
+
+
+def _keep_from_undo(message: str) -> None:
+    """An undo of something else must not take away what a bake added."""
+    if not bpy.app.background:
+        bpy.ops.ed.undo_push(message=message)
 
 
 def _finish(bake: runtime.Bake, outcome: Outcome) -> None:

@@ -38,6 +38,23 @@ def take(simulation: Simulation, view_layer: ViewLayer, curves: Curves) -> tuple
     return found, warnings
 
 
+def effect(item: Object) -> tuple[bool, str]:
+    """Whether and how a field acts on sand, in words for its panel."""
+    settings = item.field
+    name = settings.type.replace('_', ' ').title()
+    if settings.type not in KINDS:
+        return False, f"Sand does not know the type {name}. It knows {', '.join(kind.title() for kind in KINDS[:-1])} and {KINDS[-1].title()}"
+    if item.hide_viewport:
+        return False, "Switched off by its monitor icon in the Outliner"
+    if not settings.apply_to_location:
+        return False, "Does not move sand: Affect > Location is off"
+    if settings.shape not in _SHAPES:
+        return True, f"Acts on sand from its middle: sand does not know the shape {settings.shape.title()}, but Point, Line and Plane"
+    if settings.type in ('FORCE', 'WIND', 'TURBULENCE'):
+        return True, "Acts on all sand. Strength is in m/s²: 10 pushes as hard as gravity pulls. Wind Factor and Absorption do not count"
+    return True, "Acts on all sand"
+
+
 def _strength(settings: FieldSettings, scale: float) -> float:
     """A spring's and a charge's grow with the distance, drag with the speed: those have no unit of length."""
     if settings.type == 'DRAG':

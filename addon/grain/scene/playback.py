@@ -119,27 +119,28 @@ def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Ma
         if coarse is not None and coarse.bodies:
             with CacheFrame(cache.frame_path(folder, part.frame)) as cached:
                 bodies.show(simulation, coarse.bodies, cached, scale, seconds)
-    births.show(item, folder, source, manifest, simulation.display.use_rest, scale)
+    births.show(item, folder, source, manifest, simulation.display.use_rest, scale, part.frame + part.ahead)
     shown.frame, shown.stamp, shown.object_name = part.frame, stamp, item.name
 
 
 def _fill(simulation: Simulation, item: Object, frame: apply.Shown, manifest: cache.Manifest, source: Path, part: Part,
           seconds: float, scale: float) -> None:
     neighbour = part.frame + (1 if part.ahead > 0.0 else -1)
+    numbers = births.numbers(source, manifest, frame) if source.name == cache.GRAINS_FOLDER else None
     if not part.is_retimed or part.ahead == 0.0 or neighbour not in manifest.particles:
-        apply.set_frame(item, frame, scale, seconds, part.rate)
+        apply.set_frame(item, frame, scale, seconds, part.rate, numbers)
         return
     with ExitStack() as stack:
         path = cache.frame_path(source, neighbour)
         other: apply.Shown = (read_ahead.grains(path, part.amount) if source.name == cache.GRAINS_FOLDER
                               else stack.enter_context(CacheFrame(path)))
         if not has_same_grains(frame, other):
-            apply.set_frame(item, frame, scale, seconds, part.rate)
+            apply.set_frame(item, frame, scale, seconds, part.rate, numbers)
             return
         length = 1.0 / frames.frames_per_second(simulation.id_data)
         between = (Between(frame, other, part.ahead, length) if part.ahead > 0.0
                    else Between(other, frame, 1.0 + part.ahead, length))
-        apply.set_frame(item, between, scale, 0.0, part.rate)
+        apply.set_frame(item, between, scale, 0.0, part.rate, numbers)
 
 
 def _expect_next(shown: Shown, manifest: cache.Manifest, source: Path, frame: int, like: read_ahead.Grains) -> None:

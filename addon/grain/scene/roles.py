@@ -80,6 +80,8 @@ def selected_objects(context: Context) -> list[Object]:
 
 
 def can_have_role(item: Object) -> bool:
+    if item.type == 'EMPTY' and item.instance_type != 'COLLECTION':  # a force field, a handle of a rig: nothing to touch
+        return False
     return item.type in SUPPORTED_TYPES and item.library is None and not is_sand(item)
 
 

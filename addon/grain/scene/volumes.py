@@ -78,8 +78,6 @@ def refresh(simulation: Simulation) -> Optional[Object]:
     item = volume_object(simulation)
     if item is None:
         item = _new_object(simulation)
-        if not bpy.app.background:
-            bpy.ops.ed.undo_push(message="Add Grain Volume")  # an undo of something else must not take it away
     data = item.data
     data.is_sequence = True
     data.frame_start = made.first

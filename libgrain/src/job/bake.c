@@ -43,6 +43,7 @@ typedef struct Bake {
     Cache cache;
     Sim sim;
     Particles particles; ///< as filled, then as read for each frame
+    int64_t settle_count; ///< the first of them, which come to rest before the first frame; 0: none
     GrainSdf **sdf;      ///< of each object; NULL for planes
     JobSolids solids;
     float *body_state; ///< as written to frames: position, orientation, velocity, spin of all bodies, one after another
@@ -268,6 +269,25 @@ static GrainResult note_birth(Bake *bake, int object)
     return note_moisture(bake, object);
 }
 
+// Those that settle, or those that do not.
+static GrainResult fill_some(Bake *bake, int settles, const GrainSdf **avoid, int *avoid_count)
+{
+    const Job *job = &bake->job;
+    for (int i = 0; i < job->object_count; i++) {
+        const JobObject *object = &job->objects[i];
+        if (object->role != JOB_SOURCE || settles != (object->settle > 0.0f)) continue;
+        FillDef fill = {
+            bake->sdf[i],           avoid, *avoid_count, job->particle_radius, job->size_spread, object->velocity,
+            job->seed + (uint64_t)i};
+        GrainResult result = fill_volume(&bake->particles, &fill, &bake->run);
+        if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
+        TRY(result);
+        TRY(note_birth(bake, i));
+        avoid[(*avoid_count)++] = bake->sdf[i];
+    }
+    return GRAIN_OK;
+}
+
 // A source gets no particle inside a collider, nor inside a source that was filled before it.
 static GrainResult fill_sources(Bake *bake)
 {
@@ -278,18 +298,9 @@ static GrainResult fill_sources(Bake *bake)
     for (int i = 0; i < job->object_count; i++)
         if ((job->objects[i].role == JOB_COLLIDER || job->objects[i].role == JOB_BODY) && bake->sdf[i])
             avoid[avoid_count++] = bake->sdf[i];
-    GrainResult result = GRAIN_OK;
-    for (int i = 0; i < job->object_count && result == GRAIN_OK; i++) {
-        const JobObject *object = &job->objects[i];
-        if (object->role != JOB_SOURCE) continue;
-        FillDef fill = {
-            bake->sdf[i],           avoid, avoid_count, job->particle_radius, job->size_spread, object->velocity,
-            job->seed + (uint64_t)i};
-        result = fill_volume(&bake->particles, &fill, &bake->run);
-        if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
-        if (result == GRAIN_OK) result = note_birth(bake, i);
-        avoid[avoid_count++] = bake->sdf[i];
-    }
+    GrainResult result = fill_some(bake, 1, avoid, &avoid_count);
+    bake->settle_count = bake->particles.count;
+    if (result == GRAIN_OK) result = fill_some(bake, 0, avoid, &avoid_count);
     alloc_free(avoid);
     return result;
 }
@@ -384,11 +395,15 @@ static GrainResult create_sim(Bake *bake)
         TRY(alloc_grow((void **)&bake->particle_moisture, &bake->moisture_capacity, 1, sizeof(float)));
         def.particle_moisture = bake->particle_moisture;
     }
+    // Those that settle come first, without the others.
+    Particles start = bake->particles;
+    if (bake->settle_count > 0) start.count = bake->settle_count;
+    if (start.count < bake->particles.count) def.smallest_born = job->particle_radius * (1.0f - job->size_spread);
     if (bake->flow.emitter_count > 0) {
         def.smallest_born = job->particle_radius * (1.0f - job->size_spread);
         def.birthplace = ((const Vec3 *)bake->flow.emitters[0].def.mesh->positions)[0];
     }
-    TRY(sim_create(&bake->sim, &def, &bake->particles, 1.0 / job->fps, bake->run.thread_count));
+    TRY(sim_create(&bake->sim, &def, &start, 1.0 / job->fps, bake->run.thread_count));
     bake->sim.slot_count = bake_flow_slots(&bake->flow);
     bake->flow.sim = &bake->sim;
     return GRAIN_OK;
@@ -469,6 +484,42 @@ static GrainResult write_frame(Bake *bake, int32_t frame)
     return write_checkpoint(bake);
 }
 
+static GrainResult watch_settling(void *user, double fraction)
+{
+    Bake *bake = user;
+    double now = run_clock();
+    if (now - bake->last_report < 0.05) return GRAIN_OK;
+    bake->last_report = now;
+    return report(bake, GRAIN_BAKE_PREPARING, "settling", fraction);
+}
+
+// Sand that is to be at rest comes to rest; then the rest of the sand is there too.
+static GrainResult settle(Bake *bake)
+{
+    const Job *job = &bake->job;
+    float longest = 0.0f;
+    double moving;
+    int64_t first = bake->settle_count;
+    for (int i = 0; i < job->object_count; i++) longest = fmaxf(longest, job->objects[i].settle);
+    if (first == 0) return GRAIN_OK;
+    TRY(bake_flow_begin_steering(&bake->flow));
+    TRY(sim_settle(&bake->sim, (double)longest, job->particle_radius, &(SimWatch){watch_settling, NULL, bake}, &moving));
+    if (moving > 0.0) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "after %g s of settling %.3g %% of the sand still moves; it starts as it is. Let it settle longer, or see what "
+                 "lets it fall", (double)longest, 100.0 * moving);
+        warn(bake, text);
+    }
+    Particles others = {.count = bake->particles.count - first,
+                        .position = bake->particles.position + first,
+                        .velocity = bake->particles.velocity + first,
+                        .radius = bake->particles.radius + first,
+                        .moisture = bake->particle_moisture ? bake->particle_moisture + first : NULL};
+    SimChange change = {.born = &others, .material = bake->particle_material ? bake->particle_material + first : NULL};
+    return sim_change(&bake->sim, &change, NULL); // where nobody comes, lists still learn that props move again
+}
+
 // From the checkpoint in the cache, or from the sources as filled.
 static GrainResult start_or_resume(Bake *bake)
 {
@@ -487,6 +538,7 @@ static GrainResult start_or_resume(Bake *bake)
             return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)",
                                bake->cache.folder);
     }
+    if (!found) TRY(settle(bake));
     bake->resumed_from = bake->last_frame;
     TRY(report(bake, GRAIN_BAKE_STARTED, bake->cache.folder, 0.0));
     if (bake->last_frame >= bake->job.frame_start) return GRAIN_OK;

@@ -325,6 +325,13 @@ static GrainResult note_all_births(BakeFlow *flow)
     return GRAIN_OK;
 }
 
+GrainResult bake_flow_begin_steering(BakeFlow *flow)
+{
+    SimSteering now = job_steering(flow->job, 0.0);
+    const SimGrip *grips = job_grips(flow->job, 0.0, flow->grips) ? flow->grips : NULL;
+    return job_is_steered(flow->job) ? sim_steer(flow->sim, &now, grips, NULL) : GRAIN_OK;
+}
+
 GrainResult bake_flow_steer(BakeFlow *flow, double time)
 {
     const Job *job = flow->job;

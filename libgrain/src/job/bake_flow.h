@@ -37,6 +37,8 @@ void bake_flow_free(BakeFlow *flow);
 int bake_flow_slots(const BakeFlow *flow);
 /// Gravity, force fields and all settings that change as they are at this time.
 GrainResult bake_flow_steer(BakeFlow *flow, double time);
+/// The same without force fields, as at the first frame: what sand settles under.
+GrainResult bake_flow_begin_steering(BakeFlow *flow);
 /// A SimFlowFn; user is the BakeFlow.
 GrainResult bake_flow_change(void *user, double from, double to);
 

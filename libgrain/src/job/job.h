@@ -47,6 +47,7 @@ typedef struct JobObject {
     GrainMesh mesh;                 ///< borrowed from geometry; world space, at the first frame
     Vec3 plane_point, plane_normal; ///< unit normal
     Vec3 velocity;                  ///< sources, m/s
+    float settle;                   ///< sources, s: so long at most their sand comes to rest before the first frame; 0: not
     float moisture;                 ///< sources and emitters, [0, 1]
     Curve moisture_curve;           ///< of emitters
     JobEmitter emitter;

@@ -122,7 +122,7 @@ static GrainResult check_object_keys(const JobNode *node, JobRole role)
 {
     static const char *const source_keys[] = {"name",      "role",     "motion",   "positions",
                                               "triangles", "velocity", "material", "moisture",
-                                              "attributes", "moisture_paint", NULL};
+                                              "attributes", "moisture_paint", "settle", NULL};
     static const char *const grain_keys[] = {"name", "role", "motion", "positions", "triangles", NULL};
     static const char *const collider_keys[] = {
         "name",      "role",  "motion", "positions", "triangles",         "friction",
@@ -154,6 +154,9 @@ static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays,
     TRY(check_object_keys(node, object->role));
     if (role == JOB_SOURCE) {
         TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
+        TRY(job_float(node, "settle", 0, 1000, 0, &object->settle));
+        if (object->settle > 0.0f && vec3_length(object->velocity) > 0.0f)
+            return fail(GRAIN_ERROR_JOB, "job.json: %s: sand that settles starts at rest; set velocity or settle to 0", node->path);
         TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
         TRY(job_read_material(node, job, arrays, &object->material));
     } else if (role == JOB_EMITTER) {

@@ -41,6 +41,11 @@ typedef struct SimWatch {
 /// next call goes on from there with the same result as if it had not been stopped.
 GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch);
 
+/// Before the first frame: lets everything come to rest, for `longest` seconds at most that count for nobody. What is solid
+/// stands as at time 0, and what moves is slowed. radius: m, of a particle. Asks `watch` with the part of the longest time that is
+/// over. *moving: part of the particles that is not at rest in the end.
+GrainResult sim_settle(Sim *sim, double longest, float radius, const SimWatch *watch, double *moving);
+
 /// The particles in the order of birth. Those that are gone have the radius 0 and the velocity 0, and are where they were last.
 GrainResult sim_read(const Sim *sim, Particles *out);
 /// Who comes and goes: births belong to born (birth_time: s since the first frame, of each, ascending). GRAIN_ERROR_ARGUMENT

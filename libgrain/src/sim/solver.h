@@ -164,7 +164,7 @@ typedef struct Solver {
     GrainResult (*load)(void *state, const Column *columns, int column_count);
     void (*measure)(const void *state, SimStats *out);
     /// What is solid in the scene, bodies among it.
-    const struct Rigid *(*rigid)(const void *state);
+    struct Rigid *(*rigid)(const void *state);
     /// Particles come and go. The only call after create that may take memory for them. What rests on one that goes wakes up.
     /// NULL: this solver has the particles it starts with.
     GrainResult (*change)(void *state, const SimChange *change);

@@ -291,7 +291,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     return dem_sleep_choose(dem);
 }
 
-static const Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
+static Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
 const Solver dem_solver = {"dem",     7,    create, destroy,     largest_step, step,      read,
                            save,      load, dem_measure, rigid,   dem_change,   dem_steer, dem_push};

@@ -389,7 +389,7 @@ static void measure(const void *state, SimStats *out)
     }
 }
 
-static const Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
+static Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
 const Solver meso_solver = {"meso", 2,    create,  destroy,  largest_step, step,       read,
                             save,   load, measure, rigid_of, meso_change,  meso_steer, meso_push};

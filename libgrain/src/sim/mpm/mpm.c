@@ -98,8 +98,10 @@ static GrainResult create_rigid(Mpm *mpm, const SimDef *def)
                       .damping = BODY_DAMPING * frequency,
                       .point_reach = def->largest_radius,
                       .threads = mpm->threads};
-    for (int i = 0; i < def->collider_count; i++)
+    for (int i = 0; i < def->collider_count; i++) {
         mpm->has_moving |= mpm->colliders[i].poses || mpm->colliders[i].shapes || mpm->colliders[i].body;
+        mpm->has_meshes |= mpm->colliders[i].mesh != NULL;
+    }
     return rigid_create(&rigid, &mpm->rigid);
 }
 
@@ -155,40 +157,31 @@ static double largest_step(const void *state)
 
 static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
 {
+    // Blocks that nobody needs are not computed: no particle reaches their nodes, and what has no weight must be a number.
+    static const MpmMotion nothing[MPM_BLOCK_NODES];
+    const MpmMotion *around[MPM_AROUND];
+    for (int k = 0; k < MPM_AROUND; k++)
+        around[k] = mpm->is_active[block->around[k]] ? mpm->nodes + (int64_t)block->around[k] * MPM_BLOCK_NODES : nothing;
     // Places 0, 1-4 and 5-7 of a board belong to the block before, the block itself and the one after.
     for (int z = 0; z < MPM_BOARD_SIDE; z++)
         for (int y = 0; y < MPM_BOARD_SIDE; y++) {
             int row = (z == 0 ? 0 : z < 5 ? 1 : 2) * 9 + (y == 0 ? 0 : y < 5 ? 1 : 2) * 3;
             int in_block = ((z + 3) % 4 * MPM_BLOCK_SIDE + (y + 3) % 4) * MPM_BLOCK_SIDE;
             MpmMotion *to = board + (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE;
-            const MpmMotion *from = mpm->nodes + in_block;
-            memcpy(to, from + (int64_t)block->around[row] * MPM_BLOCK_NODES + 3, sizeof *to);
-            memcpy(to + 1, from + (int64_t)block->around[row + 1] * MPM_BLOCK_NODES, 4 * sizeof *to);
-            memcpy(to + 5, from + (int64_t)block->around[row + 2] * MPM_BLOCK_NODES, 3 * sizeof *to);
+            memcpy(to, around[row] + in_block + 3, sizeof *to);
+            memcpy(to + 1, around[row + 1] + in_block, 4 * sizeof *to);
+            memcpy(to + 5, around[row + 2] + in_block, 3 * sizeof *to);
         }
     memset(board + MPM_BOARD_NODES, 0, (MPM_BOARD_STRIDE - MPM_BOARD_NODES) * sizeof *board);
-}
-
-// Whether one of the block's particles no longer has all its nodes on the block's board. One that is nowhere has left.
-static int32_t has_left(const Mpm *mpm, const MpmBlock *block)
-{
-    int32_t left = 0;
-    for (int32_t i = block->begin; i < block->end; i++)
-        for (int axis = 0; axis < 3; axis++) {
-            float at = mpm->particles[i].position[axis] * mpm->inverse_cell - (float)(block->corner[axis] - 1);
-            left |= !(at >= 0.5f && at < 6.5f);
-        }
-    return left;
 }
 
 // In the order of the blocks, so that the bits do not depend on who was first.
 static void load_bodies(Mpm *mpm, double seconds)
 {
     int bodies = mpm->rigid->body_count;
-    int64_t pieces = mpm->block_count + mpm->filled_count;
     for (int b = 0; b < bodies; b++) {
         Vec3d linear = {0}, angular = {0};
-        for (int64_t i = 0; i < pieces; i++) {
+        for (int64_t i = 0; i < mpm->filled_count; i++) {
             linear = vec3d_add(linear, mpm->impulses[i * bodies + b].linear);
             angular = vec3d_add(angular, mpm->impulses[i * bodies + b].angular);
         }
@@ -207,9 +200,10 @@ static void scatter(Mpm *mpm, float seconds)
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest *rest = &mpm->rest[i];
         if (rest->is_scattered) continue;
+        rest->is_split = (uint8_t)mpm_bar_particles(mpm, i);
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
-         mpm->boards + i * MPM_BOARD_STRIDE);
+         rest->is_split ? mpm->walls + block->begin : NULL, mpm->boards + i * MPM_BOARD_STRIDE);
         rest->is_scattered = rest->is_asleep;
     }
 }
@@ -229,26 +223,32 @@ static void gather(Mpm *mpm, const MpmStep *now)
             mpm_may_wake(mpm, i, board, now);
             continue;
         }
+        MpmImpulse *impulses = mpm->impulses + i * bodies;
+        if (bodies > 0) mpm_pay_bodies(mpm, i, board, impulses);
         SIMD_CALL(mpm_gather)
-        (mpm->particles + block->begin, block->end - block->begin, block->corner, board, now);
-        mpm_collide_particles(mpm, block, now->seconds, mpm->impulses + (mpm->block_count + i) * bodies);
-        mpm->left[i] = has_left(mpm, block);
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, board,
+         rest.is_split ? mpm->walls + block->begin : NULL, now);
+        if (rest.is_split && bodies > 0) mpm_pay_walls(mpm, block, impulses);
+        mpm_collide_particles(mpm, block, now->seconds, impulses);
+        mpm->left[i] = mpm_find_reach(mpm, &mpm->blocks[mpm->filled[i]]);
         if (mpm->def.may_sleep) mpm_may_fall_asleep(mpm, i, now);
     }
     for (int64_t i = 0; i < mpm->filled_count; i++) mpm->must_sort |= mpm->left[i];
 }
 
-static void advance(Mpm *mpm, const MpmStep *now)
+static GrainResult advance(Mpm *mpm, const MpmStep *now)
 {
     int bodies = mpm->rigid->body_count;
-    if (bodies > 0) memset(mpm->impulses, 0, (size_t)((mpm->block_count + mpm->filled_count) * bodies) * sizeof(MpmImpulse));
+    if (bodies > 0) memset(mpm->impulses, 0, (size_t)(mpm->filled_count * bodies) * sizeof(MpmImpulse));
     mpm_find_watchers(mpm);
+    if (mpm->has_moving) TRY(mpm_see_moving(mpm));
     scatter(mpm, now->seconds);
     PARALLEL_STRIPS(mpm->threads, b, mpm->block_count)
     {
         if (mpm->is_active[b]) mpm_update_nodes(mpm, b, now->seconds);
     }
     gather(mpm, now);
+    return GRAIN_OK;
 }
 
 static GrainResult step(void *state, double seconds_exact)
@@ -268,7 +268,7 @@ static GrainResult step(void *state, double seconds_exact)
         rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
         TRY(rigid_find_loads(mpm->rigid, seconds_exact));
     }
-    if (mpm->count > 0) advance(mpm, &now);
+    if (mpm->count > 0) TRY(advance(mpm, &now));
     mpm->steps++;
     if (mpm->count > 0) load_bodies(mpm, seconds_exact);
     return mpm->has_moving ? rigid_move(mpm->rigid, seconds_exact) : GRAIN_OK;
@@ -340,6 +340,6 @@ static void measure(const void *state, SimStats *out)
     }
 }
 
-static const Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
+static Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
-const Solver mpm_solver = {"mpm", 5, create, destroy, largest_step, step, read, save, load, measure, rigid_of, mpm_change, mpm_steer, mpm_push};
+const Solver mpm_solver = {"mpm", 7, create, destroy, largest_step, step, read, save, load, measure, rigid_of, mpm_change, mpm_steer, mpm_push};

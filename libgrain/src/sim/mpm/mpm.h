@@ -20,6 +20,8 @@
 #include "sim/solver.h"
 
 #define MPM_BLOCK_SIDE 4
+/// Colliders nearer to a node than this, in cells, are kept in mind for its block.
+#define MPM_NEAR_CELLS 2.0f
 #define MPM_BLOCK_NODES 64
 #define MPM_BOARD_SIDE 8
 #define MPM_BOARD_NODES 512
@@ -67,32 +69,46 @@ typedef struct MpmBlock {
     int32_t begin, end; ///< particles; equal where there are none
     int32_t board;      ///< which board its particles scatter into; -1 where there are none
     int32_t around[MPM_AROUND]; ///< blocks; -1 where none is stored
-    int32_t first_sheet, sheet_end; ///< colliders near its nodes
+    uint32_t reach; ///< which of them its particles reach the nodes of, 1 << place in around
+    int32_t first_sheet, sheet_end;   ///< colliders near its nodes that stand
+    int32_t first_moving, moving_end; ///< and those that move, in this step
 } MpmBlock;
 
 /// A collider as the nodes of one block see it.
 typedef struct MpmSheet {
     Vec3 normal[MPM_BLOCK_NODES], speed[MPM_BLOCK_NODES]; ///< of the surface, m/s
     float distance[MPM_BLOCK_NODES];
+    Vec3 taken[MPM_BLOCK_NODES]; ///< m/s: of the nodes' velocities, by a body
     float friction[MPM_BLOCK_NODES], pull[MPM_BLOCK_NODES]; ///< as in RigidView
     int32_t collider;
     float nearest; ///< smallest distance
 } MpmSheet;
+
+/// What is behind a thin wall, seen from a particle (mpm_walls.c).
+typedef struct MpmWall {
+    float normal[3], friction; ///< towards the particle
+    float speed[3], pull;      ///< m/s, of the wall; m/s2, by which it is sticky
+    float distance;            ///< m
+    float taken[3];            ///< kg m/s: what the wall has taken from the particle in this step
+    uint32_t barred;           ///< nodes that are not the particle's, 1 << (9 * z + 3 * y + x)
+    int32_t collider;
+} MpmWall;
 
 /// What the material has given to a body.
 typedef struct MpmImpulse {
     Vec3d linear, angular; ///< kg m/s; kg m2/s, about the body's centre
 } MpmImpulse;
 
-/// Of a filled block: does it sleep, is what it brings to the nodes known already, and is somebody awake beside it?
+/// Of a filled block: does it sleep, is what it brings to the nodes known already, is somebody awake beside it, and does a
+/// thin wall part particles from nodes?
 typedef struct MpmRest {
-    uint8_t is_asleep, is_scattered, is_watching;
+    uint8_t is_asleep, is_scattered, is_watching, is_split;
 } MpmRest;
 
 typedef struct Mpm {
     SimDef def;
     Rigid *rigid;
-    int has_moving;
+    int has_moving, has_meshes;
     SimCollider *colliders; ///< own copy
     MpmMaterials materials;
     float sound;  ///< m/s
@@ -125,9 +141,11 @@ typedef struct Mpm {
     int64_t board_capacity;
     MpmMotion *nodes; ///< block_count * MPM_BLOCK_NODES
     int64_t node_capacity;
-    MpmSheet *sheets;
+    MpmSheet *sheets; ///< of what stands, then of what moves
     int64_t sheet_count, sheet_capacity;
-    MpmImpulse *impulses; ///< body_count for each block, from its nodes, then for each filled one, from its particles
+    MpmWall *walls; ///< of the particles, where there are meshes; valid in blocks that are split
+    int64_t wall_capacity;
+    MpmImpulse *impulses; ///< body_count for each filled block
     int64_t impulse_capacity;
     MpmRest *rest; ///< filled_count
     float scattered_seconds; ///< of the step that the boards were made for
@@ -152,12 +170,36 @@ typedef struct MpmStep {
 /// Materials and the step as friction and cohesion ask for.
 GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now);
 
+/// A particle of loose sand flies alone where less than the first part of the bulk's mass is around it, and is part of the
+/// bulk from the second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
+#define MPM_ALONE 0.06f
+#define MPM_NOT_ALONE 0.18f
+
+/// How far such a particle moves with the nodes, from the mass that it sees around it; for the rest it flies alone.
+static inline float mpm_share_of(float mass, float full_mass)
+{
+    if (mass >= MPM_NOT_ALONE * full_mass) return 1.0f;
+    float t = mass / full_mass * (1.0f / (MPM_NOT_ALONE - MPM_ALONE)) - MPM_ALONE / (MPM_NOT_ALONE - MPM_ALONE);
+    t = t > 0.0f ? t : 0.0f;
+    return t * t * (3.0f - 2.0f * t);
+}
+
+/// Of a particle, in the world.
+static inline Vec3 mpm_place_of(const Mpm *mpm, const MpmParticle *p)
+{
+    return vec3((float)((double)p->position[0] + mpm->origin[0]), (float)((double)p->position[1] + mpm->origin[1]),
+                (float)((double)p->position[2] + mpm->origin[2]));
+}
+
 // mpm_blocks.c
 /// Sorts the particles into blocks and finds who is around whom.
 GrainResult mpm_sort(Mpm *mpm);
 /// The blocks as they were when the particles were sorted last, from what was saved of them.
 GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved_blocks, int64_t filled_count);
 void mpm_free_blocks(Mpm *mpm);
+/// Which nodes the block's particles reach. Returns whether one of them no longer has all its nodes on the block's board;
+/// one that is nowhere has left.
+int32_t mpm_find_reach(const Mpm *mpm, MpmBlock *block);
 
 // mpm_change.c
 /// Room for this many particles.
@@ -175,13 +217,31 @@ void mpm_update_nodes(Mpm *mpm, int64_t block, float seconds);
 // mpm_colliders.c
 /// What stands still, as the nodes of each block see it.
 GrainResult mpm_make_sheets(Mpm *mpm);
-/// Velocity of a block's nodes after the colliders. impulses: one for each body.
-void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, MpmMotion *nodes, MpmImpulse *impulses);
-/// Keeps the particles of a block out of the colliders.
+/// What moves, in this step.
+GrainResult mpm_see_moving(Mpm *mpm);
+/// Velocity of a block's nodes after the colliders.
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, MpmMotion *nodes);
+/// Keeps the particles of a block out of the colliders. impulses: one for each body.
 void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, float seconds, MpmImpulse *impulses);
+
+/// A collider as the nodes of a block see it; NULL when it is far from them.
+const MpmSheet *mpm_sheet_of(const Mpm *mpm, const MpmBlock *block, int collider);
+/// Momentum (kg m/s) for a body, at a place; others do not mind.
+void mpm_give(const Mpm *mpm, int collider, MpmImpulse *impulses, Vec3d push, Vec3 place);
 
 /// Whether something that moves may be near its particles or nodes.
 int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block);
+
+// mpm_bodies.c
+/// What bodies have taken from the nodes, as far as the particles of a filled block go with the nodes: theirs. Before the
+/// particles move. board: the nodes' motion.
+void mpm_pay_bodies(const Mpm *mpm, int64_t filled, const MpmMotion *board, MpmImpulse *impulses);
+
+// mpm_walls.c
+/// Finds which nodes lie behind thin walls for the particles of a filled block; 0 when none does.
+int mpm_bar_particles(Mpm *mpm, int64_t filled);
+/// What the walls have taken from the particles of a block, to the bodies among them.
+void mpm_pay_walls(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses);
 
 // mpm_sleep.c
 /// Particles in a block and those around it.
@@ -204,10 +264,13 @@ double mpm_grain_volume(float largest_radius);
 
 SIMD_KERNEL(void, mpm_scatter,
             (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, float seconds,
-             MpmNode *board))
-/// Velocity and position of the particles of a block from its board of node velocities, then their stress.
+             const MpmWall *walls, MpmNode *board))
+/// Velocity and position of the particles of a block from its board of node velocities, then their stress. walls: of the
+/// same particles; NULL when the block is not split.
 SIMD_KERNEL(void, mpm_gather,
-            (MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, const MpmStep *step))
+            (MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, MpmWall *walls,
+             const MpmStep *step))
 /// Of particles that sleep: by how much the nodes would pull one faster than when it fell asleep, at most, m/s.
 SIMD_KERNEL(float, mpm_stronger_pull,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, const MpmStep *step))
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, MpmWall *walls,
+             const MpmStep *step))

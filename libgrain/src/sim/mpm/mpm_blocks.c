@@ -116,6 +116,27 @@ static GrainResult order_particles(Mpm *mpm, const Numbering *numbering)
     return GRAIN_OK;
 }
 
+int32_t mpm_find_reach(const Mpm *mpm, MpmBlock *block)
+{
+    int32_t left = 0;
+    int has[3][3];
+    for (int axis = 0; axis < 3; axis++) {
+        float low = INFINITY, high = -INFINITY, start = (float)(block->corner[axis] - 1);
+        for (int32_t i = block->begin; i < block->end; i++) {
+            float at = mpm->particles[i].position[axis] * mpm->inverse_cell - start;
+            left |= !(at >= 0.5f && at < 6.5f);
+            low = at < low ? at : low, high = at > high ? at : high;
+        }
+        // Places from at - 0.5, rounded down, to two beyond: 0 is the block's before, 5 to 7 are those after.
+        has[axis][0] = !(low >= 1.5f);
+        has[axis][1] = 1;
+        has[axis][2] = !(high < 3.5f);
+    }
+    block->reach = 0;
+    for (int k = 0; k < MPM_AROUND; k++) block->reach |= (uint32_t)(has[0][k % 3] && has[1][k / 3 % 3] && has[2][k / 9]) << k;
+    return left;
+}
+
 // --- the list of blocks ---------------------------------------------------------------------------
 
 // Keys of all blocks, each once, from those of the filled ones.
@@ -171,9 +192,10 @@ static GrainResult grow_blocks(Mpm *mpm)
     TRY(alloc_grow((void **)&mpm->filled, &mpm->filled_capacity, mpm->filled_count, sizeof(int32_t)));
     TRY(alloc_grow((void **)&mpm->saved_blocks, &mpm->saved_capacity, mpm->filled_count,
                    MPM_FILLED_INTS * sizeof(int32_t)));
-    TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity,
-                   (mpm->block_count + mpm->filled_count) * mpm->rigid->body_count, sizeof(MpmImpulse)));
+    TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity, mpm->filled_count * mpm->rigid->body_count,
+                   sizeof(MpmImpulse)));
     TRY(mpm_grow_sleep(mpm));
+    if (mpm->has_meshes) TRY(alloc_grow((void **)&mpm->walls, &mpm->wall_capacity, mpm->count, sizeof(MpmWall)));
     return alloc_grow((void **)&mpm->left, &mpm->left_capacity, mpm->filled_count, sizeof(int32_t));
 }
 
@@ -283,7 +305,7 @@ GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
 void mpm_free_blocks(Mpm *mpm)
 {
     void *arrays[] = {mpm->blocks, mpm->filled, mpm->keys, mpm->boards, mpm->nodes, mpm->sheets, mpm->left,
-                      mpm->saved_blocks, mpm->impulses, mpm->rest, mpm->is_active};
+                      mpm->saved_blocks, mpm->impulses, mpm->rest, mpm->is_active, mpm->walls};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     sort_scratch_free(&mpm->sort);
 }

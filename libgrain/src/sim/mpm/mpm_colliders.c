@@ -11,19 +11,16 @@
 #include <math.h>
 #include <string.h>
 
-// Colliders nearer to a node than this, in cells, are kept in mind for its block.
-#define NEAR_CELLS 2.0f
-
 static void view_object(const Mpm *mpm, int number, const Vec3 *points, int count, RigidView *view)
 {
-    rigid_view(mpm->rigid, number, points, count, NEAR_CELLS * mpm->cell, view);
+    rigid_view(mpm->rigid, number, points, count, MPM_NEAR_CELLS * mpm->cell, view);
 }
 
 // How near to a node an object must be to matter; a distance field knows only its band.
 static float reach_of(const Mpm *mpm, int number)
 {
     const GrainSdf *sdf = mpm->rigid->objects[number].given.sdf;
-    float reach = NEAR_CELLS * mpm->cell;
+    float reach = MPM_NEAR_CELLS * mpm->cell;
     return sdf ? fminf(reach, 0.99f * sdf_half_width(sdf)) : reach;
 }
 
@@ -94,6 +91,15 @@ GrainResult mpm_make_sheets(Mpm *mpm)
     return result;
 }
 
+const MpmSheet *mpm_sheet_of(const Mpm *mpm, const MpmBlock *block, int collider)
+{
+    for (int32_t s = block->first_sheet; s < block->sheet_end; s++)
+        if (mpm->sheets[s].collider == collider) return &mpm->sheets[s];
+    for (int32_t s = block->first_moving; s < block->moving_end; s++)
+        if (mpm->sheets[s].collider == collider) return &mpm->sheets[s];
+    return NULL;
+}
+
 // --- what moves: asked at every step ----------------------------------------------------------------
 
 // Whether an object that moves may be near a block: by the balls around both.
@@ -103,15 +109,46 @@ static int may_be_near(const Mpm *mpm, const MpmBlock *block, int number)
     Vec3d middle = vec3d(mpm->origin[0] + (double)mpm->cell * (block->corner[0] - 1 + half),
                          mpm->origin[1] + (double)mpm->cell * (block->corner[1] - 1 + half),
                          mpm->origin[2] + (double)mpm->cell * (block->corner[2] - 1 + half));
-    return rigid_may_reach(mpm->rigid, number, middle, (1.75 * half + (double)NEAR_CELLS) * (double)mpm->cell);
+    return rigid_may_reach(mpm->rigid, number, middle, (1.75 * half + (double)MPM_NEAR_CELLS) * (double)mpm->cell);
 }
 
 int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block)
 {
-    if (!mpm->has_moving) return 0;
+    if (!mpm->has_moving || mpm->rigid->is_held) return 0;
     for (int c = 0; c < mpm->rigid->object_count; c++)
         if (!stands(mpm, c) && may_be_near(mpm, block, c)) return 1;
     return 0;
+}
+
+GrainResult mpm_see_moving(Mpm *mpm)
+{
+    int objects = mpm->rigid->object_count;
+    PARALLEL_FOR(mpm->threads, b, mpm->block_count)
+    {
+        MpmBlock *block = &mpm->blocks[b];
+        int32_t near = 0;
+        for (int c = 0; c < objects && mpm->is_active[b]; c++) near += !stands(mpm, c) && may_be_near(mpm, block, c);
+        block->moving_end = near;
+    }
+    int64_t count = mpm->sheet_count;
+    for (int64_t b = 0; b < mpm->block_count; b++) {
+        MpmBlock *block = &mpm->blocks[b];
+        block->first_moving = (int32_t)count;
+        count += block->moving_end;
+        block->moving_end = (int32_t)count;
+    }
+    TRY(alloc_grow((void **)&mpm->sheets, &mpm->sheet_capacity, count, sizeof(MpmSheet)));
+    PARALLEL_STRIPS(mpm->threads, b, mpm->block_count)
+    {
+        const MpmBlock *block = &mpm->blocks[b];
+        int32_t next = block->first_moving;
+        for (int c = 0; c < objects && next < block->moving_end; c++) {
+            if (stands(mpm, c) || !may_be_near(mpm, block, c)) continue;
+            MpmSheet *sheet = &mpm->sheets[next++];
+            if (!look(mpm, block, c, sheet)) sheet->nearest = INFINITY;
+        }
+    }
+    return GRAIN_OK;
 }
 
 // --- contact ----------------------------------------------------------------------------------------
@@ -127,13 +164,11 @@ static inline Vec3 slide(Vec3 velocity, Vec3 normal, float friction)
     return speed > held ? vec3_scale(along, 1.0f - held / speed) : vec3(0, 0, 0);
 }
 
-// The body's share: momentum (kg m/s) given to it at a place.
-static void give(const Mpm *mpm, int number, MpmImpulse *impulses, float mass, Vec3 before, Vec3 after, Vec3 place)
+void mpm_give(const Mpm *mpm, int collider, MpmImpulse *impulses, Vec3d push, Vec3 place)
 {
-    const RigidObject *object = &mpm->rigid->objects[number];
+    const RigidObject *object = &mpm->rigid->objects[collider];
     if (object->body < 0) return;
     MpmImpulse *to = &impulses[object->body];
-    Vec3d push = vec3d_scale(vec3d_sub(vec3d_from(before), vec3d_from(after)), (double)mass);
     to->linear = vec3d_add(to->linear, push);
     Vec3d arm = vec3d_sub(vec3d_from(place), object->now.position);
     to->angular = vec3d_add(to->angular, vec3d_cross(arm, push));
@@ -147,29 +182,28 @@ static inline Vec3 meet(Vec3 velocity, Vec3 normal, Vec3 speed, float friction, 
     return vec3_add(against, speed);
 }
 
-static void collide_sheet(const Mpm *mpm, const MpmSheet *sheet, const Vec3 *points, float seconds, MpmMotion *nodes,
-                          MpmImpulse *impulses)
+// taken: what a body takes from the nodes' velocities, or NULL.
+static void collide_sheet(const Mpm *mpm, const MpmSheet *sheet, float seconds, MpmMotion *nodes, Vec3 *taken)
 {
     for (int i = 0; i < MPM_BLOCK_NODES; i++) {
+        if (taken) taken[i] = vec3(0, 0, 0);
         if (sheet->distance[i] > mpm->touch || nodes[i].mass == 0.0f) continue;
         Vec3 before = {nodes[i].velocity[0], nodes[i].velocity[1], nodes[i].velocity[2]};
         Vec3 after = meet(before, sheet->normal[i], sheet->speed[i], sheet->friction[i], seconds * sheet->pull[i]);
         nodes[i].velocity[0] = after.x, nodes[i].velocity[1] = after.y, nodes[i].velocity[2] = after.z;
-        if (points) give(mpm, sheet->collider, impulses, nodes[i].mass, before, after, points[i]);
+        if (taken) taken[i] = vec3_sub(before, after);
     }
 }
 
-void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, MpmMotion *nodes, MpmImpulse *impulses)
+void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, MpmMotion *nodes)
 {
     for (int32_t s = block->first_sheet; s < block->sheet_end; s++)
-        if (mpm->sheets[s].nearest <= mpm->touch) collide_sheet(mpm, &mpm->sheets[s], NULL, seconds, nodes, NULL);
-    if (!mpm->has_moving) return;
-    Vec3 points[MPM_BLOCK_NODES];
-    MpmSheet sheet;
-    node_positions(mpm, block, points);
-    for (int c = 0; c < mpm->rigid->object_count; c++)
-        if (!stands(mpm, c) && may_be_near(mpm, block, c) && look(mpm, block, c, &sheet))
-            collide_sheet(mpm, &sheet, points, seconds, nodes, impulses);
+        if (mpm->sheets[s].nearest <= mpm->touch) collide_sheet(mpm, &mpm->sheets[s], seconds, nodes, NULL);
+    for (int32_t s = block->first_moving; s < block->moving_end; s++) {
+        MpmSheet *sheet = &mpm->sheets[s];
+        int is_body = mpm->rigid->objects[sheet->collider].body >= 0;
+        if (sheet->nearest <= mpm->touch) collide_sheet(mpm, sheet, seconds, nodes, is_body ? sheet->taken : NULL);
+    }
 }
 
 // m/s that a sticky surface takes from a particle of what leaves it. The nodes between a particle that hangs on and those that
@@ -200,7 +234,8 @@ static void push_out(const Mpm *mpm, int number, MpmParticle *p, Vec3 place, con
     }
     p->velocity[0] = after.x, p->velocity[1] = after.y, p->velocity[2] = after.z;
     p->position[0] += moved.x, p->position[1] += moved.y, p->position[2] += moved.z;
-    give(mpm, number, impulses, p->mass, before, after, place);
+    Vec3d push = vec3d_scale(vec3d_sub(vec3d_from(before), vec3d_from(after)), (double)p->mass);
+    mpm_give(mpm, number, impulses, push, place);
 }
 
 static void collide_with(const Mpm *mpm, const MpmBlock *block, int number, float seconds, MpmImpulse *impulses)
@@ -210,10 +245,7 @@ static void collide_with(const Mpm *mpm, const MpmBlock *block, int number, floa
     for (int32_t begin = block->begin; begin < block->end; begin += RIGID_VIEW_CHUNK) {
         int count = block->end - begin < RIGID_VIEW_CHUNK ? block->end - begin : RIGID_VIEW_CHUNK;
         MpmParticle *p = mpm->particles + begin;
-        for (int i = 0; i < count; i++)
-            points[i] = vec3((float)((double)p[i].position[0] + mpm->origin[0]),
-                             (float)((double)p[i].position[1] + mpm->origin[1]),
-                             (float)((double)p[i].position[2] + mpm->origin[2]));
+        for (int i = 0; i < count; i++) points[i] = mpm_place_of(mpm, &p[i]);
         view_object(mpm, number, points, count, &view);
         for (int i = 0; i < count; i++) push_out(mpm, number, &p[i], points[i], &view, i, seconds, impulses);
     }

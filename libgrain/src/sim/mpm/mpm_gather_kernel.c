@@ -3,14 +3,11 @@
 #include "sim/mpm/mpm_law_sand.h"
 #include "sim/mpm/mpm_law_snow.h"
 #include "sim/mpm/mpm_spline.h"
+#include "sim/rigid/rigid_view.h"
 
 // Particles of one batch: whole vectors on every instruction set.
 #define BATCH 32
 #define RECORDS 5
-// A particle flies alone where less than the first part of the bulk's mass is around it, and is part of the bulk from the
-// second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
-#define ALONE 0.06f
-#define NOT_ALONE 0.18f
 // More than this part of the density at rest is a crowd (even packings differ by some hundredths), and per second this
 // much of it turns into pressure.
 #define CROWDED 1.03f
@@ -59,13 +56,63 @@ SIMD_INLINE Sums sum_nodes(const Spline *s, const Float4 *nodes)
                   {ahead + third, row_sum(row_multiply(along_y, along_x)), row_sum(row_multiply(along_z, along_x))}};
 }
 
-// How far it moves with the nodes, from the mass that it sees around it; for the rest it flies alone.
-SIMD_INLINE float share_of(float mass, const MpmStep *step)
+// Rows of nodes around one particle, as far apart as on a board.
+#define PATCH_NODES ((2 * MPM_BOARD_SIDE + 2) * MPM_BOARD_SIDE + 4)
+
+// Of a velocity at a thin wall: what the wall leaves of it, as nodes are held (mpm_colliders.c).
+SIMD_INLINE Float4 held_by(Float4 velocity, const MpmWall *wall, float seconds)
 {
-    if (mass >= NOT_ALONE * step->full_mass) return 1.0f;
-    float t = mass / step->full_mass * (1.0f / (NOT_ALONE - ALONE)) - ALONE / (NOT_ALONE - ALONE);
-    t = t > 0.0f ? t : 0.0f;
-    return t * t * (3.0f - 2.0f * t);
+    Vec3 normal = {wall->normal[0], wall->normal[1], wall->normal[2]}, speed = {wall->speed[0], wall->speed[1], wall->speed[2]};
+    Vec3 against = vec3_sub(vec3(velocity[0], velocity[1], velocity[2]), speed);
+    float into = vec3_dot(against, normal);
+    if (into < 0.0f) {
+        Vec3 along = vec3_add_scaled(against, normal, -into);
+        float fast = __builtin_sqrtf(vec3_dot(along, along)), held = -into * wall->friction;
+        against = vec3_scale(along, fast > held ? 1.0f - held / fast : 0.0f);
+    }
+    if (wall->pull > 0.0f) against = rigid_stick(against, normal, wall->friction, seconds * wall->pull);
+    return (Float4){against.x + speed.x, against.y + speed.y, against.z + speed.z, 0.0f};
+}
+
+// The nodes around a particle, those that are barred as the particle alone, held by the wall, would have moved them. As
+// heavy as the others on the mean: a wall is no surface that sand could be loose at.
+SIMD_INLINE void patch_nodes(const MpmParticle *particle, const Spline *s, const MpmStep *step, MpmWall *wall,
+                             const Float4 *nodes, Float4 patch[PATCH_NODES])
+{
+    float push = -4.0f * particle->volume * step->inverse_cell * step->seconds / particle->mass, seen = 0.0f, mass = 0.0f;
+    Float4 velocity = {particle->velocity[0] + step->fall[0], particle->velocity[1] + step->fall[1],
+                       particle->velocity[2] + step->fall[2], 0.0f}, column[3], taken = set4(0.0f);
+    for (int axis = 0; axis < 3; axis++) column[axis] = spline_column(particle, axis, 1.0f / step->inverse_cell, push);
+    for (int i = 0; i < 36; i++) { // rows of four
+        int x = i % 4, y = i / 4 % 3, z = i / 12, place = (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x;
+        patch[place] = nodes[s->first + place];
+        if (x == 3 || wall->barred >> (9 * z + 3 * y + x) & 1) continue;
+        float weight = s->weight[x][0] * s->weight[y][1] * s->weight[z][2];
+        seen += weight, mass += weight * patch[place][3];
+    }
+    for (int i = 0; i < 27; i++) {
+        int x = i % 3, y = i / 3 % 3, z = i / 9;
+        if (!(wall->barred >> i & 1)) continue;
+        Float4 own = velocity + column[0] * set4((float)x - s->from[0]) + column[1] * set4((float)y - s->from[1]) +
+                     column[2] * set4((float)z - s->from[2]);
+        Float4 held = held_by(own, wall, step->seconds);
+        taken += (own - held) * set4(s->weight[x][0] * s->weight[y][1] * s->weight[z][2] * particle->mass);
+        held[3] = seen > 0.0f ? mass / seen : 0.0f;
+        patch[(z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x] = held;
+    }
+    for (int axis = 0; axis < 3; axis++) wall->taken[axis] = taken[axis];
+}
+
+// The same sums where a wall may be.
+SIMD_INLINE Sums sum_beside(const MpmParticle *particle, Spline *s, const MpmStep *step, MpmWall *wall,
+                            const Float4 *nodes)
+{
+    if (!wall || !wall->barred) return sum_nodes(s, nodes);
+    Float4 patch[PATCH_NODES];
+    patch_nodes(particle, s, step, wall, nodes, patch);
+    Spline moved = *s;
+    moved.first = 0;
+    return sum_nodes(&moved, patch);
 }
 
 // Velocity of the particle from its sums, and the velocity's gradient; moves it.
@@ -73,7 +120,7 @@ SIMD_INLINE void move_particle(MpmParticle *particle, const Spline *s, Float4 su
                                const MpmStep *step, int is_loose, Batch *batch, int lane)
 {
     float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways are in cells
-    float shared = is_loose ? share_of(sum[3], step) : 1.0f, squared = 0.0f;
+    float shared = is_loose ? mpm_share_of(sum[3], step->full_mass) : 1.0f, squared = 0.0f;
     batch->mass[lane] = sum[3];
     for (int axis = 0; axis < 3; axis++) {
         float alone = particle->velocity[axis] + step->fall[axis];
@@ -257,14 +304,16 @@ SIMD_INLINE void store_state(MpmParticle *particle, const Batch *batch, int lane
     particle->pulled = batch->pulled[lane];
 }
 
-SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corner[4], const Float4 *nodes,
+SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corner[4], const Float4 *nodes, MpmWall *wall,
                             const MpmStep *step, Batch *batch)
 {
     const MpmMaterials *materials = step->materials;
     const MpmMaterial *material = &materials->of[particle->material];
     Spline spline = spline_at(particle, corner, step->inverse_cell);
-    Sums sums = sum_nodes(&spline, nodes);
+    Sums sums = sum_beside(particle, &spline, step, wall, nodes);
     int is_loose = material->is_loose && particle->moisture == 0.0f;
+    if (wall && wall->barred && is_loose) // what flies alone meets the wall as a particle
+        for (int axis = 0; axis < 3; axis++) wall->taken[axis] *= mpm_share_of(sums.all[3], step->full_mass);
     move_particle(particle, &spline, sums.all, sums.column, step, is_loose, batch, lane);
     load_state(particle, batch, lane);
     if (materials->count > 1) load_material(material, batch, lane);
@@ -273,7 +322,7 @@ SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corne
 }
 
 void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board,
-                           const MpmStep *step)
+                           MpmWall *walls, const MpmStep *step)
 {
     const Float4 *nodes = (const Float4 *)board;
     const MpmMaterials *materials = step->materials;
@@ -284,22 +333,22 @@ void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t 
         int lanes = count - begin < BATCH ? (int)(count - begin) : BATCH;
         if (materials->count > 1) memset(batch.has_kind, 0, sizeof batch.has_kind);
         for (int lane = 0; lane < lanes; lane++)
-            gather_one(&particles[begin + lane], lane, corner, nodes, step, &batch);
+            gather_one(&particles[begin + lane], lane, corner, nodes, walls ? &walls[begin + lane] : NULL, step, &batch);
         find_stress(&batch, step, (lanes + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES);
         for (int lane = 0; lane < lanes; lane++) store_state(&particles[begin + lane], &batch, lane);
     }
 }
 
 float SIMD_NAME(mpm_stronger_pull)(const MpmParticle *particles, int64_t count, const int32_t corner[4],
-                                   const MpmMotion *board, const MpmStep *step)
+                                   const MpmMotion *board, MpmWall *walls, const MpmStep *step)
 {
     const Float4 *nodes = (const Float4 *)board;
     float most = 0.0f;
     for (int64_t i = 0; i < count; i++) {
         const MpmParticle *particle = &particles[i];
         Spline s = spline_at(particle, corner, step->inverse_cell);
-        Float4 sum = sum_nodes(&s, nodes).all;
-        float shared = step->materials->of[particle->material].is_loose ? share_of(sum[3], step) : 1.0f, squared = 0.0f;
+        Float4 sum = sum_beside(particle, &s, step, walls ? &walls[i] : NULL, nodes).all;
+        float shared = step->materials->of[particle->material].is_loose ? mpm_share_of(sum[3], step->full_mass) : 1.0f, squared = 0.0f;
         for (int axis = 0; axis < 3; axis++) {
             float speed = shared * sum[axis] + (1.0f - shared) * step->fall[axis];
             squared += speed * speed;

@@ -60,5 +60,5 @@ void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
         nodes[i].velocity[1] = sums[i][1] / mass + g.y;
         nodes[i].velocity[2] = sums[i][2] / mass + g.z;
     }
-    mpm_collide_nodes(mpm, block, seconds, nodes, mpm->impulses + number * mpm->rigid->body_count);
+    mpm_collide_nodes(mpm, block, seconds, nodes);
 }

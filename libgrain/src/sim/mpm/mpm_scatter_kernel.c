@@ -15,24 +15,16 @@ SIMD_INLINE void put_down(const Brought *brought, Float4 *nodes)
         }
 }
 
-// The particle's velocity gradient along one axis as momentum over a cell, and the push of its stress.
-SIMD_INLINE Float4 column_of(const MpmParticle *p, int axis, float mass_cell, float push)
+// 1 for the nodes of a row that are not barred.
+SIMD_INLINE Row free_nodes(uint32_t barred)
 {
-    const Float4 columns[3] = {*(const Float4 *)(const void *)&p->column[0], *(const Float4 *)(const void *)&p->column[1],
-                               *(const Float4 *)(const void *)&p->column[2]};
-    const Float4 shear = *(const Float4 *)(const void *)p->shear_stress; // xy, xz, yz
-    Float4 stress = axis == 0   ? (Float4){columns[0][3], shear[0], shear[1], 0.0f}
-                    : axis == 1 ? (Float4){shear[0], columns[1][3], shear[2], 0.0f}
-                                : (Float4){shear[1], shear[2], columns[2][3], 0.0f};
-    Float4 gradient = columns[axis];
-    gradient[3] = 0.0f;
-    return gradient * set4(mass_cell) + stress * set4(push);
+    return row_along((Float4){barred & 1 ? 0.0f : 1.0f, barred & 2 ? 0.0f : 1.0f, barred & 4 ? 0.0f : 1.0f, 0.0f});
 }
 
 // Momentum and mass of the particles, and what their stress pushes within the step, to the nodes. Those of one cell stand
 // together mostly (mpm_blocks.c): what they bring is summed before it is put down.
 void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
-                            float seconds, MpmNode *board)
+                            float seconds, const MpmWall *walls, MpmNode *board)
 {
     Float4 *nodes = (Float4 *)board;
     float cell = 1.0f / inverse_cell;
@@ -52,15 +44,17 @@ void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const i
         momentum[3] = mass;
         Row along_x = spline_row(&s), way_x = row_along((Float4){0.0f, 1.0f, 2.0f, 0.0f} - set4(s.from[0]));
         Row column[3], shift_y[3];
-        for (int axis = 0; axis < 3; axis++) column[axis] = row_of(column_of(particle, axis, mass * cell, push));
+        for (int axis = 0; axis < 3; axis++) column[axis] = row_of(spline_column(particle, axis, mass * cell, push));
         Row start = row_multiply(row_add(row_of(momentum), row_multiply(column[0], way_x)), along_x);
         column[1] = row_multiply(column[1], along_x), column[2] = row_multiply(column[2], along_x);
         for (int j = 0; j < 3; j++) shift_y[j] = row_scale(column[1], (float)j - s.from[1]);
         for (int k = 0; k < 3; k++) {
             Row layer = row_add(start, row_scale(column[2], (float)k - s.from[2]));
-            for (int j = 0; j < 3; j++)
-                brought.row[3 * k + j] = row_add(brought.row[3 * k + j], row_scale(row_add(layer, shift_y[j]),
-                                                                                   s.weight[k][2] * s.weight[j][1]));
+            for (int j = 0; j < 3; j++) {
+                Row more = row_scale(row_add(layer, shift_y[j]), s.weight[k][2] * s.weight[j][1]);
+                if (walls && walls[p].barred) more = row_multiply(more, free_nodes(walls[p].barred >> (9 * k + 3 * j)));
+                brought.row[3 * k + j] = row_add(brought.row[3 * k + j], more);
+            }
         }
     }
     if (count > 0) put_down(&brought, nodes);

@@ -54,38 +54,44 @@ void mpm_find_sleepers(Mpm *mpm)
 {
     PARALLEL_FOR(mpm->threads, i, mpm->filled_count)
     {
-        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         int asleep = 0;
         for (int32_t p = block->begin; p < block->end; p++) asleep += isinf(mpm->particles[p].still) != 0;
         int all = asleep == block->end - block->begin;
+        mpm_find_reach(mpm, block);
         mpm->rest[i] = (MpmRest){.is_asleep = (uint8_t)all};
         if (asleep > 0 && !all) wake_particles(mpm->particles, block->begin, block->end); // somebody has come in
     }
 }
 
-static void mark_around(Mpm *mpm, const MpmBlock *block)
+// Blocks whose nodes its particles reach.
+static void mark_reached(Mpm *mpm, const MpmBlock *block)
 {
     for (int k = 0; k < MPM_AROUND; k++)
-        if (block->around[k] >= 0) mpm->is_active[block->around[k]] = 1;
+        if (block->reach >> k & 1) mpm->is_active[block->around[k]] = 1;
 }
 
-// One thread is enough: only what is awake, and who watches, takes time.
+static int is_beside_awake(const Mpm *mpm, const MpmBlock *block)
+{
+    for (int k = 0; k < MPM_AROUND; k++) {
+        int32_t board = mpm->blocks[block->around[k]].board;
+        if (board >= 0 && !mpm->rest[board].is_asleep) return 1;
+    }
+    return 0;
+}
+
+// One thread is enough: it takes little time for each block.
 void mpm_find_watchers(Mpm *mpm)
 {
-    int64_t asleep = 0;
-    for (int64_t i = 0; i < mpm->filled_count; i++) asleep += mpm->rest[i].is_asleep;
-    memset(mpm->is_active, asleep == 0, (size_t)mpm->block_count);
+    memset(mpm->is_active, 0, (size_t)mpm->block_count);
     mpm->watch_turn = (mpm->watch_turn + 1) % WATCH_STEPS;
-    if (asleep == 0) return;
     for (int64_t i = 0; i < mpm->filled_count; i++) {
-        mpm->rest[i].is_watching = 0;
-        if (!mpm->rest[i].is_asleep) mark_around(mpm, &mpm->blocks[mpm->filled[i]]);
+        const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
+        MpmRest *rest = &mpm->rest[i];
+        rest->is_watching = rest->is_asleep && mpm->watch_turn == 0 &&
+                            (is_beside_awake(mpm, block) || mpm_is_near_moving(mpm, block));
+        if (!rest->is_asleep || rest->is_watching) mark_reached(mpm, block);
     }
-    if (mpm->watch_turn != 0) return;
-    for (int64_t i = 0; i < mpm->filled_count; i++)
-        mpm->rest[i].is_watching = mpm->rest[i].is_asleep && mpm->is_active[mpm->filled[i]];
-    for (int64_t i = 0; i < mpm->filled_count; i++)
-        if (mpm->rest[i].is_watching) mark_around(mpm, &mpm->blocks[mpm->filled[i]]);
 }
 
 void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now)
@@ -108,14 +114,15 @@ void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now)
             for (int c = 0; c < 3; c++) p->column[c].gradient[axis] = 0.0f;
         }
     }
-    mpm->rest[filled] = (MpmRest){.is_asleep = 1};
+    mpm->rest[filled] = (MpmRest){.is_asleep = 1, .is_split = mpm->rest[filled].is_split};
 }
 
 void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmStep *now)
 {
     const MpmBlock *block = &mpm->blocks[mpm->filled[filled]];
     float free_fall = vec3_length(vec3(now->fall[0], now->fall[1], now->fall[2]));
-    float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner, board, now);
+    MpmWall *walls = mpm->rest[filled].is_split ? mpm->walls + block->begin : NULL;
+    float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner, board, walls, now);
     if (more < fminf(WAKING_FALL * free_fall, now->slow) && !mpm_is_near_moving(mpm, block)) return;
     wake_particles(mpm->particles, block->begin, block->end);
     mpm->rest[filled] = (MpmRest){0};

@@ -132,3 +132,17 @@ SIMD_INLINE Row spline_row(const Spline *s)
 {
     return row_along((Float4){s->weight[0][0], s->weight[1][0], s->weight[2][0], 0.0f});
 }
+
+/// The particle's velocity gradient along one axis as momentum over a cell, and the push of its stress.
+SIMD_INLINE Float4 spline_column(const MpmParticle *p, int axis, float mass_cell, float push)
+{
+    const Float4 columns[3] = {*(const Float4 *)(const void *)&p->column[0], *(const Float4 *)(const void *)&p->column[1],
+                               *(const Float4 *)(const void *)&p->column[2]};
+    const Float4 shear = *(const Float4 *)(const void *)p->shear_stress; // xy, xz, yz
+    Float4 stress = axis == 0   ? (Float4){columns[0][3], shear[0], shear[1], 0.0f}
+                    : axis == 1 ? (Float4){shear[0], columns[1][3], shear[2], 0.0f}
+                                : (Float4){shear[1], shear[2], columns[2][3], 0.0f};
+    Float4 gradient = columns[axis];
+    gradient[3] = 0.0f;
+    return gradient * set4(mass_cell) + stress * set4(push);
+}

@@ -121,6 +121,19 @@ static void start_along_track(RigidObject *object)
     object->spin = vec3d_scale(quatd_to_rotation(later.facing), 1.0 / seconds);
 }
 
+void rigid_hold(Rigid *rigid, int is_held)
+{
+    rigid->is_held = is_held;
+    for (int i = 0; i < rigid->object_count; i++) {
+        RigidObject *object = &rigid->objects[i];
+        const SimBody *body = object->given.body;
+        object->is_held = is_held;
+        object->velocity = body && !is_held ? vec3d_from(body->velocity) : (Vec3d){0, 0, 0};
+        object->spin = body && !is_held ? vec3d_from(body->spin) : (Vec3d){0, 0, 0};
+        if (!is_held) start_along_track(object);
+    }
+}
+
 static void release(RigidBody *body, const RigidObject *object)
 {
     double inertia[9];
@@ -204,7 +217,7 @@ void rigid_destroy(Rigid *rigid)
 GrainResult rigid_find_loads(Rigid *rigid, double seconds)
 {
     for (int b = 0; b < rigid->body_count; b++) rigid->bodies[b].force = rigid->bodies[b].torque = (Vec3d){0, 0, 0};
-    if (rigid->body_count == 0) return GRAIN_OK;
+    if (rigid->body_count == 0 || rigid->is_held) return GRAIN_OK;
     if (rigid->must_find) TRY(rigid_find_contacts(rigid, seconds));
     rigid_push_contacts(rigid, seconds);
     return GRAIN_OK;
@@ -297,6 +310,7 @@ static int move_object(Rigid *rigid, RigidObject *object, double seconds)
 GrainResult rigid_move(Rigid *rigid, double seconds)
 {
     int32_t must_find = 0, lost = -1;
+    if (rigid->is_held) return GRAIN_OK;
     PARALLEL_STRIPS(rigid->def.threads, block, parallel_block_count(rigid->object_count, OBJECT_BLOCK))
     {
         int64_t end = parallel_block_end(block, OBJECT_BLOCK, rigid->object_count);

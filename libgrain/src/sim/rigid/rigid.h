@@ -22,6 +22,7 @@ typedef struct RigidPose {
 typedef struct RigidObject {
     SimCollider given;
     int32_t body;          ///< its number among the bodies, or -1
+    int32_t is_held;       ///< by rigid_hold
     int32_t has_moved;     ///< its pose is not the one at time 0, or may become another: 0 for what stands
     Vec3d rest;            ///< m, the pivot at time 0
     RigidPose now, listed; ///< listed: when the solver last made its lists (rigid_mark)
@@ -95,6 +96,7 @@ typedef struct Rigid {
     double listed_time; ///< of the solver's lists
     double found_time;  ///< of the contacts of bodies
     int32_t must_find;
+    int32_t is_held;    ///< by rigid_hold
     int object_count, body_count;
     RigidObject *objects; ///< as many as colliders, in their order
     RigidBody *bodies;
@@ -129,6 +131,9 @@ GrainResult rigid_move(Rigid *rigid, double seconds);
 
 /// Friction and stickiness of each object from now on, also of contacts of bodies.
 void rigid_steer(Rigid *rigid, const SimGrip *grips);
+
+/// Holds everything where it is at time 0, without speed, and time with it; or lets it go. Only before time has passed.
+void rigid_hold(Rigid *rigid, int is_held);
 
 /// The solver makes its lists for steps of this length. largest_margin (m): what it can look ahead.
 void rigid_mark(Rigid *rigid, double seconds, double largest_margin);

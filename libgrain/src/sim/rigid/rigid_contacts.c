@@ -51,7 +51,7 @@ static Vec3 to_float(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z);
 
 Vec3 rigid_drive_at(const RigidObject *other, double time, const RigidPlane *plane)
 {
-    if (!other->given.shapes) return vec3(0, 0, 0);
+    if (!other->given.shapes || other->is_held) return vec3(0, 0, 0);
     Vec3 corner[3], speed[3];
     int64_t triangle = other->surface.triangle[plane->slot];
     rigid_shape_at(&other->given, time, other->given.mesh->triangles + 3 * triangle, corner, speed);

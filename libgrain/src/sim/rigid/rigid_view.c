@@ -1,4 +1,7 @@
 #include "sim/rigid/rigid_view.h"
+#include "sdf/sdf.h"
+
+#include <math.h>
 
 // The surface as a mesh that bends has it.
 static void view_bending(const Rigid *rigid, const RigidObject *object, const Vec3 *places, int count, float reach,
@@ -59,5 +62,14 @@ int rigid_may_reach(const Rigid *rigid, int number, Vec3d middle, double reach)
     const RigidObject *object = &rigid->objects[number];
     if (object->given.shapes || !object->given.mesh) return 1; // planes are near everything
     Vec3d way = vec3d_sub(middle, object->now.position);
-    return vec3d_dot(way, way) < (object->radius + reach) * (object->radius + reach);
+    if (vec3d_dot(way, way) >= (object->radius + reach) * (object->radius + reach)) return 0;
+    if (!object->given.sdf) return 1;
+    // The ball around the pivot is large when the pivot is far away: the box then says more.
+    Vec3 low, high;
+    sdf_bounds(object->given.sdf, &low, &high);
+    Vec3d at = rigid_to_rest(object, middle);
+    double x = fmax(fmax((double)low.x - at.x, at.x - (double)high.x), 0.0);
+    double y = fmax(fmax((double)low.y - at.y, at.y - (double)high.y), 0.0);
+    double z = fmax(fmax((double)low.z - at.z, at.z - (double)high.z), 0.0);
+    return x * x + y * y + z * z < reach * reach;
 }

@@ -398,6 +398,6 @@ static void measure(const void *state, SimStats *out)
     }
 }
 
-static const Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
+static Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
 
 const Solver sph_solver = {"sph", 4, create, destroy, largest_step, step, read, save, load, measure, rigid_of, sph_change, sph_steer, sph_push};

@@ -1,0 +1,47 @@
+"""Ihmsen's piles: three sands of different friction, poured."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import studio
+from measure import Bake, Fact, flank_angle
+from plan import Plan, Size, Timing
+
+PLAN = Plan(
+    title="Three piles", figure="Ihmsen 2013, figure 2",
+    what="The same volume of three sands with friction angles of 30, 45 and 60 degrees, in one simulation, heaped up a little less "
+         "steeply than that and let go: the piles stand.",
+    small=Size(9000, 40), picture=Size(24000, 50, 2.0), picture_frame=50,
+    timings=(Timing("", Size(45000, 12, as_paper=True), "45K particles", "1.6"),))
+
+FPS = 50
+LITRES = 2.4  # of each pile
+ANGLES = (30.0, 45.0, 60.0)
+PLACES = ((-0.205, -0.15), (0.02, 0.0), (0.20, 0.15))
+LESS = 2.0  # degrees below the friction angle
+
+
+def build(size: Size) -> None:
+    studio.sand(size, 'MPM', fps=FPS, friction=ANGLES[0])
+    for angle, (x, y) in zip(ANGLES, PLACES):
+        slope = math.tan(math.radians(angle - LESS))
+        foot = (3.0 * 0.001 * LITRES / (math.pi * slope)) ** (1.0 / 3.0)
+        cone = studio.lathe(f"Sand of {angle:.0f} degrees", [(0.0, 0.0), (foot, 0.0), (0.0, foot * slope)], segments=64, smooth=False)
+        cone.location = (x, y, 0.001)
+        studio.source(cone, use_material=True, friction_angle=math.radians(angle))
+    studio.stage(0.28, friction=60.0)
+    studio.camera((0.07, -1.19, 0.42), (0.0, 0.0, 0.058), lens=62.0, stop=11.0)
+
+
+def measure(bake: Bake) -> list[Fact]:
+    """The slope of each pile, and that it rests."""
+    first, places, speeds = bake.positions(1), bake.positions(), bake.speeds()
+    slopes = []
+    for middle in PLACES:
+        own = np.argmin([np.hypot(first[:, 0] - x, first[:, 1] - y) for x, y in PLACES], axis=0) == PLACES.index(middle)
+        slopes.append(flank_angle(places[own], middle))
+    text = ", ".join(f"{slope:.0f}" for slope in slopes)
+    return [Fact(f"slopes of {text} degrees where 30, 45 and 60 are the friction angles",
+                 all(abs(slope - angle) < 0.15 * angle for slope, angle in zip(slopes, ANGLES))),
+            Fact(f"the fastest particle goes at {1000 * float(speeds.max()):.1f} mm/s", float(speeds.max()) < 0.02)]
