@@ -12,7 +12,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-TIMEOUT = 600  # seconds for a file; a quiet machine of two cores needs a fifth of it
+# Seconds for a file; a quiet machine of two cores needs a fifth of it.
+TIMEOUT = 3600 if os.environ.get("GRAIN_HEAVY") else 600
 
 
 def run_file(path: Path, options: argparse.Namespace) -> bool:

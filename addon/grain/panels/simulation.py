@@ -109,7 +109,9 @@ def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation)
 def draw_grains(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
     layout.use_property_decorate = True  # dots where keys count
-    split = layout.split(factor=0.4)
+    row = layout.row(align=True)
+    split = row.split(factor=0.4)
+    row.label(icon='BLANK1')  # as wide as the dots below
     label = split.row()
     label.alignment = 'RIGHT'
     label.label(text="Preset")
@@ -152,10 +154,10 @@ def _draw_consistency(column: UILayout, context: Context, settings: Simulation) 
     column.prop(settings, "reach_ratio", slider=True)
     firm = consistency.from_slider(settings.firmness) if settings.elasticity > 0.0 else 0.0
     draw_wrapped(column, context, consistency.zone(firm, settings.reach_ratio, settings.viscosity), icon='OUTLINER_OB_POINTCLOUD')
-    column.prop(settings, "viscosity")
-    column.prop(settings, "elasticity")
+    column.prop(settings, "viscosity", text="Viscosity Pa s")
+    column.prop(settings, "elasticity", text="Elasticity Pa")
     column.prop(settings, "elastic_reach")
-    column.prop(settings, "ambient_viscosity")
+    column.prop(settings, "ambient_viscosity", text="Ambient 1/s")
 
 
 def draw_contact(layout: UILayout, context: Context) -> None:
@@ -172,7 +174,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
         return
     layout.prop(settings, "normal_law")
     if settings.normal_law != 'LINEAR':
-        layout.prop(settings, "young_modulus")
+        layout.prop(settings, "young_modulus", text="Stiffness Pa")
         layout.prop(settings, "poisson_ratio")
     layout.prop(settings, "shear_law")
     layout.prop(settings, "integrator")

@@ -21,6 +21,7 @@ typedef enum RngStream {
     RNG_STREAM_EMIT_RADIUS = 41,
     RNG_STREAM_EMIT_JITTER = 42,
     RNG_STREAM_FIELD_NOISE = 50,
+    RNG_STREAM_SNOW = 60,
     RNG_STREAM_TEST = 100,
 } RngStream;
 

@@ -1,6 +1,6 @@
 #include "sim/flow/field.h"
+#include "base/noise.h"
 #include "base/parallel.h"
-#include "base/rng.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -42,37 +42,14 @@ static float falloff_of(const Moment *m, Vec3 from_middle, Vec3 apart)
 
 // --- turbulence -----------------------------------------------------------------------------------
 
-static float slope_at(uint64_t seed, int64_t x, int64_t y, int64_t z, float dx, float dy, float dz)
-{
-    uint64_t cell = (uint64_t)x * 73856093u ^ (uint64_t)y * 19349663u ^ (uint64_t)z * 83492791u;
-    Rng4 random = rng_at(seed, cell, RNG_STREAM_FIELD_NOISE, 0);
-    return rng_signed(random.word[0]) * dx + rng_signed(random.word[1]) * dy + rng_signed(random.word[2]) * dz;
-}
-
-static float ease(float t) { return t * t * t * (t * (t * 6.0f - 15.0f) + 10.0f); }
-
-// Gradient noise (Perlin 2002), about -1 to 1.
-static float noise_at(uint64_t seed, Vec3 p)
-{
-    float low[3] = {floorf(p.x), floorf(p.y), floorf(p.z)}, d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]}, sum = 0.0f;
-    for (int k = 0; k < 8; k++) {
-        int x = k & 1, y = k >> 1 & 1, z = k >> 2;
-        float weight = (x ? ease(d[0]) : 1.0f - ease(d[0])) * (y ? ease(d[1]) : 1.0f - ease(d[1])) *
-                       (z ? ease(d[2]) : 1.0f - ease(d[2]));
-        sum += weight * slope_at(seed, (int64_t)low[0] + x, (int64_t)low[1] + y, (int64_t)low[2] + z, d[0] - (float)x,
-                                 d[1] - (float)y, d[2] - (float)z);
-    }
-    return 2.0f * sum;
-}
-
 static Vec3 turbulence_at(const Field *field, Vec3 p)
 {
     float per_metre = 1.0f / fmaxf(field->size, 1e-6f);
     float part[3];
     for (int axis = 0; axis < 3; axis++) {
         Vec3 at = vec3_scale(p, per_metre);
-        part[axis] = noise_at(field->seed * 3 + (uint64_t)axis, at) +
-                     0.5f * noise_at(field->seed * 3 + (uint64_t)axis + 7919, vec3_scale(at, 2.0f));
+        part[axis] = noise_at(field->seed * 3 + (uint64_t)axis, RNG_STREAM_FIELD_NOISE, at) +
+                     0.5f * noise_at(field->seed * 3 + (uint64_t)axis + 7919, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
     }
     return vec3(part[0], part[1], part[2]);
 }

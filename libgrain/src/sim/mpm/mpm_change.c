@@ -1,6 +1,7 @@
 // Particles that come and go.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/noise.h"
 #include "base/parallel.h"
 #include "sim/mpm/mpm.h"
 
@@ -21,6 +22,13 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count)
     return GRAIN_OK;
 }
 
+// What snow remembers when it is born.
+static float unevenness_at(const Mpm *mpm, const MpmMaterial *material, Vec3 place)
+{
+    if (material->uneven == 0.0f) return 0.0f;
+    return material->uneven * noise_at(0, RNG_STREAM_SNOW, vec3_scale(place, mpm->inverse_cell / material->patch_cells));
+}
+
 void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *kinds, const float *moisture)
 {
     float volume = mpm->particle_volume;
@@ -39,6 +47,7 @@ void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *kinds,
         p->velocity[0] = start->velocity[i].x;
         p->velocity[1] = start->velocity[i].y;
         p->velocity[2] = start->velocity[i].z;
+        p->plastic = unevenness_at(mpm, &mpm->materials.of[material], start->position[i]);
         p->stretch[0] = p->stretch[1] = p->stretch[2] = 1.0f;
     }
     int64_t useful_threads = 1 + mpm->count / PARTICLES_PER_THREAD;

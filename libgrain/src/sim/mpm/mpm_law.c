@@ -12,13 +12,27 @@
 const char *const mpm_law_names[] = {"sand", "snow_powder", "snow_chunky", "snow_wet", "mud", NULL};
 static const MpmLawKind law_kinds[] = {MPM_SAND, MPM_SNOW, MPM_SNOW, MPM_SNOW, MPM_MUD}; // of these names
 
-// Critical compression, critical stretch, hardening: Stomakhin et al. 2013, section 4.1 and figure 9. Hardening counts
-// the logarithm of volume there as its difference from 1, which for small changes is the same.
-static const float snow_numbers[3][3] = {
-    {1.9e-2f, 5.0e-3f, 10.0f}, // powder: breaks at once, in fine pieces
-    {2.5e-2f, 7.5e-3f, 10.0f}, // chunky: the paper's reference
-    {3.5e-2f, 1.1e-2f, 7.0f},  // wet: gives way, sticks
+// Snow as in Stomakhin et al. 2013, section 4.1 and figure 9: small limits make powder, large ones chunks, and snow that is
+// softer and hardens less is wet. Theirs are lower for chunks (2.5e-2, 7.5e-3), of a snow that is softer than ours against what
+// hits it. Snow is not the same everywhere: it breaks where it is weak. Without, balls burst in rays along the grid.
+typedef struct Snow {
+    float compression, stretch; // critical ones
+    float hardening; // counts the logarithm of volume as its difference from 1, which for small changes is the same
+    float stiffness; // over that of sand
+    float uneven, patch_cells;
+} Snow;
+static const Snow snows[3] = {
+    {1.9e-2f, 5.0e-3f, 10.0f, 1.0f, 0.15f, 1.5f}, // powder: breaks at once, in fine pieces
+    {3.5e-2f, 1.1e-2f, 10.0f, 1.0f, 0.15f, 3.0f}, // chunky: breaks in clumps
+    {3.5e-2f, 1.1e-2f, 7.0f, 0.3f, 0.05f, 3.0f},  // wet: gives way, sticks together
 };
+
+static void set_snow(MpmMaterial *m, const Snow *snow)
+{
+    m->number[0] = snow->compression, m->number[1] = snow->stretch, m->number[2] = snow->hardening;
+    m->shear *= snow->stiffness, m->lame *= snow->stiffness;
+    m->uneven = snow->uneven, m->patch_cells = snow->patch_cells;
+}
 
 // Sand that does not change its volume has two angles. Where it shears in its plane it flows at atan(sin a), while at rest it
 // can bear slopes of up to a, the angle of its surface of yield. a is set so that the friction angle lies half way: then
@@ -61,7 +75,7 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
         set_sand(out, from->friction, tension);
         out->wet_tip = SIM_WET_TENSION / (3.0f * out->lame + 2.0f * out->shear);
     } else if (out->kind == MPM_SNOW) {
-        memcpy(out->number, snow_numbers[which - 1], sizeof snow_numbers[0]);
+        set_snow(out, &snows[which - 1]);
     } else {
         float yield = fmaxf(tension, 20.0f * out->density * gravity * particle_radius * from->friction);
         out->number[0] = yield * 1.41421356f / (2.0f * out->shear);

@@ -17,6 +17,7 @@ typedef struct MpmMaterial {
     float damping;     ///< Pa s: viscosity of what does not flow, against ringing
     float number[MPM_LAW_NUMBERS]; ///< the law's own (see its file)
     float wet_tip; ///< of sand: what moisture 1 adds to number[1]
+    float uneven, patch_cells; ///< of snow: plastic differs at birth by so much, over so many cells
     int is_loose; ///< grains that are thrown out of the bulk fly on alone
 } MpmMaterial;
 
