@@ -101,8 +101,10 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
             curves.add(gravity, "gravity", lambda: gravity_of(scene))
             snapshot.warnings += steering.add_curves(curves, snapshot.settings, simulation)
         if last is not None and (tracks or curves):
-            snapshot.warnings += record.run(scene, tracks, lambda: _meshes(view_layer.depsgraph, roles, simulation=simulation),
-                                            scene.frame_current, last, simulation.motion_samples, scale, curves)
+            def read() -> Iterator[Mesh]:
+                return _meshes(view_layer.depsgraph, roles, simulation=simulation, with_paint=False)
+
+            snapshot.warnings += record.run(scene, tracks, read, scene.frame_current, last, simulation.motion_samples, scale, curves)
     snapshot.gravity = gravity.animation.get("gravity")
     _name_apart(snapshot.objects)
     # Sources first, then by name: the order of particles must not depend on how Blender lists its objects.
@@ -157,7 +159,7 @@ def _role_owner(item: Object, instancer: Optional[Object], simulation: Optional[
 
 
 def _meshes(depsgraph: Depsgraph, roles: set[Object], only: Optional[Object] = None,
-            simulation: Optional[Simulation] = None) -> Iterator[Mesh]:
+            simulation: Optional[Simulation] = None, with_paint: bool = True) -> Iterator[Mesh]:
     """Every visible mesh and instance that takes part, in this simulation or in any, then those of `roles` which are
     hidden."""
     seen: set[Object] = set()
@@ -170,11 +172,11 @@ def _meshes(depsgraph: Depsgraph, roles: set[Object], only: Optional[Object] = N
             continue
         seen.add(owner)
         yield from _read(item, owner, instance.matrix_world.copy(), instance.is_instance,
-                         tuple(instance.persistent_id) if instance.is_instance else ())
+                         tuple(instance.persistent_id) if instance.is_instance else (), with_paint)
     for owner in sorted(roles - seen, key=lambda item: item.name):
         item = owner.evaluated_get(depsgraph)
         if item.is_evaluated and item.type in MESH_TYPES and not is_plane(owner):
-            yield from _read(item, owner, item.matrix_world.copy(), False)
+            yield from _read(item, owner, item.matrix_world.copy(), False, with_paint=with_paint)
 
 
 def _is_own_surface(instance: DepsgraphObjectInstance) -> bool:
@@ -188,7 +190,8 @@ def is_plane(owner: Object) -> bool:
     return owner.grain.type == 'COLLIDER' and owner.grain.collider.shape == 'PLANE'
 
 
-def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instance_id: tuple = ()) -> Iterator[Mesh]:
+def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instance_id: tuple = (),
+          with_paint: bool = True) -> Iterator[Mesh]:
     try:
         mesh = item.to_mesh()
     except RuntimeError as error:  # a metaball whose family another one draws
@@ -201,7 +204,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
         mesh.vertices.foreach_get("co", positions)
         triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
-        painted = paint.read(item, mesh, owner)
+        painted = paint.read(item, mesh, owner) if with_paint else {}
         found = mesh_attributes.read(mesh) if owner.grain.source.use_attributes and owner.grain.type == 'SOURCE' else []
     finally:
         item.to_mesh_clear()

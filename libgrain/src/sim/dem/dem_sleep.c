@@ -70,7 +70,8 @@ static int touches_what_moves(const Dem *dem, int32_t record)
 {
     int64_t wall = record - dem_round_up(dem->pairs.count);
     if (wall < 0 || wall >= dem->walls.count) return 0;
-    return dem->rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED].has_moved;
+    const RigidObject *object = &dem->rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED];
+    return object->has_moved && !object->is_held;
 }
 
 // Quiet, with nobody around who is not.

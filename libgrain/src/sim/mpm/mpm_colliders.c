@@ -114,7 +114,7 @@ static int may_be_near(const Mpm *mpm, const MpmBlock *block, int number)
 
 int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block)
 {
-    if (!mpm->has_moving) return 0;
+    if (!mpm->has_moving || mpm->rigid->is_held) return 0;
     for (int c = 0; c < mpm->rigid->object_count; c++)
         if (!stands(mpm, c) && may_be_near(mpm, block, c)) return 1;
     return 0;

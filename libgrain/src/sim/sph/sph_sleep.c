@@ -30,7 +30,7 @@ void sph_set_sleep(Sph *sph)
 // Bodies always may; props while they do.
 static int moves(const RigidObject *object)
 {
-    if (!object->has_moved) return 0;
+    if (!object->has_moved || object->is_held) return 0;
     return object->body >= 0 || object->bend_speed > 0.0 || vec3d_dot(object->velocity, object->velocity) > 0.0 ||
            vec3d_dot(object->spin, object->spin) > 0.0;
 }
