@@ -15,8 +15,8 @@ PLAN = Plan(
     what="Rings rain onto poles, in two boxes of their own: slippery ones on the left scatter and gather along the edges of the box, as the "
          "paper has it; rough ones on the right stay closer to the poles.",
     small=Size(48, 50), picture=Size(144, 62), picture_frame=62,
-    timings=(Timing("slippery", Size(1000, 28, variant="slippery"), "1,000 rings of 110 spheres on 25 poles", "224"),
-             Timing("rough", Size(1000, 28, variant="rough"), "the same", "185")))
+    timings=(Timing("slippery", Size(1000, 22, variant="slippery"), "1,000 rings of 110 spheres on 25 poles", "224"),
+             Timing("rough", Size(1000, 22, variant="rough"), "the same", "185")))
 
 FPS = 50
 RING, TUBE = 0.062, 0.012  # m
