@@ -11,7 +11,7 @@ PLAN = Plan(
     title="Snowballs", figure="Stomakhin 2013, figure 9",
     what="The same ball of powder, chunky and wet snow, each a simulation of its own, half a second after it hit the ground at 6 m/s: "
          "powder bursts, chunky snow breaks in clumps, wet snow stays in one piece. Counts are those of the first.",
-    small=Size(1500, 16), picture=Size(14000, 26, 0.9), picture_frame=26, samples=28)
+    small=Size(6000, 26), picture=Size(14000, 26, 0.9), picture_frame=26, samples=28)
 
 FPS = 50
 RADIUS, SPEED, APART = 0.1, 6.0, 0.46  # m, m/s, m
