@@ -109,6 +109,28 @@ def body(item: bpy.types.Object, density: float, friction: float = 28.0, **other
     return item
 
 
+def wish_surface(voxel: float = 0.7, reach: float = 3.5) -> None:
+    """The bake is to be seen as the mesh of its surface (both in radii); `show_surface` makes it."""
+    wish = simulation().volume
+    wish.surface, wish.voxel_size, wish.surface_reach = True, voxel, reach
+    wish.density = wish.velocity = wish.dust = False
+
+
+def show_surface(look: bpy.types.Material) -> None:
+    """Once the simulation is baked: its surface as a mesh of this material, and nothing else of it."""
+    from grain.scene import apply, volumes
+    settings = simulation()
+    bpy.ops.grain.bake_volume()
+    mesh = volumes.refresh(settings) and volumes.ensure_mesh(settings)
+    mesh.data.materials.clear()
+    mesh.data.materials.append(look)
+    smooth = mesh.modifiers.get("Smooth") or mesh.modifiers.new("Smooth", 'SMOOTH')
+    smooth.factor, smooth.iterations = 0.5, 10
+    for item in (volumes.volume_object(settings), apply.sand_object(settings)):
+        if item is not None:
+            item.hide_render = item.hide_viewport = True
+
+
 # --- shapes --------------------------------------------------------------------------------------
 
 def add(name: str, form: bmesh.types.BMesh, material: Optional[bpy.types.Material] = None,

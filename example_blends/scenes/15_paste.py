@@ -1,4 +1,4 @@
-"""Oozing paste: a thread falls in folds that keep their shape, and sink."""
+"""Oozing paste: a rope comes down in folds that keep their shape, and sink."""
 from __future__ import annotations
 
 import numpy as np
@@ -8,27 +8,33 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Oozing paste", figure="Luciani 2000, figure 11",
-    what="A rope of paste is let down on a table by the mesoscopic model: it folds from side to side, the folds pile up, keep "
-         "their shape for seconds and sink together.",
-    small=Size(500, 30), picture=Size(2600, 110), picture_frame=100)
+    what="A rope of paste is let down on a table by the mesoscopic model: it lays itself in coils and folds, these pile up, keep "
+         "their shape for seconds and sink together. What is seen is the mesh of its surface.",
+    small=Size(500, 30), picture=Size(5000, 116), picture_frame=104,
+    samples=96)
 
 FPS = 40
-THICK, LONG, DROP = 0.016, 0.62, 0.006  # m: radius of the rope, its length, above the table
+THICK, LONG, DROP = 0.012, 1.15, 0.004  # m: radius of the rope, its length, above the table
 SPEED = 0.45  # m/s, at which it is let down
 
 
 def build(size: Size) -> None:
     # Thin ropes of few particles would be too short: what is made shorter with them keeps its shape.
-    long = LONG * min(1.0, size.particles / 2000.0) ** 0.5
-    studio.sand(size, 'MESO', fps=FPS, density=1400.0, reach_ratio=2.0, viscosity=45.0, elasticity=6000.0)
+    long = LONG * min(1.0, size.particles / 4000.0) ** 0.5
+    # What surrounds it lets it fall no faster than SPEED.
+    studio.sand(size, 'MESO', fps=FPS, density=1400.0, reach_ratio=2.0, viscosity=60.0, elasticity=6000.0,
+                ambient_viscosity=9.81 / SPEED)
     rope = studio.lathe("Paste", [(0.0, 0.0), (THICK, 0.0), (THICK, long), (0.0, long)], segments=32)
     rope.location.z = DROP
     rope.rotation_euler.x = 0.02  # no rope stands quite upright
     studio.source(rope, velocity=(0.0, 0.0, -SPEED))
     studio.stage(0.12, friction=40.0)
-    simulation = studio.simulation()
-    simulation.display.look = 'SNOW'
-    studio.camera((0.30, -0.62, 0.34), (0.0, 0.0, 0.045), lens=62.0, stop=8.0)
+    studio.wish_surface()
+    studio.camera((0.24, -0.56, 0.24), (0.0, 0.0, 0.042), lens=82.0, stop=11.0)
+
+
+def finish() -> None:
+    studio.show_surface(studio.material("Toothpaste", (0.42, 0.72, 0.66), 0.22, coat=0.6))
 
 
 def measure(bake: Bake) -> list[Fact]:

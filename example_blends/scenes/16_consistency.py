@@ -1,5 +1,7 @@
-"""The map of the mesoscopic model: six cylinders of different firmness and creaminess, let go."""
+"""The map of the mesoscopic model: six cylinders of different firmness and creaminess, let go on plates."""
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -9,49 +11,86 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="From fluid to paste", figure="Luciani 2000, figure 13",
-    what="The same cylinder of six materials of one solver, each a simulation of its own, 0.7 s after it was let go: in front "
-         "fluid, soft and dry grains, behind foam, cream and paste. Firmer to the right, farther reach of viscosity behind. "
-         "Counts are those of the first.",
-    small=Size(150, 14), picture=Size(600, 30), picture_frame=30)
+    what="The same cylinder of six materials of one solver, each a simulation of its own, 0.6 s after it was let go: in front "
+         "fluid, dry and damp sand, behind foam, cream and paste. Sand is refined into grains, the others are the mesh of their "
+         "surface. Counts are those of the first.",
+    small=Size(150, 14), picture=Size(3000, 25), picture_frame=25, samples=80)
 
 FPS = 40
 RADIUS, HEIGHT = 0.05, 0.10  # m
-# Name, firmness, creaminess, viscosity (Pa s), reach of elasticity, look
-MAP = (("Fluid", 0.20, 0.67, 2.0, 1.5, 'SALT'), ("Soft Grains", 0.45, 1.0, 3.0, 1.0, 'SAND'),
-       ("Dry Grains", 0.80, 1.0, 6.0, 1.0, 'GRAVEL'), ("Foam", 0.15, 2.5, 4.0, 1.0, 'SNOW'),
-       ("Cream", 0.50, 2.0, 8.0, 1.0, 'RICE'), ("Paste", 0.80, 2.5, 20.0, 1.0, 'MUD'))
+PLATE = 0.135
+APART = (0.31, 0.34)
+GRAINS = 0.25  # million
+
+
+class Material(NamedTuple):
+    name: str
+    firmness: float  # of the slider
+    creaminess: float
+    viscosity: float  # Pa s
+    grains: str = ""  # look of its grains
+    colour: tuple[float, float, float] = (0.8, 0.8, 0.8)  # or of its surface
+    roughness: float = 0.3
+
+
+MAP = (Material("Fluid", 0.30, 0.70, 3.0, colour=(0.50, 0.16, 0.02), roughness=0.08),
+       Material("Dry Sand", 0.60, 1.0, 6.0, 'SAND'), Material("Damp Sand", 0.60, 1.4, 6.0, 'MUD'),
+       Material("Foam", 0.10, 2.5, 6.0, colour=(0.86, 0.87, 0.90), roughness=0.7),
+       Material("Cream", 0.50, 2.1, 6.0, colour=(0.85, 0.70, 0.48), roughness=0.25),
+       Material("Paste", 0.80, 2.8, 10.0, colour=(0.42, 0.72, 0.66), roughness=0.3))
+
+
+def place(number: int) -> tuple[float, float]:
+    return APART[0] * (number % 3 - 1), APART[1] * (number // 3) - 0.1
+
+
+def plate(number: int, look: bpy.types.Material) -> None:
+    edge, rim, thick = PLATE, 0.020, 0.004
+    outline = [(0.0, 0.002), (0.78 * edge, 0.002), (edge, 0.002 + rim), (edge + thick, 0.002 + rim),
+               (0.82 * edge, 0.002 - thick), (0.0, 0.002 - thick)]
+    item = studio.lathe(f"Plate {number + 1}", outline, look)
+    item.location = (*place(number), 0.004)
+    studio.collider(item, friction=31.0)
 
 
 def build(size: Size) -> None:
     from grain.scene import simulations
     scene = bpy.context.scene
     studio.stage(0.16, friction=31.0)
-    for number, (name, firmness, creaminess, viscosity, reach, look) in enumerate(MAP):
+    china = studio.material("China", (0.62, 0.63, 0.64), 0.15, coat=0.5)
+    for number, wanted in enumerate(MAP):
         if number > 0:
             simulations.add(scene)
             scene.grain.active_index = number
         settings = simulations.active(scene)
-        settings.name = name
-        studio.sand(size, 'MESO', fps=FPS, spread=0.2, density=1600.0, reach_ratio=creaminess, viscosity=viscosity,
-                    elastic_reach=reach)
-        block = studio.lathe(name, [(0.0, 0.0), (RADIUS, 0.0), (RADIUS, HEIGHT), (0.0, HEIGHT)], segments=48)
-        block.location = (0.30 * (number % 3 - 1), 0.34 * (number // 3) - 0.1, 0.001)
+        settings.name = wanted.name
+        studio.sand(size, 'MESO', fps=FPS, spread=0.2, density=1600.0, reach_ratio=wanted.creaminess,
+                    viscosity=wanted.viscosity, elastic_reach=1.0)
+        plate(number, china)
+        block = studio.lathe(wanted.name, [(0.0, 0.0), (RADIUS, 0.0), (RADIUS, HEIGHT), (0.0, HEIGHT)], segments=48)
+        block.location = (*place(number), 0.007)
         studio.source(block)
         studio.fit_particles(size)
-        settings.firmness = firmness
-        settings.display.look = look
+        settings.firmness = wanted.firmness
+        if not wanted.grains:
+            studio.wish_surface(reach=5.0 if number == 0 else 3.5)  # a fluid is smooth
+            continue
+        settings.display.look = wanted.grains
+        if size is PLAN.picture:
+            settings.use_upsample, settings.upsample_mode, settings.grain_millions = True, 'TOTAL', GRAINS
     scene.grain.active_index = 0
-    studio.camera((0.0, -1.35, 0.75), (0.0, 0.06, 0.02), lens=58.0, stop=16.0)
+    studio.camera((0.0, -1.30, 0.86), (0.0, 0.055, 0.0), lens=56.0, stop=16.0, width=1152, height=648)
 
 
 def finish() -> None:
-    """The others are baked here."""
-    from grain.scene import apply, simulations
+    """The others are baked here, and shown as what they are."""
     scene = bpy.context.scene
-    for number in range(len(MAP)):
+    for number, wanted in enumerate(MAP):
         scene.grain.active_index = number
-        if apply.sand_object(simulations.active(scene)) is None:
+        if number > 0:
             bpy.ops.grain.bake()
+        if not wanted.grains:
+            studio.show_surface(studio.material(wanted.name, wanted.colour, wanted.roughness, coat=0.3))
     scene.grain.active_index = 0
 
 

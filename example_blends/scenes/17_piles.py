@@ -12,7 +12,7 @@ PLAN = Plan(
     title="Three piles", figure="Ihmsen 2013, figure 2",
     what="The same volume of three sands with friction angles of 30, 45 and 60 degrees, in one simulation, heaped up a little less "
          "steeply than that and let go: the piles stand.",
-    small=Size(9000, 40), picture=Size(24000, 50, 2.0), picture_frame=50,
+    small=Size(9000, 40), picture=Size(24000, 30, 1.5), picture_frame=30,
     timings=(Timing("", Size(45000, 12, as_paper=True), "45K particles", "1.6"),))
 
 FPS = 50

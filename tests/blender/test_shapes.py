@@ -116,10 +116,11 @@ def test_consistency_reaches_the_job_and_names_its_zone(folder: Path) -> None:
     assert presets.matching(settings) == 'PASTE' and abs(settings.firmness - 0.75) < 1e-4
     firm = consistency.firmness(settings.elasticity, settings.particle_radius, settings.density, 9.81)
     assert consistency.zone(firm, settings.reach_ratio, settings.viscosity).startswith("Paste")
-    settings.firmness, settings.reach_ratio = 0.1, 1.0
+    settings.firmness, settings.reach_ratio = 0.1, 0.7
     assert abs(settings.firmness - 0.1) < 1e-4
     firm = consistency.from_slider(settings.firmness)
-    assert consistency.zone(firm, 1.0, settings.viscosity).startswith("Fluid")
+    assert consistency.zone(firm, 0.7, settings.viscosity).startswith("Fluid")
+    assert consistency.zone(firm, 1.0, settings.viscosity).startswith("Foam")
     assert consistency.zone(firm, 1.0, 0.0).startswith("Gas")
     settings.firmness, settings.reach_ratio, settings.viscosity = 0.6, 2.0, 25.0
     document = job_files.describe(job.make(settings, bpy.context.view_layer)[0])[0]["solver"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import bulk
 import jobs
 import program
+from test_rigid import column
 
 BULK = {"type": "mpm", "particle_radius": 0.006}
 
@@ -23,3 +24,19 @@ def test_materials_are_named(folder: Path) -> None:
     job.add_mesh("Block", "source", jobs.box((-0.05, -0.05, 0.1), (0.05, 0.05, 0.2)))
     result = program.run("bake", job.add_ground().write(folder / "job"), check=3)
     assert "solver.law" in result.stderr and "porridge" in result.stderr and "snow_wet" in result.stderr, result.stderr
+
+
+def test_what_is_too_fast_is_refused_with_figures(folder: Path) -> None:
+    job = jobs.Job(frame_end=2, solver={"type": "mpm", "particle_radius": 0.002, "size_spread": 0.0})
+    job.add_mesh("Block", "source", jobs.box((-0.02, -0.02, 0.1), (0.02, 0.02, 0.14)), velocity=[0.0, 0.0, -1000.0])
+    result = program.run("bake", job.add_ground().write(folder / "job"), check=3)
+    assert "1e+03 m/s" in result.stderr and "0.002 m radius" in result.stderr and "1.9 times as large" in result.stderr, result.stderr
+
+
+def test_sand_without_weight_stays(folder: Path) -> None:
+    job = jobs.Job(frame_end=4, solver=BULK, gravity=[0.0, 0.0, 0.0])
+    job.add_mesh("Block", "source", jobs.box((-0.05, -0.05, 0.1), (0.05, 0.05, 0.2)))
+    program.run("bake", job.write(folder / "job"), "--cache", folder / "cache", check=0)
+    first, last = (column(folder / "cache" / f"coarse_{n:06d}.grain", "position") for n in (1, 4))
+    moved = max(abs(a - b) for p, q in zip(first, last) for a, b in zip(p, q))
+    assert moved < 1e-3, f"something has moved by {moved} m"

@@ -75,3 +75,32 @@ TEST(nothing_is_put_into_what_is_to_be_avoided)
     grain_sdf_destroy(box);
     ENSURE_FAILS(result, GRAIN_ERROR_MESH, "particle radius");
 }
+
+// As many as unshaken, still inside, none where another was, and no two heights alike: a lattice has some twenty.
+TEST(shaken_particles_stand_in_no_rows)
+{
+    GrainSdf *box;
+    Run run;
+    ENSURE_OK(run_begin(&run, NULL));
+    ENSURE_OK(make_box(0.05f, &box));
+    Particles even = {0}, shaken = {0};
+    FillDef def = {.inside = box, .radius = 0.04f, .seed = 4};
+    GrainResult result = fill_volume(&even, &def, &run);
+    def.shake = 0.5f;
+    if (result == GRAIN_OK) result = fill_volume(&shaken, &def, &run);
+    Overlaps worst = measure(&shaken);
+    int64_t even_count = even.count, count = shaken.count, stayed = 0;
+    float farthest = 0.0f;
+    for (int64_t i = 0; result == GRAIN_OK && i < count && i < even_count; i++) {
+        Vec3 way = vec3_sub(shaken.position[i], even.position[i]);
+        farthest = fmaxf(farthest, fmaxf(fmaxf(fabsf(way.x), fabsf(way.y)), fabsf(way.z)));
+        stayed += way.x == 0.0f && way.y == 0.0f && way.z == 0.0f;
+    }
+    particles_free(&even);
+    particles_free(&shaken);
+    grain_sdf_destroy(box);
+    ENSURE_OK(result);
+    ENSURE_EQUAL(count, even_count);
+    ENSURE(worst.outside <= 0.004f && farthest <= 0.5f * def.radius * 1.001f);
+    ENSURE(stayed < count / 4); // those beside the walls, for half of the ways
+}

@@ -1,13 +1,14 @@
 """The map of materials of the solver meso: how firm a particle is against how far viscosity reaches (libgrain/docs/meso.md).
 
 Firmness is how many times its own weight presses a particle flat: the same number behaves the same whatever the size and density
-of particles. Zones are where the bakes behind the docs changed from one behaviour to the next.
+of particles. Zones end where cylinders of 112 materials that were let go changed from one behaviour to the next (the table in
+libgrain/docs/meso.md; tests/physics/test_meso_sweeps.c).
 """
 from math import log10, pi
 
 SOFTEST, FIRMEST = 1.0, 3000.0  # ends of the slider
-_FLUID, _THICK, _CREAMY = 30.0, 1.3, 1.8
-_FOAMY, _DOUGHY = 10.0, 100.0
+_FOAMY = 13.0  # softer ones are pressed in by a tenth
+_DRY, _DAMP, _CREAMY, _DOUGHY = 0.95, 1.15, 1.9, 2.4  # reach ratios that they begin at
 
 
 def firmness(elasticity: float, radius: float, density: float, gravity: float) -> float:
@@ -35,10 +36,12 @@ def zone(firm: float, reach_ratio: float, viscosity: float) -> str:
         return "Eddies: nothing keeps particles apart"
     if viscosity <= 0.0 or reach_ratio <= 0.0:
         return "Gas: bounces for ever"
-    if reach_ratio >= _CREAMY:
-        if firm < _FOAMY:
-            return "Foam: holds together, packs under its own weight"
-        return "Cream: folds, sinks together" if firm < _DOUGHY else "Paste: folds, keeps its shape for a while"
-    if firm < _FLUID:
+    if reach_ratio < _DRY:
         return "Fluid: spreads flat"
-    return "Damp sand: slumps in lumps" if reach_ratio >= _THICK else "Dry sand: runs, piles up low"
+    if firm < _FOAMY:
+        return "Foam: holds together, packs under its own weight"
+    if reach_ratio < _DAMP:
+        return "Dry sand: runs, piles up low"
+    if reach_ratio < _CREAMY:
+        return "Damp sand: slumps at once, stays up"
+    return "Cream: folds, sinks together" if reach_ratio < _DOUGHY else "Paste: folds, keeps its shape for a while"

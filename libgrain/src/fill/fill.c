@@ -84,7 +84,10 @@ GrainResult fill_volume(Particles *particles, const FillDef *def, Run *run)
                 // Within a cube of half side room / sqrt(3), hence within the site's own sphere.
                 float room = (0.5f * spacing - radius) * 0.57735f;
                 Vec3 position = vec3_add_scaled(lattice_site(&lattice, column, row, layer), direction, room);
-                if (has_room(def, position, radius)) TRY(particles_add(particles, position, def->velocity, radius));
+                if (!has_room(def, position, radius)) continue;
+                Vec3 shaken = vec3_add_scaled(position, direction, def->shake * radius);
+                if (def->shake > 0.0f && has_room(def, shaken, radius)) position = shaken;
+                TRY(particles_add(particles, position, def->velocity, radius));
             }
         }
     }

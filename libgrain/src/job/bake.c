@@ -27,6 +27,8 @@
 // Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii. Smoothed particles reach as
 // far as one cell, mesoscopic ones see walls as far as paste does.
 #define CONTINUUM_BAND_RADII 7.5f
+// Particles of a bulk overlap anyway, and rows of them would be seen in a splash.
+#define MPM_SHAKE_RADII 0.5f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
 // A body, emitter or kill zone that is small against the grains has its own voxels: this many at least across its thinnest side.
@@ -278,7 +280,7 @@ static GrainResult fill_some(Bake *bake, int settles, const GrainSdf **avoid, in
         if (object->role != JOB_SOURCE || settles != (object->settle > 0.0f)) continue;
         FillDef fill = {
             bake->sdf[i],           avoid, *avoid_count, job->particle_radius, job->size_spread, object->velocity,
-            job->seed + (uint64_t)i};
+            job->seed + (uint64_t)i, strcmp(job->solver, mpm_solver.name) == 0 ? MPM_SHAKE_RADII : 0.0f};
         GrainResult result = fill_volume(&bake->particles, &fill, &bake->run);
         if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
         TRY(result);

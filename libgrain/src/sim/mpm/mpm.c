@@ -17,6 +17,9 @@
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
+// m/s: where nothing moves at all, sand still has to be of some stiffness. s: what needs shorter steps is refused.
+#define LEAST_SPEED 0.05f
+#define LEAST_STEP 1e-6
 // A prop may move by this part of a cell in a step.
 #define COLLIDER_WAY 0.25
 // Particles to a cell, and room that one takes: sources are filled with the densest packing of spheres.
@@ -105,6 +108,25 @@ static GrainResult create_rigid(Mpm *mpm, const SimDef *def)
     return rigid_create(&rigid, &mpm->rigid);
 }
 
+static double largest_step(const void *state)
+{
+    const Mpm *mpm = state;
+    double speed = rigid_speed(mpm->rigid), longest = (double)mpm->step_limit;
+    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)mpm->cell / speed) : longest;
+}
+
+// What nobody could wait for is refused.
+static GrainResult check_step(const Mpm *mpm)
+{
+    double step = largest_step(mpm), factor = LEAST_STEP / step;
+    if (step >= LEAST_STEP) return GRAIN_OK;
+    return fail(GRAIN_ERROR_JOB,
+                "things move at up to %.3g m/s here, and particles of %.3g m radius then need %.2g steps for a second; at "
+                "most %.0e are made: use particles %.2g times as large, or slow down what moves",
+                fmax((double)mpm->def.expected_speed, rigid_speed(mpm->rigid)), (double)mpm->def.largest_radius, 1.0 / step,
+                1.0 / LEAST_STEP, factor);
+}
+
 static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *start, int threads)
 {
     mpm->def = *def;
@@ -113,7 +135,7 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->cell = (float)cbrt(PER_CELL * (double)mpm->particle_volume);
     mpm->inverse_cell = 1.0f / mpm->cell;
     mpm->touch = def->largest_radius;
-    mpm->sound = SOUND_OVER_SPEED * def->expected_speed;
+    mpm->sound = SOUND_OVER_SPEED * fmaxf(def->expected_speed, LEAST_SPEED);
     mpm->weight = vec3_length(def->gravity);
     SimSteering now = steering_of(def);
     TRY(mpm_choose_materials(mpm, &now));
@@ -130,7 +152,7 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->def.colliders = mpm->colliders;
     TRY(create_rigid(mpm, def));
     mpm->must_sort = 1;
-    return GRAIN_OK;
+    return check_step(mpm);
 }
 
 static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
@@ -147,13 +169,6 @@ static GrainResult create(const SimDef *def, const Particles *start, int threads
 }
 
 // --- step ---------------------------------------------------------------------------------------
-
-static double largest_step(const void *state)
-{
-    const Mpm *mpm = state;
-    double speed = rigid_speed(mpm->rigid), longest = (double)mpm->step_limit;
-    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)mpm->cell / speed) : longest;
-}
 
 static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
 {
