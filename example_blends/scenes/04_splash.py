@@ -14,7 +14,7 @@ PLAN = Plan(
          "grains of four balls, as the paper's; the picture has balls and refines them.",
     small=Size(3000, 40), picture=Size(10000, 45, 1.0), picture_frame=14,
     timings=(Timing("", Size(45494, 12, as_paper=True), "45,494 grains of 181,976 spheres", "205"),),
-    preview=range(1, 46, 3))
+    preview=range(1, 30, 3))
 
 FPS = 50
 REACH, HEIGHT = 0.55, 0.30  # m, of the heap

@@ -13,7 +13,7 @@ from plan import Plan, Size
 PLAN = Plan(
     title="Painted moisture", figure="",
     what="Letters are painted on a wall of dry sand, as weights of its vertices: there it is wet. Let go, the dry sand runs off and "
-         "the letters stand, dark as wet sand is.",
+         "the letters stand, dark as wet sand is; the G sags, and the N loses its right leg.",
     small=Size(6000, 30), picture=Size(20000, 40, 1.2), picture_frame=40)
 
 FPS = 50
