@@ -28,7 +28,8 @@ the animation. A scene is a file of [scenes](scenes), made from one number: the 
 
 *Ours* is the bake of the picture: processor seconds a frame (simulation + render grains; a machine that others used too) and
 the program's peak memory. *At the paper's counts*: seconds a frame on the clock of an idle machine with two cores (AMD Zen 3,
-2.45 GHz), over frames in which the sand moves. *Paper*: what it reports (Bell et al. 2005: PCs of 3 GHz; Ihmsen et al. 2013: 12
+2.45 GHz), over frames in which the sand moves; Bell's splash, avalanche, bulldozer and rings are also timed without Blender
+([rigid bodies](../libgrain/docs/rigid.md)). *Paper*: what it reports (Bell et al. 2005: PCs of 3 GHz; Ihmsen et al. 2013: 12
 cores of 3.46 GHz, frames of 20 ms).
 
 | picture | scene and what was measured | ours | at the paper's counts | paper |

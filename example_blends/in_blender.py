@@ -150,7 +150,10 @@ def main() -> None:
         build(module, size)
         bpy.ops.wm.save_as_mainfile(filepath=str(file), compress=True)
         if size.frames > 0:
-            from grain.scene import apply, shapes
+            from grain.scene import apply, bodies, shapes, simulations
+            bpy.context.scene.frame_set(1)
+            for item in simulations.objects(studio.simulation(), 'BODY'):
+                bodies.note_rest(item, item.name, item.matrix_world)
             shapes.update(studio.simulation(), bpy.context.evaluated_depsgraph_get())
             apply.ensure_sand_object(studio.simulation())
         result = measured(module, cached() if size.frames > 0 else None)

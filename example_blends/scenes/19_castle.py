@@ -14,21 +14,21 @@ from plan import Plan, Size
 PLAN = Plan(
     title="Sand castle", figure="",
     what="Damp sand is taken out of a bucket: it stands with its battlements and walls. Then its cohesion is keyed to nothing, as the "
-         "sun dries it, and it falls apart.",
-    small=Size(4000, 64), picture=Size(24000, 66, 1.6), picture_frame=36, more_pictures={"_dry": 64})
+         "sun dries it; it pales and falls apart.",
+    small=Size(2200, 64), picture=Size(13000, 68, 0.9), picture_frame=37, more_pictures={"_dry": 68})
 
 FPS = 50
-FOOT, TOP, TALL = 0.085, 0.062, 0.16  # m: radii and height of the keep
-WALL, RING = 0.055, 0.20  # thickness and distance of the wall around it
+FOOT, TOP, TALL = 0.105, 0.082, 0.165  # m: radii and height of the keep
+WALL, RING = 0.050, 0.185  # thickness and distance of the wall around it
 STRENGTH = 1500.0  # Pa, damp
 LIFT = (4, 30)  # frames in which the bucket is lifted
-DRY = (38, 52)  # frames in which it dries
+DRY = (38, 48)  # frames in which it dries
 
 
 def build(size: Size) -> None:
-    studio.sand(size, 'MPM', fps=FPS, friction=34.0)
+    studio.sand(size, 'SPH', fps=FPS, friction=34.0)
     keep = studio.lathe("Keep", [(0.0, 0.0), (FOOT, 0.0), (TOP, TALL), (0.0, TALL)], segments=64)
-    crown(keep, TOP - 0.011, TALL, 8, 0.020, 0.024)
+    crown(keep, TOP - 0.019, TALL, 6, 0.036, 0.036)
     keep.location.z = 0.002
     studio.source(keep)
     for item in ring_wall():
@@ -37,7 +37,7 @@ def build(size: Size) -> None:
     studio.fit_particles(size)
     dry()
     studio.stage(0.32, friction=34.0, colour=(0.20, 0.17, 0.13))
-    studio.camera((0.36, -1.15, 0.62), (0.0, -0.01, 0.075), lens=58.0, stop=11.0)
+    studio.camera((0.34, -1.12, 0.52), (0.0, 0.0, 0.082), lens=60.0, stop=11.0)
 
 
 def dry() -> None:
@@ -45,6 +45,12 @@ def dry() -> None:
     settings = studio.simulation()
     wet = STRENGTH / (1.5 * math.pi / 3.0 * settings.density * 9.81 * settings.particle_radius)
     studio.key(settings, "cohesion", [(1, wet), (DRY[0], wet), (DRY[1], 0.0)])
+    tree = studio.sand_material().node_tree  # damp sand is darker
+    surface = next(node for node in tree.nodes if node.bl_idname == 'ShaderNodeBsdfPrincipled')
+    pale = tree.nodes.new('ShaderNodeHueSaturation')
+    tree.links.new(surface.inputs["Base Color"].links[0].from_socket, pale.inputs["Color"])
+    tree.links.new(pale.outputs[0], surface.inputs["Base Color"])
+    studio.key(pale.inputs["Value"], "default_value", [(1, 0.34), (DRY[0], 0.34), (DRY[1], 1.0)])
 
 
 def crown(item: bpy.types.Object, radius: float, height: float, count: int, side: float, tall: float) -> None:
@@ -63,13 +69,13 @@ def ring_wall() -> list[bpy.types.Object]:
     made, half = [], RING
     for k in range(4):
         turn = Matrix.Rotation(0.5 * math.pi * k, 4, 'Z')
-        tower = studio.lathe(f"Tower {k + 1}", [(0.0, 0.0), (0.048, 0.0), (0.040, 0.105), (0.0, 0.105)], segments=48)
-        crown(tower, 0.030, 0.105, 5, 0.015, 0.018)
+        tower = studio.lathe(f"Tower {k + 1}", [(0.0, 0.0), (0.056, 0.0), (0.048, 0.105), (0.0, 0.105)], segments=48)
+        crown(tower, 0.033, 0.105, 4, 0.028, 0.028)
         tower.matrix_world = turn @ Matrix.Translation((half, half, 0.002))
         made.append(tower)
         if k == 2:
             continue  # towards the camera it is open
-        wall = studio.box(f"Wall {k + 1}", (-half + 0.046, -0.5 * WALL, 0.0), (half - 0.046, 0.5 * WALL, 0.07))
+        wall = studio.box(f"Wall {k + 1}", (-half + 0.050, -0.5 * WALL, 0.0), (half - 0.050, 0.5 * WALL, 0.07))
         wall.matrix_world = turn @ Matrix.Translation((0.0, half, 0.037))
         made.append(wall)
     return made
@@ -77,7 +83,7 @@ def ring_wall() -> list[bpy.types.Object]:
 
 def bucket() -> None:
     """Upside down over the keep; lifted straight up."""
-    gap, thick, tall = 0.003, 0.005, TALL + 0.036
+    gap, thick, tall = 0.003, 0.005, TALL + 0.040
     slope = (FOOT - TOP) / TALL
     inner = [(FOOT + gap, 0.0), (FOOT + gap - slope * tall, tall)]
     outline = [inner[0], inner[1], (0.0, tall), (0.0, tall + thick), (inner[1][0] + thick, tall + thick), (inner[0][0] + thick, 0.012),

@@ -14,7 +14,7 @@ PLAN = Plan(
     title="Painted moisture", figure="",
     what="Letters are painted on a wall of dry sand, as weights of its vertices: there it is wet. Let go, the dry sand runs off and "
          "the letters stand, dark as wet sand is.",
-    small=Size(6000, 30), picture=Size(36000, 60, 2.4), picture_frame=60, more_pictures={"_start": 8})
+    small=Size(6000, 30), picture=Size(20000, 40, 1.2), picture_frame=40, more_pictures={"_start": 8})
 
 FPS = 50
 WALL = (0.52, 0.045, 0.14)  # m

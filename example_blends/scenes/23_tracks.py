@@ -12,21 +12,20 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Footprint and tyre track", figure="",
-    what="A boot is set down twice and a tyre rolls past, in sand that sticks a little: both leave their profile, and a rim beside it.",
-    small=Size(8000, 58), picture=Size(40000, 66, 2.6), picture_frame=66)
+    what="A boot is set down and a tyre rolls past, in sand that sticks a little: both leave their profile, and a rim beside it.",
+    small=Size(7000, 44), picture=Size(20000, 46, 1.1), picture_frame=46)
 
 FPS = 50
-BED = (1.05, 0.76, 0.12)  # m, as it is filled: it settles
-COHESION = 2.0
+BED = (0.70, 0.50, 0.115)  # m, as it is filled: it settles
+COHESION = 2.5
 # Tyre
-RADIUS, WIDE, LUG, LUGS = 0.26, 0.17, 0.016, 26  # m: to the tips, and their depth
-TRACK, SINK = 0.17, 0.030  # y of its middle; how deep the tips go
-ROLL = (10, 50)  # frames
+RADIUS, WIDE, LUG, LUGS = 0.24, 0.16, 0.018, 22  # m: to the tips, and their depth
+TRACK, SINK = 0.115, 0.030  # y of its middle; how deep the tips go
+ROLL = (8, 40)  # frames
 # Boot
-STEPS = ((-0.24, -0.12, 0.032), (0.16, -0.24, 0.032))  # x, y, depth
-SOLE = 0.30  # m long
-TREAD = 0.010
-STEP = 23  # frames that one takes
+STEPS = ((-0.06, -0.115, 0.030),)  # x, y, depth
+SOLE = 0.32  # m long
+TREAD = 0.014
 
 
 def build(size: Size) -> None:
@@ -39,15 +38,18 @@ def build(size: Size) -> None:
     frame = studio.tray("Frame", (BED[0] + 0.002, BED[1] + 0.002, BED[2] - 0.03), 0.03, studio.pine(0.5), bottom=0.02)
     studio.collider(frame, friction=30.0)
     roll(tyre(), top)
-    for number, (x, y, depth) in enumerate(STEPS):
-        tread(boot(f"Boot {number + 1}", mirrored=number == 1), x, y, top - depth, 9 + STEP * number)
-    studio.stage(0.4, friction=31.0, is_floor=False)
-    studio.camera((0.30, -1.45, 1.05), (0.01, -0.01, 0.03), lens=55.0, stop=11.0)
+    for x, y, depth in STEPS:
+        tread(boot(), x, y, top - depth, 8)
+    studio.stage(0.3, friction=31.0, is_floor=False)
+    for lamp in (item for item in bpy.data.objects if item.type == 'LIGHT'):
+        lamp.data.energy *= 0.45
+    studio.light("Evening", (-1.6, 0.9, 0.55), (0.0, 0.0, 0.05), 0.25, 75.0, (1.0, 0.86, 0.68))  # low: it shows what is shallow
+    studio.camera((0.22, -0.98, 0.80), (0.02, 0.0, 0.035), lens=58.0, stop=11.0)
 
 
 def settled(particles: int, radius: float) -> float:
-    """How high the bed stands: six tenths of its room are grains, but for the uppermost."""
-    return particles * 4.0 / 3.0 * math.pi * radius ** 3 / (0.6 * BED[0] * BED[1]) + 0.5 * radius
+    """How high the bed stands: sticky grains fill somewhat more than half of its room."""
+    return particles * 4.0 / 3.0 * math.pi * radius ** 3 / (0.55 * BED[0] * BED[1]) + 0.5 * radius
 
 
 def tyre() -> bpy.types.Object:
@@ -73,7 +75,7 @@ def tyre() -> bpy.types.Object:
         for row in range(count):
             form.faces.new((a[row], a[(row + 1) % count], b[(row + 1) % count], b[row]))
     wheel = studio.add("Tyre", form, studio.material("Rubber", (0.02, 0.02, 0.022), 0.6), is_wound=True)
-    studio.collider(wheel, friction=35.0)
+    studio.collider(wheel, friction=18.0)
     rim = studio.lathe("Rim", [(0.0, -0.05), (0.10, -0.05), (0.163, -0.062), (0.163, 0.062), (0.10, 0.05), (0.0, 0.05)], studio.steel(), segments=64)
     rim.rotation_euler.x = math.pi / 2
     rim.parent = wheel
@@ -83,7 +85,7 @@ def tyre() -> bpy.types.Object:
 def roll(wheel: bpy.types.Object, top: float) -> None:
     """Without slipping, over the edge of the frame and along the bed, where it stays."""
     first, last = ROLL
-    start, stop, count = -BED[0] / 2 - 0.42, 0.34, 40
+    start, stop, count = -BED[0] / 2 - 0.40, 0.30, 40
     frames = [first + (last - first) * k / count for k in range(count + 1)]
     way = [start + (stop - start) * k / count for k in range(count + 1)]
     lift = [0.53 * max(-x - BED[0] / 2 + 0.16, 0.0) for x in way]
@@ -97,7 +99,7 @@ def outline(share: float) -> float:
     return float(np.interp(share, [p[0] for p in points], [p[1] for p in points]))
 
 
-def boot(name: str, mirrored: bool) -> bpy.types.Object:
+def boot() -> bpy.types.Object:
     """A sole with bars below, hollow between heel and ball, with a shaft; its lowest is at z = 0, its toe towards +x."""
     form = bmesh.new()
     long, wide = 60, 10
@@ -108,9 +110,9 @@ def boot(name: str, mirrored: bool) -> bpy.types.Object:
         for j in range(wide + 1):
             side = 2.0 * j / wide - 1.0
             arch = 0.34 < share < 0.46
-            bar = (share * 15.0) % 1.0 < 0.55 and abs(side) < 0.86
+            bar = (share * 7.5) % 1.0 < 0.55 and abs(side) < 0.86
             z = 0.0 if bar and not arch else TREAD
-            bend = 0.012 * math.sin(math.pi * share) * (-1.0 if mirrored else 1.0)
+            bend = 0.012 * math.sin(math.pi * share)
             for top in (0, 1):
                 grid[i, j, top] = form.verts.new((SOLE * (share - 0.5), half * side + bend, z if not top else 0.11 + (0.05 if share < 0.5 else -0.05 * (share - 0.5))))
     for i in range(long):
@@ -120,7 +122,7 @@ def boot(name: str, mirrored: bool) -> bpy.types.Object:
     edge = [(i, 0) for i in range(long)] + [(long, j) for j in range(wide)] + [(i, wide) for i in range(long, 0, -1)] + [(0, j) for j in range(wide, 0, -1)]
     for a, b in zip(edge, edge[1:] + edge[:1]):
         form.faces.new((grid[a + (0,)], grid[b + (0,)], grid[b + (1,)], grid[a + (1,)]))
-    item = studio.add(name, form, studio.material("Boot", (0.10, 0.055, 0.03), 0.5))
+    item = studio.add("Boot", form, studio.material("Boot", (0.10, 0.055, 0.03), 0.5))
     studio.collider(item, friction=30.0)
     item.hide_render = True  # what it leaves is what is shown
     return item
@@ -155,14 +157,15 @@ def measure(bake: Bake) -> list[Fact]:
         a, b = ((np.array((x0, y0)) - low) / cell).astype(int), ((np.array((x1, y1)) - low) / cell).astype(int)
         return surface[a[0]:b[0], a[1]:b[1]]
 
-    lane = near(-0.30, 0.06, TRACK - 0.35 * WIDE, TRACK + 0.35 * WIDE)
+    lane = near(-0.24, -0.02, TRACK - 0.35 * WIDE, TRACK + 0.35 * WIDE)
     track = around - float(lane.mean())
-    beside = max(float(np.quantile(near(-0.30, 0.06, TRACK + side * 0.5 * WIDE - 0.02, TRACK + side * 0.5 * WIDE + 0.05), 0.9)) for side in (-1, 1)) - around
+    beside = max(float(np.quantile(near(-0.24, -0.02, TRACK + side * 0.5 * WIDE - 0.02, TRACK + side * 0.5 * WIDE + 0.05), 0.9)) for side in (-1, 1)) - around
     x, y, depth = STEPS[0]
     print_ = around - float(np.median(near(x + 0.04, x + 0.11, y - 0.025, y + 0.025)))
     speeds = bake.speeds()
     return [Fact(f"the track is {1000 * track:.0f} mm deep, where the tips of the lugs went {1000 * SINK:.0f} mm deep and the rest of the tyre "
                  f"{1000 * (SINK - LUG):.0f}", 0.3 * SINK < track < 1.1 * SINK),
-            Fact(f"the footprint is {1000 * print_:.0f} mm deep, the boot went {1000 * depth:.0f}", 0.6 * depth < print_ < 1.1 * depth),
+            Fact(f"the footprint is {1000 * print_:.0f} mm deep, the bars of the sole went {1000 * depth:.0f} mm deep and what is between them "
+                 f"{1000 * (depth - TREAD):.0f}", 0.6 * (depth - TREAD) < print_ < 1.1 * depth),
             Fact(f"beside the track the sand has risen by up to {1000 * beside:.0f} mm", beside > 0.0),
             Fact(f"{100 * float(np.mean(speeds < 0.01)):.1f} % are at rest", float(np.mean(speeds < 0.01)) > 0.97)]
