@@ -10,11 +10,11 @@ from plan import Plan, Size
 PLAN = Plan(
     title="Snowballs", figure="Stomakhin 2013, figure 9",
     what="The same ball of powder, chunky and wet snow, each a simulation of its own, half a second after it hit the ground at 6 m/s: "
-         "powder bursts, chunky snow breaks in clumps, wet snow stays in one piece. Counts are those of the first.",
+         "powder bursts, chunky snow breaks in clumps, wet snow stays a lump and sheds little. Counts are those of the first.",
     small=Size(6000, 26), picture=Size(14000, 26, 0.9), picture_frame=26, samples=28)
 
 FPS = 50
-RADIUS, SPEED, APART = 0.1, 6.0, 0.46  # m, m/s, m
+RADIUS, SPEED, APART = 0.1, 6.0, 0.62  # m, m/s, m
 KINDS = (("Powder", 'SNOW_POWDER'), ("Chunky", 'SNOW_CHUNKY'), ("Wet", 'SNOW_WET'))
 
 
@@ -33,7 +33,8 @@ def build(size: Size) -> None:
         studio.fit_particles(size)
         settings.display.look = 'SNOW'
     scene.grain.active_index = 0
-    studio.camera((0.0, -1.7, 0.78), (0.0, 0.0, 0.045), lens=52.0, stop=16.0, height=320)
+    studio.camera((0.0, -2.1, 0.95), (0.0, 0.0, 0.03), lens=50.0, stop=16.0, height=320, exposure=0.8)
+    scene.cycles.diffuse_bounces = 4  # light goes on in snow
 
 
 def finish() -> None:
