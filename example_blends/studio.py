@@ -273,9 +273,9 @@ def material(name: str, colour: Triple, roughness: float = 0.5, metallic: float 
     return made
 
 
-def glass() -> bpy.types.Material:
+def glass(shine_most: float = 0.4) -> bpy.types.Material:
     """Clear glass that lets light through straight: shadows stay light, nothing has to be traced through both faces,
-    and the sand behind it is seen without noise."""
+    and the sand behind it is seen without noise. Of a box, one side always mirrors the lamp: without shine none does."""
     made = bpy.data.materials.new("Glass")
     made.use_nodes = True
     made.diffuse_color = (0.8, 0.9, 0.95, 0.25)
@@ -290,7 +290,7 @@ def glass() -> bpy.types.Material:
     edge = tree.nodes.new('ShaderNodeLayerWeight')
     edge.inputs["Blend"].default_value = 0.25
     share = tree.nodes.new('ShaderNodeMapRange')
-    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 0.03, 0.4
+    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = min(0.03, shine_most), shine_most
     tree.links.new(edge.outputs["Facing"], share.inputs["Value"])
     tree.links.new(share.outputs[0], mix.inputs[0])
     tree.links.new(clear.outputs[0], mix.inputs[1])

@@ -60,7 +60,7 @@ def build(size: Size) -> None:
     paints = [studio.paint(f"Paint {k + 1}", colour) for k, colour in enumerate(COLOURS)]
     for kind, middle in zip(kinds(size), middles(size)):
         width = 2.0 * room(size)
-        box = studio.tray(f"Box, {kind}", (width, width, 0.24), 0.022, studio.glass())
+        box = studio.tray(f"Box, {kind}", (width, width, 0.24), 0.022, studio.glass(shine_most=0.0))
         box.location = (middle, 0.0, 0.022)
         studio.collider(box, friction=KINDS[kind])
         for k, (x, y) in enumerate(poles(size)):
