@@ -126,6 +126,7 @@ def render(frame: int, picture: Path, share: int, samples: int) -> float:
     is_jpeg = picture.suffix == ".jpg"
     scene.render.image_settings.file_format = 'JPEG' if is_jpeg else 'PNG'
     scene.render.image_settings.quality = 88
+    scene.render.use_stamp_filename = False  # a picture must not tell whose folder it was rendered in
     scene.render.filepath = str(picture)
     began = time.process_time()
     bpy.ops.render.render(write_still=True)

@@ -36,6 +36,7 @@ if quick:
 if bpy.ops.grain.bake(restart=True) != {'FINISHED'}:
     sys.exit("the bake did not finish")
 scene.frame_set(frame)
+scene.render.use_stamp_filename = False
 scene.render.filepath = picture
 bpy.ops.render.render(write_still=True)
 """

@@ -97,6 +97,17 @@ def long_files() -> Iterator[str]:
             yield f"{path.relative_to(ROOT)} has {count} lines; split it by idea"
 
 
+RENDERED_FROM = re.compile(rb"File\0[^\0]*?\.blend|File:[^\0]*?\.blend")
+
+
+def pictures_with_paths() -> Iterator[str]:
+    """Blender writes the path of the file into every picture, and with it whose machine that was."""
+    for folder in ("example_blends", "libgrain/docs", "addon/docs"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".jpg", ".png", ".webp") and RENDERED_FROM.search(path.read_bytes()):
+                yield f"{path.relative_to(ROOT)} names the file it was rendered from"
+
+
 RULES = {
     "includes_follow_the_order": wrong_includes,
     "openmp_only_in_parallel_h": stray_openmp,
@@ -106,6 +117,7 @@ RULES = {
     "no_bare_except": bare_excepts,
     "type_hints_everywhere": missing_hints,
     "no_file_too_long": long_files,
+    "no_paths_in_pictures": pictures_with_paths,
 }
 
 
