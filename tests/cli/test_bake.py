@@ -77,6 +77,16 @@ def stop_at(folder: Path, job: Path, cache: Path, wanted: str, name: int) -> pro
     return program.Result(child.returncode, program.events_of("".join(lines) + rest), "", stderr)
 
 
+def check_resume(folder: Path, job: Path) -> None:
+    """Stopped in the middle of a frame and gone on with, a bake ends with the bytes of one that was left alone."""
+    whole, cache = folder / f"whole_{job.name}", folder / f"stopped_{job.name}"
+    program.run("bake", job, "--cache", whole, check=0)
+    result = stop_at(folder, job, cache, "progress", signal.SIGTERM)
+    assert result.code == 5, result
+    program.run("bake", job, "--cache", cache, check=0)
+    assert program.digest(cache) == program.digest(whole), job.name
+
+
 def test_stopped_by_sigterm_and_sigint_and_resumed_gives_the_same_bytes(folder: Path) -> None:
     job = jobs.small(solver={"particle_radius": 0.004, "softness": 0.05}, frame_end=8)
     expected = reference(folder, job)

@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import math
-import signal
 from pathlib import Path
 
 import jobs
 import program
-from test_bake import stop_at
+from test_bake import check_resume
 from test_flow import FPS, RADIUS, frame
 
 SOLVERS = ("dem", "mpm", "sph", "meso")
@@ -109,13 +108,7 @@ def test_stopped_in_a_field_and_resumed_gives_the_same_bytes(folder: Path) -> No
                     {"type": "vortex", "strength": 20.0, "flow": 0.5}, gravity=(0.0, 0.0, -9.81), last=8)
         job.data["solver"]["particle_radius"] = 0.004
         job.data["animation"] = {"gravity": job.add_array("f32", 3, [0, 0, -9.81, 0, 1, -9.81, 0, 3, -9.0])}
-        job.add_ground().write(folder / solver)
-        program.run("bake", folder / solver, "--cache", folder / f"whole_{solver}", check=0)
-        cache = folder / f"stopped_{solver}"
-        result = stop_at(folder, folder / solver, cache, "progress", signal.SIGTERM)
-        assert result.code == 5, result
-        program.run("bake", folder / solver, "--cache", cache, check=0)
-        assert program.digest(cache) == program.digest(folder / f"whole_{solver}"), solver
+        check_resume(folder, job.add_ground().write(folder / solver))
 
 
 def test_errors_name_the_field(folder: Path) -> None:

@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import math
-import signal
 from pathlib import Path
 
 import jobs
 import program
-from test_bake import stop_at
+from test_bake import check_resume
 from test_flow import frame
 
 SOLVERS = ("dem", "mpm", "sph", "meso")
@@ -135,13 +134,7 @@ def test_stopped_on_paint_and_resumed_gives_the_same_bytes(folder: Path) -> None
         job.data["solver"]["particle_radius"] = 0.004
         job.data["objects"][-1]["animation"] = {"friction": job.add_array("f32", 1, [1.5, 0.5, 1.0]),
                                                 "stickiness": job.add_array("f32", 1, [0.0, 2.0, 0.0])}
-        path = job.write(folder / solver)
-        whole, cache = folder / f"whole_{solver}", folder / f"stopped_{solver}"
-        program.run("bake", path, "--cache", whole, check=0)
-        result = stop_at(folder, path, cache, "progress", signal.SIGTERM)
-        assert result.code == 5, result
-        program.run("bake", path, "--cache", cache, check=0)
-        assert program.digest(cache) == program.digest(whole), (solver, motion)
+        check_resume(folder, job.write(folder / solver))
 
 
 def test_errors_name_the_collider(folder: Path) -> None:
