@@ -3,6 +3,7 @@
 A scenario is a generator; what it yields is how many seconds to wait. Runs inside Blender, from a timer, so the
 interface lives on between two steps.
 """
+import argparse
 import os
 import sys
 import time
@@ -21,6 +22,14 @@ _found: dict[str, tuple[int, int]] = {}  # places of buttons, by command
 
 class Failed(Exception):
     pass
+
+
+def options() -> argparse.Namespace:
+    """What a file of tests is given: `out`, where its screenshots go, and `keyword`, which of its scenarios are wanted."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("-k", dest="keyword", default="")
+    return parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
 
 
 def ensure(condition: bool, what: str) -> None:

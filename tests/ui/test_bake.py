@@ -1,9 +1,7 @@
 """An artist bakes: adds Grain to an object, presses Bake, stops, resumes, changes a number, bakes anew, frees."""
-import argparse
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -12,10 +10,7 @@ import bpy
 import drive
 import support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--out", type=Path)
-parser.add_argument("-k", dest="keyword", default="")
-options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+options = drive.options()
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 
 # Drawing the window takes a software rasteriser up to half a second on a quiet machine of two cores with a bake on

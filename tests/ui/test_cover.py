@@ -1,16 +1,10 @@
 """An artist covers a monkey: from the Object menu's command, with the redo panel, a number in the Physics tab, Ctrl+Z."""
-import argparse
-import sys
-from pathlib import Path
 
 import bpy
 import drive
 import support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--out", type=Path)
-parser.add_argument("-k", dest="keyword", default="")
-options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+options = drive.options()
 support.enable()
 
 

@@ -2,9 +2,7 @@
 
 The pictures of the manual are made of this (addon/docs/make_pictures.sh).
 """
-import argparse
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -14,10 +12,7 @@ import bpy
 import drive
 import support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--out", type=Path)
-parser.add_argument("-k", dest="keyword", default="")
-options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+options = drive.options()
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 FIRST_FRAME_SECONDS = 5.0
 LAST_FRAME = 16

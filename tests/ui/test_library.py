@@ -1,18 +1,12 @@
 """What an artist sees when libgrain is missing: the file, the reason, and buttons that are off."""
-import argparse
 import os
-import sys
 import tempfile
-from pathlib import Path
 
 import bpy
 import drive
 import support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--out", type=Path)
-parser.add_argument("-k", dest="keyword", default="")
-options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+options = drive.options()
 
 empty = tempfile.mkdtemp(prefix="grain_empty_")
 os.environ["GRAIN_LIBRARY_FOLDER"] = empty

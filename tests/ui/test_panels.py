@@ -2,9 +2,7 @@
 
 Only the pictures (build/ui/panels) can show a clipped label; what the scenarios check is that everything draws.
 """
-import argparse
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,10 +11,7 @@ import bpy
 import drive
 import support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--out", type=Path)
-parser.add_argument("-k", dest="keyword", default="")
-options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+options = drive.options()
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 support.enable()
 columns: list[Any] = []  # Properties editors, side by side

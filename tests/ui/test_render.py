@@ -1,8 +1,6 @@
 """An artist renders in the window: a Blender of its own, as a render that ends while panels are drawn may leave Blender
 unwilling to open another file from a timer."""
-import argparse
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -11,10 +9,7 @@ import bpy
 import drive
 import support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--out", type=Path)
-parser.add_argument("-k", dest="keyword", default="")
-options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+options = drive.options()
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 support.enable()
 from grain import handlers, writing  # noqa: E402

@@ -1,9 +1,7 @@
 """A large bake leaves the interface alone: 100,000 particles and 5 million render grains, watched by a timer; then its frames are
 loaded whole, and scrubbed a million grains at a time. Heavy runs only."""
-import argparse
 import os
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -12,10 +10,7 @@ import bpy
 import drive
 import support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--out", type=Path)
-parser.add_argument("-k", dest="keyword", default="")
-options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+options = drive.options()
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 LONGEST_GAP = 0.2  # s
 LAST_FRAME = 3

@@ -1,8 +1,6 @@
 """Ctrl+Z and Ctrl+Shift+Z after each operator that changes the file: as it was, and as it became. A bake cannot be undone, and what
 it made stays."""
-import argparse
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +10,7 @@ import bpy
 import drive
 import support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--out", type=Path)
-parser.add_argument("-k", dest="keyword", default="")
-options = parser.parse_args(sys.argv[sys.argv.index("--") + 1:])
+options = drive.options()
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 support.enable()
 
