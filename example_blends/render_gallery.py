@@ -82,6 +82,8 @@ def request_for(name: str, plan: plans.Plan, options: argparse.Namespace, out: P
     """What Blender is to do."""
     folder = out / (name + ("_small" if options.small else "_time" if options.time else ""))
     folder.mkdir(parents=True, exist_ok=True)
+    if not (options.no_bake or options.preview):  # else a simulation of an older form of the scene would be asked to go on
+        shutil.rmtree(folder / "grain_cache", ignore_errors=True)
     request = {"scene": name, "out": str(folder), "size": "picture", "blend": "", "bake": not options.no_bake,
                "pictures": {}, "share": 100, "samples": plan.samples}
     if options.small or options.draft:

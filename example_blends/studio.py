@@ -68,6 +68,13 @@ def fit_particles(size: Size) -> None:
     settings.particle_radius = high
 
 
+def cohesion_for(pascals: float) -> float:
+    """Cohesion is a pull over a particle's weight; what is seen is the strength that many such pulls make, whatever the size of the
+    particles, which are to be known by now (Rumpf's law, as the solvers have it)."""
+    settings = simulation()
+    return pascals / (1.5 * math.pi / 3.0 * settings.density * 9.81 * settings.particle_radius)
+
+
 def source(item: bpy.types.Object, velocity: Triple = (0.0, 0.0, 0.0), **others: Any) -> bpy.types.Object:
     item.grain.type = 'SOURCE'
     item.grain.source.velocity = velocity

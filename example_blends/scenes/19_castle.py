@@ -41,9 +41,7 @@ def build(size: Size) -> None:
 
 
 def dry() -> None:
-    """Cohesion is a pull over a grain's weight; what counts is the strength that many such pulls make."""
-    settings = studio.simulation()
-    wet = STRENGTH / (1.5 * math.pi / 3.0 * settings.density * 9.81 * settings.particle_radius)
+    settings, wet = studio.simulation(), studio.cohesion_for(STRENGTH)
     studio.key(settings, "cohesion", [(1, wet), (DRY[0], wet), (DRY[1], 0.0)])
     tree = studio.sand_material().node_tree  # damp sand is darker
     surface = next(node for node in tree.nodes if node.bl_idname == 'ShaderNodeBsdfPrincipled')
