@@ -63,6 +63,17 @@ def cached() -> measure.Bake:
     return measure.Bake(paths.cache_folder(studio.simulation(scene)), scene.render.fps / scene.render.fps_base)
 
 
+def bake_of(number: int) -> measure.Bake:
+    """Of another simulation of the scene than its first, which is baked here unless it is already."""
+    scene = bpy.context.scene
+    scene.grain.active_index = number
+    if bpy.ops.grain.bake() != {'FINISHED'}:
+        sys.exit("the bake did not finish")
+    found = cached()
+    scene.grain.active_index = 0
+    return found
+
+
 def bake(size: plans.Size) -> dict[str, Any]:
     """The simulation, then the render grains, so that each has its own time. Processor time is what counts on a machine
     that others use too."""
@@ -153,8 +164,9 @@ def main() -> None:
         if size.frames > 0:
             from grain.scene import apply, bodies, shapes, simulations
             bpy.context.scene.frame_set(1)
-            for item in simulations.objects(studio.simulation(), 'BODY'):
-                bodies.note_rest(item, item.name, item.matrix_world)
+            for simulation in simulations.of_scene(bpy.context.scene):
+                for item in simulations.objects(simulation, 'BODY'):
+                    bodies.note_rest(item, item.name, item.matrix_world)
             shapes.update(studio.simulation(), bpy.context.evaluated_depsgraph_get())
             apply.ensure_sand_object(studio.simulation())
         result = measured(module, cached() if size.frames > 0 else None)
