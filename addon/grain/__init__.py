@@ -14,9 +14,9 @@ bl_info = {
 }
 ADDON_VERSION = ".".join(str(number) for number in bl_info["version"])
 
-from . import command, handlers, operators, panels, properties, writing  # noqa: E402  (they ask for ADDON_VERSION)
+from . import command, handlers, operators, panels, properties, viewport, writing  # noqa: E402  (they ask for ADDON_VERSION)
 
-_MODULES = (writing, properties, operators, panels, handlers, command)
+_MODULES = (writing, properties, operators, panels, handlers, viewport, command)
 
 
 def register() -> None:

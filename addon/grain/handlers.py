@@ -6,14 +6,15 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
-from . import compat, runtime, writing
-from .scene import apply, baking, estimate, migrate, paths, playback, relocate, simulations, volumes
+from . import compat, runtime, viewport, writing
+from .scene import apply, baking, dots, estimate, migrate, paths, playback, relocate, simulations, volumes
 
 
 @persistent
 @writing.always_writes
 def on_frame_change(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
-    playback.show_scene(scene, depsgraph is not None and depsgraph.mode == 'RENDER', depsgraph)
+    with dots.changing_frame():
+        playback.show_scene(scene, depsgraph is not None and depsgraph.mode == 'RENDER', depsgraph)
 
 
 @persistent
@@ -44,6 +45,7 @@ def on_load_pre(*_: Any) -> None:
 @writing.always_writes
 def on_load_post(*_: Any) -> None:
     runtime.forget()
+    viewport.forget()
     estimate.forget_all()
     _take_over_open_file()
 

@@ -9,6 +9,7 @@ from typing import Any, Optional
 import bpy
 
 from .engine import read_ahead
+from .engine.dots import Dots
 from .engine.process import BakeProcess
 
 
@@ -37,6 +38,13 @@ class Shown:
     stamp: tuple = ()  # time the file was written, unit scale, which part of it, file name
     object_name: str = ""
     message: Optional[Message] = None
+    dots: Optional[Dots] = None  # drawn in its place
+    most: int = 0  # grains that the bake shows at most in a frame
+    count: int = 0  # grains shown
+    all_count: int = 0  # of so many in this frame
+    look: tuple = ()  # what the dots are coloured by
+    load_began: float = 0.0
+    load_seconds: Optional[float] = None  # until what was loaded is drawn
 
 
 @dataclass
@@ -44,6 +52,8 @@ class Runtime:
     bake: Optional[Bake] = None
     messages: dict[Path, list[Message]] = field(default_factory=dict)
     shown: dict[Path, Shown] = field(default_factory=dict)
+    detail: dict[Path, Any] = field(default_factory=dict)  # scene/detail.py
+    view_seconds: float = 0.0  # what the last drawing of a 3D viewport took
     # Folders whose bake does not match the scene any more, with what changed.
     outdated: dict[Path, str] = field(default_factory=dict)
     # While a snapshot steps through the frames nothing is to be loaded.
@@ -84,6 +94,7 @@ def forget() -> None:
     end_bake()
     state.messages.clear()
     state.shown.clear()
+    state.detail.clear()
     state.outdated.clear()
     state.playback_paused = False
     read_ahead.forget()

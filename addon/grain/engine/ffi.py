@@ -107,8 +107,25 @@ class GrainCoverQuality(ctypes.Structure):
                 ("largest_distance", c_double)]
 
 
+class GrainDots(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32), ("count", c_int64), ("positions", c_void_p),
+                ("radii", c_void_p), ("ids", c_void_p), ("moistures", c_void_p)]
+
+
+class GrainDotsLook(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("wet_value", c_float), ("largest_radius", c_float), ("reserved", c_uint32),
+                ("colours", c_float * 3 * 256)]
+
+
+class GrainDotsView(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("width", c_int32), ("height", c_int32), ("left", c_int32), ("bottom", c_int32),
+                ("right", c_int32), ("top", c_int32), ("diameter", c_float), ("most_pixels", c_int32),
+                ("matrix", c_float * 16), ("reserved", c_uint32)]
+
+
 STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef,
-           GrainUpsampleDef, GrainVolumeDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape)
+           GrainUpsampleDef, GrainVolumeDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape,
+           GrainDots, GrainDotsLook, GrainDotsView)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
@@ -131,6 +148,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grain_cover_view": (c_int32, [c_void_p, c_int32, POINTER(GrainView)]),
     "grain_cover_quality": (c_int32, [c_void_p, POINTER(GrainCoverQuality)]),
     "grain_cover_bind": (c_int32, [c_void_p, POINTER(GrainMesh), POINTER(GrainRun)]),
+    "grain_dots_colour": (c_int32, [POINTER(GrainDots), POINTER(GrainDotsLook), POINTER(GrainRun), c_void_p, c_void_p]),
+    "grain_dots_picture": (c_int32, [c_void_p, c_void_p, c_int64, POINTER(GrainDotsView), POINTER(GrainRun), c_void_p]),
     "grain_cover_follow": (c_int32, [c_void_p, POINTER(c_float), c_int64, c_double, POINTER(GrainRun)]),
 }
 
@@ -330,6 +349,29 @@ def cover_bind(handle: c_void_p, to: GrainMesh) -> None:
 
 def cover_follow(handle: c_void_p, positions: int, vertex_count: int, seconds: float) -> None:
     check(library().grain_cover_follow(handle, ctypes.cast(positions, POINTER(c_float)), vertex_count, seconds, None))
+
+
+def _address(array: Any) -> Optional[int]:
+    """Of an array's first element; it must be contiguous and of the type that libgrain expects."""
+    return array.ctypes.data if array is not None else None
+
+
+def dots_colour(positions: Any, radii: Any, ids: Any, moistures: Any, colours: Any, wet_value: float, largest: float,
+                out: Any, bounds: Any) -> None:
+    """Arrays of float32, int32 (ids) and uint8 (out); ids and moistures may be None."""
+    dots = GrainDots(struct_size=ctypes.sizeof(GrainDots), count=len(radii), positions=_address(positions),
+                     radii=_address(radii), ids=_address(ids), moistures=_address(moistures))
+    look = GrainDotsLook(struct_size=ctypes.sizeof(GrainDotsLook), wet_value=wet_value, largest_radius=largest)
+    ctypes.memmove(look.colours, _address(colours), ctypes.sizeof(look.colours))
+    check(library().grain_dots_colour(ctypes.byref(dots), ctypes.byref(look), None, _address(out), _address(bounds)))
+
+
+def dots_picture(positions: Any, colours: Any, matrix: Any, size: tuple[int, int], part: tuple[int, int, int, int],
+                 diameter: float, most_pixels: int, out: Any) -> None:
+    view = GrainDotsView(ctypes.sizeof(GrainDotsView), *size, *part, diameter, most_pixels)
+    ctypes.memmove(view.matrix, _address(matrix), ctypes.sizeof(view.matrix))
+    check(library().grain_dots_picture(_address(positions), _address(colours), len(positions), ctypes.byref(view), None,
+                                       _address(out)))
 
 
 def check(code: int) -> None:

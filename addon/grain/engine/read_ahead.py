@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from math import ceil
 from pathlib import Path
 from threading import Lock
-from typing import Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class Grains:
     def __init__(self, path: Path, amount: float) -> None:
         self.path, self.amount = path, amount
         self._columns: dict[str, Optional[np.ndarray]] = {}
+        self.kept: dict[str, Any] = {}  # what was made of them
         self._lock = Lock()
         with CacheFrame(path) as frame:
             self.particles = frame.particles  # of the whole frame
@@ -79,19 +80,23 @@ def grains(path: Path, amount: float) -> Grains:
     return found
 
 
-def expect(path: Path, like: Grains) -> None:
-    """This frame may be wanted next, with the same columns. Returns at once; whatever fails is told when it is wanted."""
+def expect(path: Path, like: Grains, prepare: Optional[Callable[[Grains], Any]] = None) -> None:
+    """This frame may be wanted next, with the same columns, and with what prepare makes of it, on the other thread. Returns at
+    once; whatever fails is told when it is wanted."""
     global _thread, _task
     trim()
     if like.byte_count() > MOST_BYTES // 2 or (_task is not None and not _task.done()):
         return
     if _thread is None:
         _thread = ThreadPoolExecutor(1, "grain read-ahead")
-    _task = _thread.submit(_read, path, like.amount, like.names())
+    _task = _thread.submit(_read, path, like.amount, like.names(), prepare)
 
 
-def _read(path: Path, amount: float, names: list[str]) -> None:
-    grains(path, amount).columns(names)
+def _read(path: Path, amount: float, names: list[str], prepare: Optional[Callable[[Grains], Any]]) -> None:
+    found = grains(path, amount)
+    found.columns(names)
+    if prepare is not None:
+        prepare(found)
 
 
 def trim() -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from bpy.types import Context, Panel, UILayout
 
-from .. import compat, runtime
+from .. import compat, runtime, viewport
 from ..engine import ffi, text
 from ..scene import apply, baking, condition, consistency, estimate, frames, paths, presets, shapes, simulations, steering
 from ..scene.simulations import Simulation
@@ -229,7 +229,8 @@ def draw_display(layout: UILayout, context: Context) -> None:
     layout.prop(display, "render_display")
     by = "amount" if display.amount_mode == 'PERCENT' else "count"
     layout.row().prop(display, "amount_mode", expand=True)
-    for where in ("viewport", "render"):
+    _draw_shown(layout, context, simulation)
+    for where in ("viewport", "render") if display.amount_mode != 'AUTO' else ():
         row = layout.row()
         row.active = getattr(display, f"{where}_display") != 'HIDDEN'
         row.prop(display, f"{where}_{by}", text=f"In {where.title()}", slider=by == "amount")
@@ -245,6 +246,22 @@ def draw_display(layout: UILayout, context: Context) -> None:
     if item is not None and item.material_slots:
         layout.prop(item.material_slots[0], "material", text="Material")
     layout.operator("grain.asset_library_add", icon='ASSET_MANAGER')
+
+
+def _draw_shown(layout: UILayout, context: Context, simulation: Simulation) -> None:
+    """How many grains are to be seen, and why not all."""
+    shown = runtime.state.shown.get(paths.cache_folder(simulation))
+    if shown is None or shown.frame is None or simulation.display.viewport_display == 'HIDDEN':
+        return
+    drawn_as = " as dots" if shown.dots is not None else ""
+    if shown.count >= shown.all_count:
+        draw_wrapped(layout, context, f"All {shown.all_count:,} grains are shown{drawn_as}")
+    else:
+        why = ": what this computer draws smoothly" if simulation.display.amount_mode == 'AUTO' else ""
+        draw_wrapped(layout, context, f"{shown.count:,} of {shown.all_count:,} grains are shown{drawn_as}{why}")
+    if shown.dots is not None and viewport.is_software() and context.preferences.system.viewport_aa != 'OFF':
+        draw_wrapped(layout, context, "No graphics card draws this window: without Preferences > Viewport > Anti-Aliasing it is "
+                                      "three times as quick", icon='INFO')
 
 
 def draw_retime(layout: UILayout, context: Context) -> None:

@@ -4,10 +4,27 @@ from bpy.types import Context, Object, PropertyGroup
 
 from ..scene import apply, looks, playback, shapes, simulations
 
-_MODES = (('AUTO', "Automatic", "Round grains as points, others as instances of their shape"),
-          ('POINTS', "Points", "Round points: the quickest, and the least memory"),
-          ('INSTANCES', "Instances", "The grain's shape in the place of every grain, turned as it lies"),
-          ('HIDDEN', "Hidden", "Nothing is shown or loaded"))
+# Numbers are what files hold.
+_MODES = (('AUTO', "Automatic", "Round grains as points, others as instances of their shape", 'NONE', 0),
+          ('POINTS', "Points", "Round points: quick, and little memory", 'NONE', 1),
+          ('INSTANCES', "Instances", "The grain's shape in the place of every grain, turned as it lies", 'NONE', 2),
+          ('HIDDEN', "Hidden", "Nothing is shown or loaded", 'NONE', 3))
+_VIEWPORT_MODES = (
+    ('AUTO', "Automatic", "Round grains as points, many of them as dots; others as instances of their shape", 'NONE', 0),
+    ('DOTS', "Dots", "Drawn by Grain itself, by far the quickest. Views with materials show points", 'NONE', 4),
+    *_MODES[1:])
+
+
+def _on_amount(group: "GRAIN_PG_display", context: Context) -> None:
+    if group.amount_mode == 'AUTO':
+        group.amount_mode = 'PERCENT'
+    _on_display(group, context)
+
+
+def _on_count(group: "GRAIN_PG_display", context: Context) -> None:
+    if group.amount_mode == 'AUTO':
+        group.amount_mode = 'COUNT'
+    _on_display(group, context)
 
 
 def _on_display(group: "GRAIN_PG_display", context: Context) -> None:
@@ -32,29 +49,30 @@ def _can_be_shape(group: "GRAIN_PG_display", item: Object) -> bool:
 
 class GRAIN_PG_display(PropertyGroup):
     viewport_display: EnumProperty(
-        name="Viewport", default='AUTO', items=_MODES, update=_on_shape,
+        name="Viewport", default='AUTO', items=_VIEWPORT_MODES, update=_on_shape,
         description="What grains are drawn as in the viewport")
     render_display: EnumProperty(
         name="Render", default='AUTO', items=_MODES, update=_on_shape,
         description="What grains are drawn as in renders")
     amount_mode: EnumProperty(
         name="Amount By", default='PERCENT', update=_on_display,
-        items=(('PERCENT', "Percentage", "A share of all grains"),
-               ('COUNT', "Count", "So many grains at most, however many there are")),
+        items=(('AUTO', "Automatic", "The viewport shows as many as this computer draws smoothly, renders show all", 'NONE', 2),
+               ('PERCENT', "Percentage", "A share of all grains", 'NONE', 0),
+               ('COUNT', "Count", "So many grains at most, however many there are", 'NONE', 1)),
         description="How it is said how many grains are shown")
     viewport_amount: FloatProperty(
         name="Viewport Amount", subtype='PERCENTAGE', default=100.0, min=0.0, max=100.0, precision=0,
-        update=_on_display,
+        update=_on_amount,
         description="Share of the grains shown in the viewport. They are the same grains in every frame")
     render_amount: FloatProperty(
         name="Render Amount", subtype='PERCENTAGE', default=100.0, min=0.0, max=100.0, precision=0,
-        update=_on_display,
+        update=_on_amount,
         description="Share of the grains shown in renders. Less than all is for tests: the sand gets gaps")
     viewport_count: IntProperty(
-        name="Viewport Count", default=1_000_000, min=0, max=2**31 - 1, soft_max=10_000_000, update=_on_display,
+        name="Viewport Count", default=1_000_000, min=0, max=2**31 - 1, soft_max=10_000_000, update=_on_count,
         description="Most grains shown in the viewport. A million plays smoothly on most machines")
     render_count: IntProperty(
-        name="Render Count", default=100_000_000, min=0, max=2**31 - 1, update=_on_display,
+        name="Render Count", default=100_000_000, min=0, max=2**31 - 1, update=_on_count,
         description="Most grains shown in renders")
     radius_scale: FloatProperty(
         name="Grain Size", subtype='FACTOR', default=1.0, min=0.1, soft_max=1.5, max=4.0, precision=2,

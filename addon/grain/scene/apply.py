@@ -72,7 +72,7 @@ def update_display(simulation: Simulation) -> None:
     compat.set_modifier_input(modifier, look.INPUT_SCALE, simulation.display.radius_scale)
     for name, mode in ((look.INPUT_VIEWPORT_POINTS, simulation.display.viewport_display),
                        (look.INPUT_RENDER_POINTS, simulation.display.render_display)):
-        compat.set_modifier_input(modifier, name, mode == 'POINTS')
+        compat.set_modifier_input(modifier, name, mode in ('POINTS', 'DOTS'))
     item.update_tag()
 
 
@@ -169,6 +169,35 @@ def _has_instances(item: Object) -> bool:
     modifier = item.modifiers.get(MODIFIER_NAME)
     group = modifier.node_group if modifier is not None else None
     return group is not None and group.name == look.INSTANCES_GROUP_NAME
+
+
+def has_only_own_modifier(item: Object) -> bool:
+    """Whether nothing but Grain makes anything of the points."""
+    modifier = item.modifiers.get(MODIFIER_NAME)
+    return modifier is not None and len(item.modifiers) == 1 and modifier.show_viewport and modifier.node_group in _own_groups()
+
+
+_CORNER_VERTICES, _CORNER_EDGES = 32, 24
+_CORNER_PART = 0.12  # of the box's sides
+
+
+def set_corners(item: Object, low: np.ndarray, high: np.ndarray) -> None:
+    """In the place of grains that are drawn as dots: the corners of the box around them."""
+    mesh: Mesh = item.data
+    if len(mesh.vertices) != _CORNER_VERTICES or len(mesh.edges) != _CORNER_EDGES:
+        mesh.clear_geometry()
+        mesh.vertices.add(_CORNER_VERTICES)
+        mesh.edges.add(_CORNER_EDGES)
+        # A corner is four vertices, the first in the middle.
+        pairs = [(4 * corner, 4 * corner + arm) for corner in range(8) for arm in (1, 2, 3)]
+        mesh.edges.foreach_set("vertices", np.array(pairs, np.int32).reshape(-1))
+    places = np.empty((8, 4, 3), np.float32)
+    for corner in range(8):
+        side = np.array([(corner >> axis) & 1 for axis in range(3)])
+        places[corner] = np.where(side, high, low)
+        places[corner, 1:] += np.diag(np.where(side, -1.0, 1.0) * _CORNER_PART * (high - low))
+    mesh.vertices.foreach_set("co", places.reshape(-1))
+    mesh.update(calc_edges_loose=True)
 
 
 def clear(item: Object) -> None:

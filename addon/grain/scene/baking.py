@@ -12,7 +12,7 @@ from ..engine.process import BakeProcess, Outcome, Stage, Status, grains_stage, 
 from . import apply, estimate, job, paths, playback, shapes, simulations, snapshot, volumes
 from .simulations import Simulation
 
-# Loading frames may take this share of the time while baking; the rest is the artist's.
+# Loading frames and drawing them may take this share of the time while baking; the rest is the artist's.
 SHOW_SHARE = 0.1
 
 
@@ -145,7 +145,7 @@ def advance(bake: runtime.Bake) -> Optional[Outcome]:
     if written != bake.seen_frames and now >= bake.show_after and outcome is None and not is_rendering():
         bake.seen_frames = written
         _show_new_frames(bake)
-        bake.show_after = now + (time.monotonic() - now) / SHOW_SHARE
+        bake.show_after = now + (time.monotonic() - now + runtime.state.view_seconds) / SHOW_SHARE
     if outcome is not None:
         _finish(bake, outcome)
     return outcome

@@ -42,7 +42,7 @@ def material(kind: str) -> Material:
 
 # Of colours of dry grains: value and saturation where moisture is 1. Grains that light meets again and again, and the film's own
 # shine, make the heap as dark as wet sand is, about half as bright as dry.
-_WET_VALUE, _WET_SATURATION = 0.3, 1.25
+WET_VALUE, _WET_SATURATION = 0.3, 1.25
 
 
 def _add(tree: NodeTree, kind: str, x: float, y: float, **settings: object) -> Node:
@@ -123,17 +123,29 @@ def _finish_points(tree: GeometryNodeTree, start: Node, points: Node, size: Node
     return material.outputs[0]
 
 
+def _or_corners(tree: GeometryNodeTree, start: Node, x: float, points: NodeSocket) -> NodeSocket:
+    """The points; but of a mesh with edges, which are corners around grains that Grain draws itself, the mesh as it is."""
+    size = _add(tree, 'GeometryNodeAttributeDomainSize', x - 200, 300, component='MESH')
+    choice = _add(tree, 'GeometryNodeSwitch', x, 0, input_type='GEOMETRY')
+    link = tree.links.new
+    link(start.outputs["Geometry"], size.inputs[0])
+    link(size.outputs["Edge Count"], _enabled(choice.inputs, "Switch"))
+    link(points, _enabled(choice.inputs, "False"))
+    link(start.outputs["Geometry"], _enabled(choice.inputs, "True"))
+    return _enabled(choice.outputs, "Output")
+
+
 def _make_group() -> GeometryNodeTree:
     tree, start, points, size = _begin_group(GROUP_NAME)
-    end = _add(tree, 'NodeGroupOutput', 620, 0)
-    tree.links.new(_finish_points(tree, start, points, size), end.inputs[0])
+    end = _add(tree, 'NodeGroupOutput', 820, 0)
+    tree.links.new(_or_corners(tree, start, 620, _finish_points(tree, start, points, size)), end.inputs[0])
     return tree
 
 
 def _make_instances_group() -> GeometryNodeTree:
     tree, start, points, size = _begin_group(INSTANCES_GROUP_NAME)
     link = tree.links.new
-    end = _add(tree, 'NodeGroupOutput', 900, 0)
+    end = _add(tree, 'NodeGroupOutput', 1080, 0)
     shape = _add(tree, 'GeometryNodeObjectInfo', 60, -400)
     link(start.outputs[INPUT_SHAPE], shape.inputs["Object"])
     turned = _add(tree, 'GeometryNodeInputNamedAttribute', 60, -600, data_type='FLOAT_VECTOR')
@@ -148,7 +160,7 @@ def _make_instances_group() -> GeometryNodeTree:
          _enabled(choice.inputs, "Switch"))
     link(instances.outputs[0], _enabled(choice.inputs, "False"))
     link(_finish_points(tree, start, points, size), _enabled(choice.inputs, "True"))
-    link(_enabled(choice.outputs, "Output"), end.inputs[0])
+    link(_or_corners(tree, start, 900, _enabled(choice.outputs, "Output")), end.inputs[0])
     return tree
 
 
@@ -188,7 +200,7 @@ def _make_material(look: Look) -> Material:
     share = _wet_share(tree)
     link(_times(tree, brightness, share.outputs[0], -330, 60), tone.inputs["Value"])
     richer = _add(tree, 'ShaderNodeMapRange', -500, -300)  # and of deeper colour
-    richer.inputs["From Min"].default_value, richer.inputs["From Max"].default_value = 1.0, _WET_VALUE
+    richer.inputs["From Min"].default_value, richer.inputs["From Max"].default_value = 1.0, WET_VALUE
     richer.inputs["To Min"].default_value, richer.inputs["To Max"].default_value = 1.0, _WET_SATURATION
     link(share.outputs[0], richer.inputs["Value"])
     link(richer.outputs[0], tone.inputs["Saturation"])
@@ -225,7 +237,7 @@ def _wet_share(tree: NodeTree) -> Node:
     """Wet sand is darker: water fills the gaps that scatter light. Sand without moisture has none of the attribute."""
     share = _add(tree, 'ShaderNodeMapRange', -700, -240)
     share.name = share.label = "Wet"
-    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, _WET_VALUE
+    share.inputs["To Min"].default_value, share.inputs["To Max"].default_value = 1.0, WET_VALUE
     tree.links.new(_of_grain(tree, "moisture", -1100, -140), share.inputs["Value"])
     return share
 

@@ -1,5 +1,6 @@
 """Shows the frame of each cache that belongs to the scene's frame."""
 import os
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import floor
@@ -9,12 +10,12 @@ from typing import Optional
 from bpy.types import Depsgraph, Object, Scene
 
 from .. import runtime
-from ..engine import cache, read_ahead
+from ..engine import cache, dots as engine_dots, read_ahead
 from ..engine.between import Between, has_same_grains
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
-from . import apply, births, bodies, frames, paths, retime, simulations, volumes
+from . import apply, births, bodies, detail, dots, frames, paths, retime, simulations, volumes
 from .simulations import Simulation
 from .units import metres_per_unit
 
@@ -44,13 +45,16 @@ def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[De
         shown.message = _explain(nearest, folder, manifest, wanted)
         if manifest is None and paths.problem(simulation):
             shown.message = Message('WARNING', paths.problem(simulation))
-        amount = _amount(simulation, is_render, manifest.particles[wanted] if wanted is not None else 0, source)
+        particles = manifest.particles[wanted] if wanted is not None else 0
+        shown.most = _most_grains(simulation, manifest) if manifest is not None else 0
+        is_dots = wanted is not None and dots.is_wanted(simulation, item, shown.most)
+        amount = _amount(simulation, is_render, is_dots, particles, source)
         if wanted is None or amount <= 0.0:
             _show_nothing(simulation, item, shown)
             return
         # A frame that is held stands still.
         ahead = now.frame - nearest if wanted == nearest else 0.0
-        part = Part(wanted, ahead, now.rate if wanted == nearest else 0.0, amount, now.is_retimed)
+        part = Part(wanted, ahead, now.rate if wanted == nearest else 0.0, amount, now.is_retimed, is_dots and not is_render)
         _load(simulation, item, shown, manifest, source, part)
     except (GrainError, cache.CacheError, OSError) as error:
         _show_nothing(simulation, item, shown)
@@ -66,6 +70,7 @@ class Part:
     rate: float
     amount: float  # share of the grains that is loaded
     is_retimed: bool
+    is_dots: bool = False
 
 
 def share(simulation: Simulation, is_render: bool, particles: int) -> float:
@@ -75,17 +80,27 @@ def share(simulation: Simulation, is_render: bool, particles: int) -> float:
                             (display.viewport_display, display.viewport_amount, display.viewport_count))
     if mode == 'HIDDEN' or particles == 0:
         return 0.0 if mode == 'HIDDEN' else 1.0
+    if display.amount_mode == 'AUTO':
+        return min(1.0, detail.most_shown(simulation) / particles) if detail.is_automatic(simulation) and not is_render else 1.0
     return percent / 100.0 if display.amount_mode == 'PERCENT' else min(1.0, count / particles)
 
 
-def _amount(simulation: Simulation, is_render: bool, particles: int, source: Path) -> float:
+def _most_grains(simulation: Simulation, manifest: cache.Manifest) -> int:
+    """Shown in the viewport in any frame: what is decided by it must not change while sand pours in."""
+    most = max(manifest.particles.values(), default=0)
+    return round(share(simulation, False, most) * most)
+
+
+def _amount(simulation: Simulation, is_render: bool, is_dots: bool, particles: int, source: Path) -> float:
     """The share that is loaded. The first tenth of render grains is an even sample of them, so no more is loaded than is to
     be seen; simulated particles are in the order of their sources, so all are loaded and the modifier leaves some out."""
     viewport, render = share(simulation, False, particles), share(simulation, True, particles)
     if source.name == cache.GRAINS_FOLDER:
-        apply.show_share(simulation, 1.0 if viewport > 0.0 else 0.0, 1.0 if render > 0.0 else 0.0)
+        apply.show_share(simulation, 1.0 if viewport > 0.0 and not is_dots else 0.0, 1.0 if render > 0.0 else 0.0)
         return render if is_render else viewport
-    apply.show_share(simulation, viewport, render)
+    apply.show_share(simulation, 0.0 if is_dots else viewport, render)
+    if is_dots and not is_render:
+        return viewport
     return 1.0 if (render if is_render else viewport) > 0.0 else 0.0
 
 
@@ -101,59 +116,80 @@ def _source(simulation: Simulation, folder: Path, nearest: int) -> tuple[Optiona
 
 def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Manifest, source: Path, part: Part) -> None:
     path, scale, folder = cache.frame_path(source, part.frame), metres_per_unit(simulation.id_data), paths.cache_folder(simulation)
-    stamp = (os.stat(path).st_mtime_ns, scale, part, path.name)
-    is_loaded = (shown.stamp == stamp and shown.object_name == item.name
+    stamp = (os.stat(path).st_mtime_ns, scale, part, path.name, dots.look_key(item) if part.is_dots else ())
+    is_loaded = (shown.stamp == stamp and shown.object_name == item.name and (shown.dots is not None) == part.is_dots
                  and (len(item.data.vertices) > 0 or manifest.particles[part.frame] == 0))
     if is_loaded:
         return
+    began = time.monotonic()
     seconds = part.ahead / frames.frames_per_second(simulation.id_data)
     if source == folder:
         with CacheFrame(path) as cached:
-            _fill(simulation, item, cached, manifest, source, part, seconds, scale)
+            _fill(simulation, item, shown, cached, manifest, source, part, seconds, scale)
             bodies.show(simulation, manifest.bodies, cached, scale, seconds)
     else:
         grains = read_ahead.grains(path, part.amount)
-        _fill(simulation, item, grains, manifest, source, part, seconds, scale)
-        _expect_next(shown, manifest, source, part.frame, grains)
+        _fill(simulation, item, shown, grains, manifest, source, part, seconds, scale)
+        style = dots.style(simulation, item, scale) if part.is_dots and not grains.has_column("id") else None
+        _expect_next(shown, manifest, source, part.frame, grains, style)
         coarse = cache.read_manifest(folder)
         if coarse is not None and coarse.bodies:
             with CacheFrame(cache.frame_path(folder, part.frame)) as cached:
                 bodies.show(simulation, coarse.bodies, cached, scale, seconds)
-    births.show(item, folder, source, manifest, simulation.display.use_rest, scale, part.frame + part.ahead)
+    if not part.is_dots:
+        births.show(item, folder, source, manifest, simulation.display.use_rest, scale, part.frame + part.ahead)
     shown.frame, shown.stamp, shown.object_name = part.frame, stamp, item.name
+    shown.all_count = manifest.particles[part.frame]
+    shown.count = len(shown.dots) if shown.dots is not None else round(share(simulation, False, shown.all_count) * shown.all_count)
+    shown.load_began, shown.load_seconds = began, time.monotonic() - began
 
 
-def _fill(simulation: Simulation, item: Object, frame: apply.Shown, manifest: cache.Manifest, source: Path, part: Part,
+def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.Shown, manifest: cache.Manifest, source: Path, part: Part,
           seconds: float, scale: float) -> None:
+    def put(what: apply.Shown, ahead: float) -> None:
+        if part.is_dots:
+            shown.look = dots.look_key(item)
+            if isinstance(what, read_ahead.Grains) and ahead == 0.0 and numbers is None:
+                shown.dots = engine_dots.of_grains(what, style)
+            else:
+                shown.dots = engine_dots.make(what, style, ahead, numbers, part.amount if source.name != cache.GRAINS_FOLDER else 1.0)
+            apply.set_corners(item, *shown.dots.bounds)
+        else:
+            shown.dots = None
+            apply.set_frame(item, what, scale, ahead, part.rate, numbers)
+
+    style = dots.style(simulation, item, scale)
     neighbour = part.frame + (1 if part.ahead > 0.0 else -1)
     numbers = births.numbers(source, manifest, frame) if source.name == cache.GRAINS_FOLDER else None
     if not part.is_retimed or part.ahead == 0.0 or neighbour not in manifest.particles:
-        apply.set_frame(item, frame, scale, seconds, part.rate, numbers)
+        put(frame, seconds)
         return
     with ExitStack() as stack:
         path = cache.frame_path(source, neighbour)
         other: apply.Shown = (read_ahead.grains(path, part.amount) if source.name == cache.GRAINS_FOLDER
                               else stack.enter_context(CacheFrame(path)))
         if not has_same_grains(frame, other):
-            apply.set_frame(item, frame, scale, seconds, part.rate, numbers)
+            put(frame, seconds)
             return
         length = 1.0 / frames.frames_per_second(simulation.id_data)
         between = (Between(frame, other, part.ahead, length) if part.ahead > 0.0
                    else Between(other, frame, 1.0 + part.ahead, length))
-        apply.set_frame(item, between, scale, 0.0, part.rate, numbers)
+        put(between, 0.0)
 
 
-def _expect_next(shown: Shown, manifest: cache.Manifest, source: Path, frame: int, like: read_ahead.Grains) -> None:
+def _expect_next(shown: Shown, manifest: cache.Manifest, source: Path, frame: int, like: read_ahead.Grains,
+                 style: Optional[engine_dots.Style]) -> None:
     """Has the next frame read meanwhile, the one after this or before it, whichever way the artist goes."""
     following = frame - 1 if shown.frame is not None and shown.frame > frame else frame + 1
     if following in manifest.particles:
-        read_ahead.expect(cache.frame_path(source, following), like)
+        prepare = (lambda grains: engine_dots.of_grains(grains, style)) if style is not None else None
+        read_ahead.expect(cache.frame_path(source, following), like, prepare)
 
 
 def _show_nothing(simulation: Simulation, item: Object, shown: Shown) -> None:
     apply.clear(item)
     bodies.restore_all(simulation)
-    shown.frame, shown.stamp = None, ()
+    shown.frame, shown.stamp, shown.dots = None, (), None
 
 
 def _explain(frame: int, folder: Path, manifest: Optional[cache.Manifest], shown: Optional[int]) -> Optional[Message]:
@@ -187,6 +223,15 @@ def show_scene(scene: Scene, is_render: bool = False, depsgraph: Optional[Depsgr
 def show_all(is_render: bool = False) -> None:
     for simulation in simulations.of_file():
         show(simulation, is_render)
+
+
+def is_out_of_date(simulation: Simulation, item: Object, shown: Shown) -> bool:
+    """Whether show() would do something although the frame is the same: the views changed, or the dots' colour."""
+    if item.mode == 'EDIT' or item.hide_viewport:
+        return False
+    if (shown.dots is not None) != dots.is_wanted(simulation, item, shown.most):
+        return True
+    return shown.dots is not None and shown.look != dots.look_key(item)
 
 
 def forget(simulation: Simulation) -> None:

@@ -97,6 +97,7 @@ def copy(simulation: Simulation) -> Simulation:
     made = _new(scene, simulation.name, simulation.cast)
     simulation = scene.grain.simulations[index]  # adding may have moved them in memory
     _copy_settings(simulation, made)
+    made.display.amount_mode = simulation.display.amount_mode  # which a new one has of its own
     if made.cache_folder.strip():
         made.cache_folder = f"{made.cache_folder.strip().rstrip('/')}_{bpy.path.clean_name(made.name)}"
     curves.copy(scene, _path(index), _path(index_of(made)))
@@ -137,6 +138,7 @@ def _new(scene: Scene, name: str, cast: int) -> Simulation:
     simulation = scene.grain.simulations.add()
     simulation.cast = cast
     simulation.name = free_name(simulation, name)
+    simulation.display.amount_mode = 'AUTO'  # not by default: files made before there was such a thing have a percentage
     scene.grain.active_index = len(scene.grain.simulations) - 1
     return simulation
 

@@ -2,6 +2,7 @@
 /// All of libgrain, in the order of the pipeline.
 #include "grain/base.h"
 #include "grain/cover.h"
+#include "grain/dots.h"
 #include "grain/job.h"
 #include "grain/mesh.h"
 #include "grain/output.h"

@@ -1,0 +1,86 @@
+// Arguments of the dots are checked here; dots_light.c finds which way the sand faces, dots_picture.c draws.
+#include "base/error.h"
+#include "base/parallel.h"
+#include "dots/dots_light.h"
+#include "dots/dots_picture.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BLOCK 16384
+#define MOST_SIDE 16384
+#define MOST_PIXELS 32
+
+// Numbers that follow each other must look unrelated (the finaliser of MurmurHash3, Appleby 2011).
+static uint32_t scramble(uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x85EBCA6Bu;
+    x ^= x >> 13;
+    x *= 0xC2B2AE35u;
+    return x ^ x >> 16;
+}
+
+static uint8_t byte_of(float value)
+{
+    float root = sqrtf(value) * 255.0f + 0.5f;
+    return (uint8_t)(root > 0.0f ? (root < 255.0f ? root : 255.0f) : 0.0f);
+}
+
+static void colour_grain(const GrainDots *dots, const GrainDotsLook *look, const DotsLight *light, int64_t i,
+                         uint8_t *out)
+{
+    uint32_t dice = scramble(dots->ids ? (uint32_t)dots->ids[i] : (uint32_t)i);
+    const float *colour = look->colours[dice >> 24];
+    float brightness = dots_light_at(light, dots->positions + 3 * i, dice * 0x9E3779B9u);
+    if (dots->moistures) {
+        float wet = dots->moistures[i] > 0.0f ? (dots->moistures[i] < 1.0f ? dots->moistures[i] : 1.0f) : 0.0f;
+        brightness *= 1.0f + wet * (look->wet_value - 1.0f);
+    }
+    for (int k = 0; k < 3; k++) out[k] = byte_of(colour[k] * brightness);
+    float size = dots->radii[i] / look->largest_radius * 255.0f + 0.5f;
+    out[3] = (uint8_t)(size > 1.0f ? (size < 255.0f ? size : 255.0f) : 1.0f);
+}
+
+GrainResult grain_dots_colour(const GrainDots *dots, const GrainDotsLook *look, const GrainRun *options, uint8_t *out,
+                              float bounds[6])
+{
+    Run run;
+    CHECK_STRUCT(dots, GrainDots);
+    CHECK_STRUCT(look, GrainDotsLook);
+    TRY(run_begin(&run, options));
+    if (dots->count < 0) return fail(GRAIN_ERROR_ARGUMENT, "count is %lld", (long long)dots->count);
+    if (dots->count == 0) return GRAIN_OK;
+    if (!dots->positions || !dots->radii || !out) return fail(GRAIN_ERROR_ARGUMENT, "positions, radii or out is NULL");
+    if (!(look->largest_radius > 0.0f) || !isfinite(look->largest_radius))
+        return fail(GRAIN_ERROR_ARGUMENT, "largest_radius is %g; it must be above 0", (double)look->largest_radius);
+    DotsLight light;
+    GrainResult result = dots_light_create(&light, dots, &run);
+    if (result == GRAIN_OK) PARALLEL_BLOCKS(run.thread_count, block, parallel_block_count(dots->count, BLOCK))
+    for (int64_t i = block * BLOCK; i < parallel_block_end(block, BLOCK, dots->count); i++)
+        colour_grain(dots, look, &light, i, out + 4 * i);
+    if (result == GRAIN_OK && bounds) memcpy(bounds, light.bounds, sizeof light.bounds);
+    dots_light_destroy(&light);
+    return result;
+}
+
+GrainResult grain_dots_picture(const float *positions, const uint8_t *colours, int64_t count, const GrainDotsView *view,
+                               const GrainRun *options, float *out)
+{
+    Run run;
+    CHECK_STRUCT(view, GrainDotsView);
+    TRY(run_begin(&run, options));
+    if (count < 0) return fail(GRAIN_ERROR_ARGUMENT, "count is %lld", (long long)count);
+    if (!out || (count > 0 && (!positions || !colours)))
+        return fail(GRAIN_ERROR_ARGUMENT, "positions, colours or out is NULL");
+    if (view->width < 1 || view->height < 1 || view->width > MOST_SIDE || view->height > MOST_SIDE)
+        return fail(GRAIN_ERROR_ARGUMENT, "the view is %d x %d pixels; allowed are 1 to %d", view->width, view->height,
+                    MOST_SIDE);
+    if (view->left < 0 || view->bottom < 0 || view->right <= view->left || view->top <= view->bottom ||
+        view->right > view->width || view->top > view->height)
+        return fail(GRAIN_ERROR_ARGUMENT, "the part from (%d, %d) to (%d, %d) is none of a view of %d x %d pixels",
+                    view->left, view->bottom, view->right, view->top, view->width, view->height);
+    if (view->most_pixels < 1 || view->most_pixels > MOST_PIXELS)
+        return fail(GRAIN_ERROR_ARGUMENT, "most_pixels is %d; allowed are 1 to %d", view->most_pixels, MOST_PIXELS);
+    return dots_picture(positions, colours, count, view, &run, out);
+}

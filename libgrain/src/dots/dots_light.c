@@ -1,0 +1,163 @@
+#include "dots/dots_light.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_CELLS 96 // along the longest side: 3.5 MB at most, which caches hold
+#define BLOCK 16384
+// Grains farther from the mean than this, in standard deviations, are strays: a few that fell off the table must not
+// make the grid coarse for all others.
+#define REACH 3.0
+
+typedef struct Moments {
+    double sum[3], square[3], low[3], high[3];
+} Moments;
+
+static Moments moments_of(const float *positions, int64_t begin, int64_t end)
+{
+    Moments m = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
+    for (int64_t i = begin; i < end; i++)
+        for (int k = 0; k < 3; k++) {
+            double x = (double)positions[3 * i + k];
+            m.sum[k] += x;
+            m.square[k] += x * x;
+            if (x < m.low[k]) m.low[k] = x;
+            if (x > m.high[k]) m.high[k] = x;
+        }
+    return m;
+}
+
+static GrainResult lay_grid(DotsLight *light, const GrainDots *dots, const Run *run)
+{
+    int64_t blocks = parallel_block_count(dots->count, BLOCK);
+    Moments *parts = ALLOC(Moments, blocks);
+    if (!parts) return GRAIN_ERROR_MEMORY;
+    PARALLEL_BLOCKS(run->thread_count, block, blocks)
+    parts[block] = moments_of(dots->positions, block * BLOCK, parallel_block_end(block, BLOCK, dots->count));
+    double longest = 0.0, low[3], high[3];
+    for (int k = 0; k < 3; k++) {
+        double sum = 0.0, square = 0.0, least = INFINITY, most = -INFINITY;
+        for (int64_t block = 0; block < blocks; block++) {
+            sum += parts[block].sum[k];
+            square += parts[block].square[k];
+            least = fmin(least, parts[block].low[k]);
+            most = fmax(most, parts[block].high[k]);
+        }
+        double mean = sum / (double)dots->count;
+        double reach = REACH * sqrt(fmax(0.0, square / (double)dots->count - mean * mean));
+        low[k] = fmax(least, mean - reach);
+        high[k] = fmin(most, mean + reach);
+        longest = fmax(longest, high[k] - low[k]);
+        light->bounds[k] = (float)least;
+        light->bounds[3 + k] = (float)most;
+    }
+    alloc_free(parts);
+    if (!isfinite(longest)) return fail(GRAIN_ERROR_ARGUMENT, "a grain's position is not a finite number");
+    double cells = fmin(MOST_CELLS - 2.0, fmax(6.0, 0.8 * cbrt((double)dots->count)));
+    double cell = longest > 0.0 ? longest / cells : 1.0;
+    light->cells_per_length = (float)(1.0 / cell);
+    for (int k = 0; k < 3; k++) { // an empty cell all around
+        light->low[k] = (float)(low[k] - cell);
+        light->size[k] = (int32_t)fmin(MOST_CELLS, ceil((high[k] - low[k]) / cell) + 2.0);
+    }
+    return GRAIN_OK;
+}
+
+static int32_t cell_along(const DotsLight *light, int k, float place, float shift)
+{
+    float at = (place - light->low[k]) * light->cells_per_length + shift;
+    float most = (float)(light->size[k] - 1);
+    return (int32_t)(at > 0.0f ? (at < most ? at : most) : 0.0f); // NaN: 0
+}
+
+static int64_t cell_at(const DotsLight *light, int32_t x, int32_t y, int32_t z)
+{
+    return ((int64_t)z * light->size[1] + y) * light->size[0] + x;
+}
+
+// 1 2 1 along one axis, beyond the edge nothing.
+static void smooth(float *amount, int64_t count, int64_t stride)
+{
+    float before = 0.0f;
+    for (int64_t i = 0; i < count; i++) {
+        float here = amount[i * stride];
+        float after = i + 1 < count ? amount[(i + 1) * stride] : 0.0f;
+        amount[i * stride] = 0.25f * (before + after) + 0.5f * here;
+        before = here;
+    }
+}
+
+static void smooth_all(DotsLight *light, const Run *run)
+{
+    int64_t nx = light->size[0], ny = light->size[1], nz = light->size[2];
+    PARALLEL_BLOCKS(run->thread_count, z, nz)
+    {
+        float *layer = light->amount + z * nx * ny;
+        for (int64_t y = 0; y < ny; y++) smooth(layer + y * nx, nx, 1);
+        for (int64_t x = 0; x < nx; x++) smooth(layer + x, ny, nx);
+    }
+    PARALLEL_BLOCKS(run->thread_count, y, ny)
+    for (int64_t x = 0; x < nx; x++) smooth(light->amount + y * nx + x, nz, nx * ny);
+}
+
+GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run *run)
+{
+    *light = (DotsLight){0};
+    TRY(lay_grid(light, dots, run));
+    int64_t cells = (int64_t)light->size[0] * light->size[1] * light->size[2];
+    uint32_t *counts = ALLOC_ZEROED(uint32_t, cells);
+    light->amount = ALLOC(float, cells);
+    if (!counts || !light->amount) {
+        alloc_free(counts);
+        return GRAIN_ERROR_MEMORY;
+    }
+    PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(dots->count, BLOCK))
+    for (int64_t i = block * BLOCK; i < parallel_block_end(block, BLOCK, dots->count); i++) {
+        const float *place = dots->positions + 3 * i;
+        int64_t cell = cell_at(light, cell_along(light, 0, place[0], 0.0f), cell_along(light, 1, place[1], 0.0f),
+                               cell_along(light, 2, place[2], 0.0f));
+        __atomic_fetch_add(counts + cell, 1, __ATOMIC_RELAXED);
+    }
+    int64_t used = 0;
+    for (int64_t i = 0; i < cells; i++) {
+        light->amount[i] = (float)counts[i];
+        used += counts[i] > 0;
+    }
+    alloc_free(counts);
+    light->full = (float)((double)dots->count / (double)used);
+    smooth_all(light, run);
+    return GRAIN_OK;
+}
+
+void dots_light_destroy(DotsLight *light)
+{
+    alloc_free(light->amount);
+    light->amount = NULL;
+}
+
+float dots_light_at(const DotsLight *light, const float position[3], uint32_t dice)
+{
+    // From above, the left and the front; of length 1.
+    static const float from[3] = {-0.36f, -0.48f, 0.8f};
+    float slope[3], length = 0.0f, facing = 0.0f;
+    int32_t at[3];
+    for (int k = 0; k < 3; k++)
+        at[k] = cell_along(light, k, position[k], (float)(dice >> 10 * k & 1023) * (1.0f / 1024.0f) - 0.5f);
+    int64_t here = cell_at(light, at[0], at[1], at[2]), stride = 1;
+    for (int k = 0; k < 3; k++) {
+        float before = at[k] > 0 ? light->amount[here - stride] : 0.0f;
+        float after = at[k] + 1 < light->size[k] ? light->amount[here + stride] : 0.0f;
+        slope[k] = before - after; // outwards
+        length += slope[k] * slope[k];
+        stride *= light->size[k];
+    }
+    length = sqrtf(length);
+    if (!(length > 0.0f)) return 0.65f;
+    for (int k = 0; k < 3; k++) facing += slope[k] * from[k];
+    // Deep inside, and in thin clouds, nothing faces anywhere.
+    float clear = length / (length + 0.35f * light->full);
+    return 0.65f + 0.5f * clear * facing / length;
+}
