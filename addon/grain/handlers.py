@@ -13,7 +13,7 @@ from .scene import apply, baking, dots, estimate, migrate, paths, playback, relo
 @persistent
 @writing.always_writes
 def on_frame_change(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
-    with dots.changing_frame():
+    with dots.during('FRAME_CHANGE'):
         playback.show_scene(scene, depsgraph is not None and depsgraph.mode == 'RENDER', depsgraph)
 
 
@@ -71,6 +71,7 @@ def _know_places() -> None:
 @writing.always_writes
 def on_undo(*_: Any) -> None:
     """The sand's mesh went back in time with everything else."""
+    dots.note_change()
     runtime.state.shown.clear()
     estimate.forget_all()
     _know_places()
@@ -99,6 +100,7 @@ def on_save_post(*_: Any) -> None:
 @persistent
 def on_depsgraph_update(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
     """Estimates of an object that changed are made anew; so is the verdict on whether its bake still holds."""
+    dots.note_change()
     if depsgraph is None:
         return
     for update in depsgraph.updates:
@@ -135,7 +137,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    for timer in (_take_over_open_file, _show_viewport):
+    for timer in (_take_over_open_file, _show_viewport, dots.look_again):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     atexit.unregister(runtime.end_process)

@@ -204,6 +204,27 @@ def longest_gap() -> float:
     return max((b - a for a, b in zip(_ticks, _ticks[1:])), default=0.0)
 
 
+def draw_viewport() -> float:
+    """Draws the 3D viewport now, and waits until it is drawn. Seconds it took."""
+    began = time.monotonic()
+    with bpy.context.temp_override(window=window(), area=area('VIEW_3D'), region=region('VIEW_3D')):
+        bpy.ops.wm.redraw_timer(type='DRAW', iterations=1)
+    return time.monotonic() - began
+
+
+def scrub(last_frame: int, count: int) -> tuple[float, float]:
+    """Goes through the frames and back, each drawn: frames a second, and the longest time for one."""
+    there = list(range(1, last_frame + 1))
+    order = (there + there[-2:0:-1]) * count
+    seconds = []
+    for frame in order[:count]:
+        began = time.monotonic()
+        bpy.context.scene.frame_set(frame)
+        draw_viewport()
+        seconds.append(time.monotonic() - began)
+    return count / sum(seconds), max(seconds)
+
+
 # --- running --------------------------------------------------------------------------------------
 
 def _quit() -> None:

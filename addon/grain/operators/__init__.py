@@ -28,6 +28,7 @@ CLASSES = (
     cache.GRAIN_OT_open_folder,
     display.GRAIN_OT_show_sand,
     display.GRAIN_OT_radius_fit,
+    display.GRAIN_OT_viewport_picture,
     cover.GRAIN_OT_cover,
     rigid.GRAIN_OT_bake_keyframes,
     export.GRAIN_OT_export,
@@ -37,7 +38,7 @@ CLASSES = (
 )
 
 _MENUS = (("VIEW3D_MT_object", cover.draw_menu), ("VIEW3D_MT_object", quick.draw_menu),
-          ("VIEW3D_MT_object_quick_effects", quick.draw_menu))
+          ("VIEW3D_MT_object_quick_effects", quick.draw_menu), ("VIEW3D_MT_view", display.draw_view_menu))
 
 
 def register() -> None:

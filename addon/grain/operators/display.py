@@ -1,7 +1,9 @@
 """The sand object, and a radius that fits."""
-from bpy.types import Context, Operator
+import bpy
+from bpy.types import Context, Menu, Operator
 
-from ..scene import apply, estimate, paths, playback, simulations
+from .. import runtime
+from ..scene import apply, dots, estimate, paths, playback, simulations
 from .simulation import has_simulation
 
 
@@ -26,6 +28,32 @@ class GRAIN_OT_show_sand(Operator):
         playback.forget(simulation)
         playback.show(simulation)
         return {'FINISHED'}
+
+
+class GRAIN_OT_viewport_picture(Operator):
+    bl_idname = "grain.viewport_picture"
+    bl_label = "Viewport Render Image with Sand"
+    bl_description = "Take a picture of the viewport that shows sand which is drawn as dots: Blender's own command does not"
+    bl_options = {'REGISTER'}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return bpy.ops.render.opengl.poll()
+
+    def execute(self, context: Context) -> set[str]:
+        with dots.during('PICTURE'):
+            playback.show_scene(context.scene)
+            context.view_layer.update()
+            bpy.ops.render.opengl()  # at once: invoked, it would come later, when the points are gone again
+        playback.show_scene(context.scene)
+        bpy.ops.render.view_show('INVOKE_DEFAULT')
+        return {'FINISHED'}
+
+
+def draw_view_menu(menu: Menu, context: Context) -> None:
+    """Where dots are shown."""
+    if any(shown.dots is not None for shown in runtime.state.shown.values()):
+        menu.layout.operator("grain.viewport_picture", icon='RENDER_STILL')
 
 
 class GRAIN_OT_radius_fit(Operator):

@@ -5,6 +5,9 @@ points themselves they are made as ever: Material Preview and Rendered views, re
 object stand only the corners of the box around the grains then, to click on and to find it by.
 """
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 
 import bpy
@@ -20,7 +23,6 @@ from .simulations import Simulation
 MOST_POINTS = 50_000
 _HOLDERS = (Collection, Scene, Screen, WindowManager, WorkSpace)  # which have an object without using its geometry
 _cannot_be_drawn = False
-_users: dict[str, tuple[float, bool]] = {}  # by object name: until when it holds, and whether something uses the sand
 
 
 def is_wanted(simulation: Simulation, item: Object, most_shown: int) -> bool:
@@ -57,35 +59,66 @@ def _needs_geometry() -> bool:
 
 
 def _is_picture_made(context: Context) -> bool:
-    return _in_frame_change and context.area is not None and not context.screen.is_animation_playing
+    if 'PICTURE' in _doing:
+        return True
+    return 'FRAME_CHANGE' in _doing and context.area is not None and not context.screen.is_animation_playing
 
 
-_in_frame_change = False
+_doing: list[str] = []
 
 
-class changing_frame:
-    """Around what a frame handler does."""
+@contextmanager
+def during(what: str) -> Iterator[None]:
+    """Around what a frame handler does: FRAME_CHANGE. Around a picture of the viewport: PICTURE."""
+    _doing.append(what)
+    try:
+        yield
+    finally:
+        _doing.remove(what)
 
-    def __enter__(self) -> None:
-        global _in_frame_change
-        _in_frame_change = True
 
-    def __exit__(self, *_: object) -> None:
-        global _in_frame_change
-        _in_frame_change = False
+@dataclass
+class _Users:
+    """Whether anything uses an object's points, and when that was found out."""
+    is_used: bool
+    looked_at: float
+    cost: float  # s
+    is_stale: bool = False
+
+
+_users: dict[str, _Users] = {}  # by object name
+
+
+def note_change() -> None:
+    """Something in the file changed."""
+    for known in _users.values():
+        known.is_stale = True
 
 
 def _is_used(item: Object) -> bool:
     """Whether anything else in the file may want the points: an object's modifier, an instance of the collection."""
-    until, is_used = _users.get(item.name, (0.0, False))
+    known = _users.get(item.name)
     began = time.monotonic()
-    if began < until:
-        return is_used
+    if known is not None and (not known.is_stale or _look_again_after(known) > 0.0):
+        if known.is_stale and not bpy.app.timers.is_registered(look_again):
+            bpy.app.timers.register(look_again, first_interval=_look_again_after(known))
+        return known.is_used
     owners = [item, *item.users_collection]
     is_used = any(not isinstance(user, _HOLDERS) for users in bpy.data.user_map(subset=owners).values() for user in users)
-    now = time.monotonic()
-    _users[item.name] = (now + max(2.0, 100.0 * (now - began)), is_used)
+    _users[item.name] = _Users(is_used, began, time.monotonic() - began)
     return is_used
+
+
+def _look_again_after(known: _Users) -> float:
+    """Seconds: a look at a large file takes some milliseconds, and a hundredth of the time may go into it."""
+    return known.looked_at + 100.0 * known.cost - time.monotonic()
+
+
+def look_again() -> None:
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == 'VIEW_3D':
+                area.tag_redraw()
 
 
 # --- what they look like --------------------------------------------------------------------------

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_CELLS 96 // along the longest side: 3.5 MB at most, which caches hold
+#define MOST_CELLS 96 // along the longest side: a megabyte of brightness at most, which caches hold
+#define DOTS_LIGHT_UNIT 200.0f
 #define BLOCK 16384
 // Grains farther from the mean than this, in standard deviations, are strays: a few that fell off the table must not
 // make the grid coarse for all others.
@@ -78,6 +79,14 @@ static int64_t cell_at(const DotsLight *light, int32_t x, int32_t y, int32_t z)
     return ((int64_t)z * light->size[1] + y) * light->size[0] + x;
 }
 
+// shift, where not NULL, in cells.
+static int64_t cell_of(const DotsLight *light, const float position[3], const float *shift)
+{
+    int32_t at[3];
+    for (int k = 0; k < 3; k++) at[k] = cell_along(light, k, position[k], shift ? shift[k] : 0.0f);
+    return cell_at(light, at[0], at[1], at[2]);
+}
+
 // 1 2 1 along one axis, beyond the edge nothing.
 static void smooth(float *amount, int64_t count, int64_t stride)
 {
@@ -90,74 +99,88 @@ static void smooth(float *amount, int64_t count, int64_t stride)
     }
 }
 
-static void smooth_all(DotsLight *light, const Run *run)
+static void smooth_all(const DotsLight *light, float *amount, const Run *run)
 {
     int64_t nx = light->size[0], ny = light->size[1], nz = light->size[2];
     PARALLEL_BLOCKS(run->thread_count, z, nz)
     {
-        float *layer = light->amount + z * nx * ny;
+        float *layer = amount + z * nx * ny;
         for (int64_t y = 0; y < ny; y++) smooth(layer + y * nx, nx, 1);
         for (int64_t x = 0; x < nx; x++) smooth(layer + x, ny, nx);
     }
     PARALLEL_BLOCKS(run->thread_count, y, ny)
-    for (int64_t x = 0; x < nx; x++) smooth(light->amount + y * nx + x, nz, nx * ny);
+    for (int64_t x = 0; x < nx; x++) smooth(amount + y * nx + x, nz, nx * ny);
+}
+
+// 0.15 (turned away) to 1.15 (facing the light).
+static float brightness_of(const DotsLight *light, const float *amount, const int32_t at[3], float full)
+{
+    // From above, the left and the front; of length 1.
+    static const float from[3] = {-0.36f, -0.48f, 0.8f};
+    float length = 0.0f, facing = 0.0f;
+    int64_t here = cell_at(light, at[0], at[1], at[2]), stride = 1;
+    for (int k = 0; k < 3; k++) {
+        float before = at[k] > 0 ? amount[here - stride] : 0.0f;
+        float after = at[k] + 1 < light->size[k] ? amount[here + stride] : 0.0f;
+        float outwards = before - after;
+        length += outwards * outwards;
+        facing += outwards * from[k];
+        stride *= light->size[k];
+    }
+    length = sqrtf(length);
+    if (!(length > 0.0f)) return 0.65f;
+    // Deep inside, and in thin clouds, nothing faces anywhere.
+    float clear = length / (length + 0.35f * full);
+    return 0.65f + 0.5f * clear * facing / length;
+}
+
+static void light_cells(DotsLight *light, const float *amount, float full, const Run *run)
+{
+    PARALLEL_BLOCKS(run->thread_count, z, light->size[2])
+    for (int32_t y = 0; y < light->size[1]; y++)
+        for (int32_t x = 0; x < light->size[0]; x++) {
+            const int32_t at[3] = {x, y, (int32_t)z};
+            light->brightness[cell_at(light, x, y, (int32_t)z)] =
+                (uint8_t)(brightness_of(light, amount, at, full) * DOTS_LIGHT_UNIT + 0.5f);
+        }
 }
 
 GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run *run)
 {
     *light = (DotsLight){0};
     TRY(lay_grid(light, dots, run));
-    int64_t cells = (int64_t)light->size[0] * light->size[1] * light->size[2];
+    int64_t cells = (int64_t)light->size[0] * light->size[1] * light->size[2], used = 0;
     uint32_t *counts = ALLOC_ZEROED(uint32_t, cells);
-    light->amount = ALLOC(float, cells);
-    if (!counts || !light->amount) {
+    float *amount = ALLOC(float, cells);
+    light->brightness = ALLOC(uint8_t, cells);
+    if (!counts || !amount || !light->brightness) {
         alloc_free(counts);
+        alloc_free(amount);
         return GRAIN_ERROR_MEMORY;
     }
     PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(dots->count, BLOCK))
-    for (int64_t i = block * BLOCK; i < parallel_block_end(block, BLOCK, dots->count); i++) {
-        const float *place = dots->positions + 3 * i;
-        int64_t cell = cell_at(light, cell_along(light, 0, place[0], 0.0f), cell_along(light, 1, place[1], 0.0f),
-                               cell_along(light, 2, place[2], 0.0f));
-        __atomic_fetch_add(counts + cell, 1, __ATOMIC_RELAXED);
-    }
-    int64_t used = 0;
+    for (int64_t i = block * BLOCK; i < parallel_block_end(block, BLOCK, dots->count); i++)
+        __atomic_fetch_add(counts + cell_of(light, dots->positions + 3 * i, NULL), 1, __ATOMIC_RELAXED);
     for (int64_t i = 0; i < cells; i++) {
-        light->amount[i] = (float)counts[i];
+        amount[i] = (float)counts[i];
         used += counts[i] > 0;
     }
     alloc_free(counts);
-    light->full = (float)((double)dots->count / (double)used);
-    smooth_all(light, run);
+    smooth_all(light, amount, run);
+    light_cells(light, amount, (float)((double)dots->count / (double)used), run);
+    alloc_free(amount);
     return GRAIN_OK;
 }
 
 void dots_light_destroy(DotsLight *light)
 {
-    alloc_free(light->amount);
-    light->amount = NULL;
+    alloc_free(light->brightness);
+    light->brightness = NULL;
 }
 
 float dots_light_at(const DotsLight *light, const float position[3], uint32_t dice)
 {
-    // From above, the left and the front; of length 1.
-    static const float from[3] = {-0.36f, -0.48f, 0.8f};
-    float slope[3], length = 0.0f, facing = 0.0f;
-    int32_t at[3];
-    for (int k = 0; k < 3; k++)
-        at[k] = cell_along(light, k, position[k], (float)(dice >> 10 * k & 1023) * (1.0f / 1024.0f) - 0.5f);
-    int64_t here = cell_at(light, at[0], at[1], at[2]), stride = 1;
-    for (int k = 0; k < 3; k++) {
-        float before = at[k] > 0 ? light->amount[here - stride] : 0.0f;
-        float after = at[k] + 1 < light->size[k] ? light->amount[here + stride] : 0.0f;
-        slope[k] = before - after; // outwards
-        length += slope[k] * slope[k];
-        stride *= light->size[k];
-    }
-    length = sqrtf(length);
-    if (!(length > 0.0f)) return 0.65f;
-    for (int k = 0; k < 3; k++) facing += slope[k] * from[k];
-    // Deep inside, and in thin clouds, nothing faces anywhere.
-    float clear = length / (length + 0.35f * light->full);
-    return 0.65f + 0.5f * clear * facing / length;
+    float shift[3];
+    for (int k = 0; k < 3; k++) shift[k] = (float)(dice >> 10 * k & 1023) * (1.0f / 1024.0f) - 0.5f;
+    return (float)light->brightness[cell_of(light, position, shift)] * (1.0f / DOTS_LIGHT_UNIT);
 }

@@ -6,14 +6,13 @@
 typedef struct DotsLight {
     float low[3], cells_per_length;
     int32_t size[3];
-    float full;      ///< what a cell holds on average where there is sand
-    float *amount;   ///< smoothed; x runs fastest
-    float bounds[6]; ///< of all grains, strays too
+    uint8_t *brightness; ///< of a cell; x runs fastest
+    float bounds[6];     ///< of all grains, strays too
 } DotsLight;
 
 /// dots_light_destroy gives it back, also after a failure.
 GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run *run);
 void dots_light_destroy(DotsLight *light);
-/// Brightness of a grain, about 0.35 (turned away) to 1 (facing the light). dice shifts the place by up to half a cell:
+/// Brightness of a grain, 0.15 (turned away) to 1.15 (facing the light). dice shifts the place by up to half a cell:
 /// seen together, grains blend what neighbouring cells say.
 float dots_light_at(const DotsLight *light, const float position[3], uint32_t dice);
