@@ -137,7 +137,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    for timer in (_take_over_open_file, _show_viewport, dots.look_again):
+    for timer in (_take_over_open_file, _show_viewport, dots.redraw_views):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     atexit.unregister(runtime.end_process)

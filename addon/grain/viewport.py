@@ -160,11 +160,13 @@ def _draw_picture(grains: Dots, item: Object, matrix: Any, diameter: float, cont
     _buffer([("corner", 'F32', 'FLOAT', corners)], 'TRI_STRIP').draw(shader)
 
 
-def _draw_dots(grains: Dots, item: Object, context: Context) -> None:
-    view = context.region_data
+def _draw_dots(shown: runtime.Shown, item: Object, context: Context) -> None:
+    grains, view = shown.dots, context.region_data
     matrix = view.perspective_matrix @ item.matrix_world
     # Of a sphere as far as w says: 1 away in perspective, anywhere without.
-    diameter = grains.largest * item.matrix_world.median_scale * view.window_matrix[1][1] * context.region.height
+    # Fewer grains fill the same space where each is larger.
+    larger = max(1.0, shown.all_count / max(1, shown.count)) ** (1.0 / 3.0)
+    diameter = larger * grains.largest * item.matrix_world.median_scale * view.window_matrix[1][1] * context.region.height
     gpu.state.depth_test_set('LESS_EQUAL')
     gpu.state.depth_mask_set(True)
     gpu.state.blend_set('NONE')
@@ -196,7 +198,7 @@ def _after_view() -> None:
         began = time.monotonic()
         if shown.dots is not None and dots.is_solid(space.shading) and _is_seen(item, context):
             try:
-                _draw_dots(shown.dots, item, context)
+                _draw_dots(shown, item, context)
             except Exception as error:  # a driver that cannot; Blender's own points then have to do
                 dots.give_up(str(error))
         changed |= detail.note_drawn(simulation, shown, time.monotonic() - began)
@@ -223,7 +225,7 @@ def _follow() -> Optional[float]:
     _show()
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type in ('VIEW_3D', 'PROPERTIES'):
+            if area.type == 'VIEW_3D' or (area.type == 'PROPERTIES' and not runtime.is_baking()):
                 area.tag_redraw()
     return None
 

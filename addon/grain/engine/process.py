@@ -266,7 +266,7 @@ def _give_way(pid: int) -> None:
     if sys.platform == "win32":
         return
     try:
-        os.setpriority(os.PRIO_PROCESS, pid, 5)
+        os.setpriority(os.PRIO_PROCESS, pid, 15)
     except OSError:
         pass  # not allowed here: the bake then competes with Blender, no more
 

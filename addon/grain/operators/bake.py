@@ -1,4 +1,5 @@
 """Baking: start, resume, start anew, stop."""
+import time
 from typing import Optional
 
 import bpy
@@ -14,6 +15,7 @@ from .cache import draw_deletion
 from .simulation import has_simulation
 
 TIMER_SECONDS = 0.1
+STATUS_SECONDS = 0.3  # drawing a panel takes a slow computer 50 ms
 
 
 def is_free(cls: type[Operator]) -> bool:
@@ -41,6 +43,7 @@ class BakeRunner:
     artist go on working."""
     _bake: Optional[runtime.Bake] = None
     _workspace: str = ""
+    _status_after: float = 0.0
     done_text = "The bake is done"
 
     def chosen(self, context: Context) -> Simulation:
@@ -100,6 +103,7 @@ class BakeRunner:
             return {'RUNNING_MODAL'}
         if event.type != 'TIMER':
             return {'PASS_THROUGH'}
+        shown_before = self._bake.seen_frames
         try:
             outcome = baking.advance(self._bake)
         except Exception:  # Blender drops a modal operator that raises; its child must not go on unseen
@@ -107,7 +111,9 @@ class BakeRunner:
             self._clear_status()
             raise
         if outcome is None:
-            self._show_status(context)
+            # Not in one go with a new frame: the viewport is drawn for that.
+            if self._bake.seen_frames == shown_before and time.monotonic() >= self._status_after:
+                self._show_status(context)
             return {'PASS_THROUGH'}
         self._clear_status()
         redraw_panels(context)
@@ -139,6 +145,7 @@ class BakeRunner:
         if context.workspace.name != self._workspace:
             self._clear_status()
             self._workspace = context.workspace.name
+        self._status_after = time.monotonic() + STATUS_SECONDS
         context.workspace.status_text_set(f"Grain: {baking.summary(self._bake)}      ESC  Pause")
         redraw_panels(context)
 

@@ -191,13 +191,14 @@ def set_corners(item: Object, low: np.ndarray, high: np.ndarray) -> None:
         # A corner is four vertices, the first in the middle.
         pairs = [(4 * corner, 4 * corner + arm) for corner in range(8) for arm in (1, 2, 3)]
         mesh.edges.foreach_set("vertices", np.array(pairs, np.int32).reshape(-1))
+        mesh.update(calc_edges_loose=True)
     places = np.empty((8, 4, 3), np.float32)
     for corner in range(8):
         side = np.array([(corner >> axis) & 1 for axis in range(3)])
         places[corner] = np.where(side, high, low)
         places[corner, 1:] += np.diag(np.where(side, -1.0, 1.0) * _CORNER_PART * (high - low))
     mesh.vertices.foreach_set("co", places.reshape(-1))
-    mesh.update(calc_edges_loose=True)
+    mesh.update_tag()  # update() would have all editors drawn again, not only the viewports
 
 
 def clear(item: Object) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 import bpy
+import numpy as np
 from bpy.types import ViewLayer
 
 from .. import runtime
@@ -143,8 +144,8 @@ def advance(bake: runtime.Bake) -> Optional[Outcome]:
     written = bake.process.status.frames_written
     now = time.monotonic()
     if written != bake.seen_frames and now >= bake.show_after and outcome is None and not is_rendering():
-        bake.seen_frames = written
-        _show_new_frames(bake)
+        if _show_new_frames(bake):
+            bake.seen_frames = written
         bake.show_after = now + (time.monotonic() - now + runtime.state.view_seconds) / SHOW_SHARE
     if outcome is not None:
         _finish(bake, outcome)
@@ -156,20 +157,27 @@ def is_rendering() -> bool:
     return bpy.app.is_job_running('RENDER') or bpy.context.window_manager.is_interface_locked
 
 
-def _show_new_frames(bake: runtime.Bake) -> None:
+def _show_new_frames(bake: runtime.Bake, at_once: bool = False) -> bool:
+    """Whether they are shown. The sand object is made in a call of its own, unless it has to be at once: a new object has the whole
+    window drawn, and the sand in it shall not add to that."""
     simulation = simulation_of(bake)
     if is_rendering() or simulation is None or not paths.holds_cache(bake.folder):
-        return
+        return True
     if bake.is_volume:
         is_new = volumes.volume_object(simulation) is None
         volumes.refresh(simulation)
         if is_new:
             _keep_from_undo("Add Grain Volume")
-        return
+        return True
     if apply.sand_object(simulation) is None:
-        apply.ensure_sand_object(simulation)
+        item = apply.ensure_sand_object(simulation)
+        if not at_once:
+            apply.set_corners(item, *np.zeros((2, 3)))  # so that dots find them there
         _keep_from_undo("Add Grain Sand")
+        if not at_once:
+            return False
     playback.show(simulation)
+    return True
 
 
 def _keep_from_undo(message: str) -> None:
@@ -179,7 +187,7 @@ def _keep_from_undo(message: str) -> None:
 
 
 def _finish(bake: runtime.Bake, outcome: Outcome) -> None:
-    _show_new_frames(bake)
+    _show_new_frames(bake, at_once=True)
     runtime.end_bake()
     for warning in bake.process.status.warnings:
         runtime.say(bake.folder, 'WARNING', warning)

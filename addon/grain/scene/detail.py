@@ -56,6 +56,8 @@ def _take_in(detail: Detail, seconds: float, count: int, all_count: int) -> bool
         detail.most = max(LEAST, detail.most // 2)
         detail.slow, detail.wait_until = 0, now + _PATIENCE
         return True
+    if runtime.is_baking():
+        return False  # more grains can wait until the cores are free
     if count < all_count and 2.0 * seconds < 0.8 * BUDGET and detail.most < MOST and now >= detail.wait_until:
         detail.most = min(MOST, detail.most * 2)
         return True

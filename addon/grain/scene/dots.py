@@ -100,8 +100,8 @@ def _is_used(item: Object) -> bool:
     known = _users.get(item.name)
     began = time.monotonic()
     if known is not None and (not known.is_stale or _look_again_after(known) > 0.0):
-        if known.is_stale and not bpy.app.timers.is_registered(look_again):
-            bpy.app.timers.register(look_again, first_interval=_look_again_after(known))
+        if known.is_stale and not bpy.app.timers.is_registered(redraw_views):
+            bpy.app.timers.register(redraw_views, first_interval=_look_again_after(known))
         return known.is_used
     owners = [item, *item.users_collection]
     is_used = any(not isinstance(user, _HOLDERS) for users in bpy.data.user_map(subset=owners).values() for user in users)
@@ -114,7 +114,7 @@ def _look_again_after(known: _Users) -> float:
     return known.looked_at + 100.0 * known.cost - time.monotonic()
 
 
-def look_again() -> None:
+def redraw_views() -> None:
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == 'VIEW_3D':

@@ -154,6 +154,7 @@ def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.Shown
             else:
                 shown.dots = engine_dots.make(what, style, ahead, numbers, part.amount if source.name != cache.GRAINS_FOLDER else 1.0)
             apply.set_corners(item, *shown.dots.bounds)
+            dots.redraw_views()
         else:
             shown.dots = None
             apply.set_frame(item, what, scale, ahead, part.rate, numbers)
