@@ -100,6 +100,19 @@ def solid_view_shows_dots() -> drive.Scenario:
     drive.ensure(wire > 5000, f"{wire} pixels of sand in a Wireframe view")
 
 
+def graphics_cards_draw_the_same() -> drive.Scenario:
+    """Every grain as a point, instead of a picture of all: here by the same processor, in its own time."""
+    by_picture = yield from seen("picture")
+    is_software, viewport.is_software = viewport.is_software, lambda: False
+    try:
+        by_points = yield from seen("points")
+    finally:
+        viewport.is_software = is_software
+    drive.ensure(shown().dots.drawn is not None, "points were drawn")
+    # The same grains; points are placed by halves of pixels otherwise.
+    drive.ensure(abs(by_points - by_picture) < 0.1 * by_picture, f"{by_points} pixels of sand, {by_picture} in the picture")
+
+
 def behind_is_hidden() -> drive.Scenario:
     before = yield from seen("open")
     screen = support.box("Screen", (-0.5, -0.5, 0.0), (0.5, -0.48, 0.5))
@@ -270,6 +283,6 @@ def clean_up() -> drive.Scenario:
 
 
 drive.run("test_dots", {function.__name__: function for function in (
-    lay_out, solid_view_shows_dots, behind_is_hidden, hidden_sand_is_not_drawn, views_with_materials_get_points,
+    lay_out, solid_view_shows_dots, graphics_cards_draw_the_same, behind_is_hidden, hidden_sand_is_not_drawn, views_with_materials_get_points,
     whoever_uses_the_sand_gets_points, undo_brings_dots_back, pictures_of_the_viewport_show_sand, renders_show_every_grain,
     automatic_amount_follows_the_time_taken, scrubbing, nothing_is_left_without_the_add_on)}, options.keyword, clean_up)
