@@ -39,7 +39,7 @@ class Shown:
     object_name: str = ""
     message: Optional[Message] = None
     dots: Optional[Dots] = None  # drawn in its place
-    most: int = 0  # grains that the bake shows at most in a frame
+    most: int = 0  # grains that are asked for at most in a frame
     count: int = 0  # grains shown
     all_count: int = 0  # of so many in this frame
     look: tuple = ()  # what the dots are coloured by

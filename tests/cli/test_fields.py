@@ -107,6 +107,7 @@ def test_stopped_in_a_field_and_resumed_gives_the_same_bytes(folder: Path) -> No
         job = cloud(solver, {"type": "turbulence", "strength": 30.0, "size": 0.03, "noise": 5.0, "seed": 3},
                     {"type": "vortex", "strength": 20.0, "flow": 0.5}, gravity=(0.0, 0.0, -9.81), last=8)
         job.data["solver"]["particle_radius"] = 0.004
+        job.add_mesh("Crate", "body", jobs.box((0.06, -0.02, 0.08), (0.1, 0.02, 0.12)), density=600.0)
         job.data["animation"] = {"gravity": job.add_array("f32", 3, [0, 0, -9.81, 0, 1, -9.81, 0, 3, -9.0])}
         check_resume(folder, job.add_ground().write(folder / solver))
 
@@ -117,3 +118,25 @@ def test_errors_name_the_field(folder: Path) -> None:
     assert "Field 0" in text and "storm" in text, text
     text = program.run("bake", cloud("dem", {"type": "magic"}).write(folder / "b"), check=3).stderr
     assert "Field 0" in text and "vortex" in text, text
+
+
+def test_bodies_feel_fields_as_sand_does(folder: Path) -> None:
+    """A light and a heavy one in the wind, with and without sand, for every solver; one out of its reach."""
+    for solver in SOLVERS:
+        job = cloud(solver, {"type": "wind", "strength": 6.0, "poses": TO_X}, gravity=(0.0, 0.0, -1.0))
+        job.add_mesh("Cork", "body", jobs.box((0.2, 0.2, 0.2), (0.25, 0.25, 0.25)), density=240.0)
+        job.add_mesh("Shot", "body", jobs.ball((0.0, 0.5, 0.3), 0.03), density=7800.0)
+        moved(folder / solver, job)
+        t = 4 / FPS
+        for row in frame(folder / solver / "cache", 5, "body.velocity"):
+            assert abs(row[0] - 6.0 * t) < 1e-3 and abs(row[1]) < 1e-6 and abs(row[2] + t) < 1e-3, (solver, row)
+        for row in frame(folder / solver / "cache", 5, "body.orientation"):
+            assert abs(abs(row[0]) - 1.0) < 1e-9, (solver, row)
+    alone = jobs.Job(frame_end=5, gravity=[0.0, 0.0, 0.0], solver={"particle_radius": RADIUS})
+    alone.add_mesh("Near", "body", jobs.ball((0.0, 0.0, 0.1), 0.02))
+    alone.add_mesh("Far", "body", jobs.ball((0.0, 0.0, 0.5), 0.02))
+    alone.data["fields"] = [{"name": "Push", "type": "force", "strength": 3.0, "max_distance": 0.3, "poses": alone.add_array("f32", 7, STILL)}]
+    alone.write(folder / "alone")
+    program.run("bake", folder / "alone", check=0)
+    near, far = frame(folder / "alone/cache", 5, "body.velocity")
+    assert abs(near[2] - 3.0 * 4 / FPS) < 0.01 and max(map(abs, far)) == 0.0, (near, far)

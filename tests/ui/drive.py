@@ -69,14 +69,16 @@ def show_tab(tab: str) -> None:
     area('PROPERTIES').spaces[0].context = tab
 
 
-def open_all_panels() -> None:
-    """Sub-panels that start closed cannot be opened from Python, but registered open."""
+def open_all_panels(*names: str) -> None:
+    """Sub-panels that start closed cannot be opened from Python, but registered open: all, or those whose name holds one of the
+    words."""
     from grain import panels
     for cls in reversed(panels.CLASSES):
         bpy.utils.unregister_class(cls)
     for cls in panels.CLASSES:
         if hasattr(cls, "bl_options"):
-            cls.bl_options = set()
+            is_open = not names or any(name in cls.__name__ for name in names)
+            cls.bl_options = set() if is_open else {'DEFAULT_CLOSED'}
         bpy.utils.register_class(cls)
 
 

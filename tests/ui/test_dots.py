@@ -72,6 +72,8 @@ def lay_out() -> drive.Scenario:
     view = drive.area('VIEW_3D').spaces[0]
     view.region_3d.view_location, view.region_3d.view_distance = (0.0, 0.0, 0.12), 0.9
     view.overlay.show_axis_x = view.overlay.show_axis_y = view.overlay.show_cursor = False
+    drive.widen_properties(150)
+    drive.open_all_panels("simulation_scene", "display")
     drive.show_tab('SCENE')
     support.save(folder)
     yield 0.3
@@ -98,6 +100,27 @@ def solid_view_shows_dots() -> drive.Scenario:
     wire = yield from seen("wireframe")
     view.shading.type = 'SOLID'
     drive.ensure(wire > 5000, f"{wire} pixels of sand in a Wireframe view")
+
+
+def panel_says_what_is_shown() -> drive.Scenario:
+    """To be looked at: how many, as what, and what would make a slow computer quicker."""
+    bpy.context.preferences.system.viewport_aa = '8'
+    entry, take_in = detail._of(simulation()), detail._take_in
+    detail._take_in = lambda *_: False  # whatever this machine would do
+    entry.most = 100_000
+    playback.show(simulation())
+    place = drive.middle('PROPERTIES')
+    drive.move_mouse(*place)
+    yield 0.3
+    for _ in range(3):
+        drive.press('PAGE_DOWN', *place)
+        yield 0.2
+    yield 0.5 * drive.patience()
+    drive.screenshot(options.out / "dots_panel.png")
+    drive.ensure(shown().count == 100_000, f"{shown().count} grains")
+    bpy.context.preferences.system.viewport_aa = 'OFF'
+    entry.most, detail._take_in = detail.FIRST, take_in
+    playback.show(simulation())
 
 
 def graphics_cards_draw_the_same() -> drive.Scenario:
@@ -269,6 +292,16 @@ def scrubbing() -> drive.Scenario:
     yield 0.0
 
 
+def opened_again() -> drive.Scenario:
+    bpy.context.scene.frame_set(LAST_FRAME)
+    path = support.save(folder)
+    drive.ensure(len(simulation().sand_object.data.vertices) < 100, "corners are all that is saved")
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    yield from drive.wait_until(is_dots, 30.0, "dots of the opened file")
+    count = yield from seen("opened")
+    drive.ensure(count > 5000, f"{count} pixels of sand")
+
+
 def nothing_is_left_without_the_add_on() -> drive.Scenario:
     support.disable()
     drive.ensure(not viewport._handlers, "no handler is left")
@@ -283,6 +316,6 @@ def clean_up() -> drive.Scenario:
 
 
 drive.run("test_dots", {function.__name__: function for function in (
-    lay_out, solid_view_shows_dots, graphics_cards_draw_the_same, behind_is_hidden, hidden_sand_is_not_drawn, views_with_materials_get_points,
+    lay_out, solid_view_shows_dots, panel_says_what_is_shown, graphics_cards_draw_the_same, behind_is_hidden, hidden_sand_is_not_drawn, views_with_materials_get_points,
     whoever_uses_the_sand_gets_points, undo_brings_dots_back, pictures_of_the_viewport_show_sand, renders_show_every_grain,
-    automatic_amount_follows_the_time_taken, scrubbing, nothing_is_left_without_the_add_on)}, options.keyword, clean_up)
+    automatic_amount_follows_the_time_taken, scrubbing, opened_again, nothing_is_left_without_the_add_on)}, options.keyword, clean_up)

@@ -228,7 +228,7 @@ def draw_display(layout: UILayout, context: Context) -> None:
     layout.prop(display, "viewport_display")
     layout.prop(display, "render_display")
     by = "amount" if display.amount_mode == 'PERCENT' else "count"
-    layout.row().prop(display, "amount_mode", expand=True)
+    layout.prop(display, "amount_mode")
     _draw_shown(layout, context, simulation)
     for where in ("viewport", "render") if display.amount_mode != 'AUTO' else ():
         row = layout.row()
@@ -257,7 +257,7 @@ def _draw_shown(layout: UILayout, context: Context, simulation: Simulation) -> N
     if shown.count >= shown.all_count:
         draw_wrapped(layout, context, f"All {shown.all_count:,} grains are shown{drawn_as}")
     else:
-        why = ": what this computer draws smoothly" if simulation.display.amount_mode == 'AUTO' else ""
+        why = ", as many as this computer draws smoothly" if simulation.display.amount_mode == 'AUTO' else ""
         draw_wrapped(layout, context, f"{shown.count:,} of {shown.all_count:,} grains are shown{drawn_as}{why}")
     if shown.dots is not None and viewport.is_software() and context.preferences.system.viewport_aa != 'OFF':
         draw_wrapped(layout, context, "No graphics card draws this window: without Preferences > Viewport > Anti-Aliasing it is "

@@ -146,7 +146,7 @@ def advance(bake: runtime.Bake) -> Optional[Outcome]:
     if written != bake.seen_frames and now >= bake.show_after and outcome is None and not is_rendering():
         if _show_new_frames(bake):
             bake.seen_frames = written
-        bake.show_after = now + (time.monotonic() - now + runtime.state.view_seconds) / SHOW_SHARE
+            bake.show_after = now + (time.monotonic() - now + runtime.state.view_seconds) / SHOW_SHARE
     if outcome is not None:
         _finish(bake, outcome)
     return outcome

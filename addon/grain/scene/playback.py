@@ -86,9 +86,10 @@ def share(simulation: Simulation, is_render: bool, particles: int) -> float:
 
 
 def _most_grains(simulation: Simulation, manifest: cache.Manifest) -> int:
-    """Shown in the viewport in any frame: what is decided by it must not change while sand pours in."""
+    """Asked for in the viewport in any frame: what is decided by it must not change while sand pours in, or with the time that
+    drawing takes."""
     most = max(manifest.particles.values(), default=0)
-    return round(share(simulation, False, most) * most)
+    return most if simulation.display.amount_mode == 'AUTO' else round(share(simulation, False, most) * most)
 
 
 def _amount(simulation: Simulation, is_render: bool, is_dots: bool, particles: int, source: Path) -> float:

@@ -343,6 +343,7 @@ GrainResult bake_flow_steer(BakeFlow *flow, double time)
     TRY(alloc_grow((void **)&flow->acceleration, &flow->acceleration_capacity, flow->now.count, sizeof(Vec3)));
     for (int64_t i = 0; i < flow->now.count; i++) flow->acceleration[i] = vec3(0, 0, 0);
     fields_add(job->fields, job->field_count, &flow->now, time, flow->run.thread_count, flow->acceleration);
+    fields_pull_bodies(job->fields, job->field_count, flow->sim->solver->rigid(flow->sim->state), time);
     return sim_steer(flow->sim, &now, grips, flow->acceleration);
 }
 

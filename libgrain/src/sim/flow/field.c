@@ -10,6 +10,9 @@ const char *const field_shape_names[] = {"point", "line", "plane", NULL};
 const char *const field_falloff_names[] = {"sphere", "tube", "cone", NULL};
 const char *const field_side_names[] = {"both", "positive", "negative", NULL};
 
+// Bodies are numbered from here on: their noise is none of a particle's.
+#define BODY_NUMBERS (INT64_C(1) << 48)
+
 /// A field at one moment.
 typedef struct Moment {
     const Field *field;
@@ -105,6 +108,21 @@ void fields_add(const Field *fields, int field_count, const Particles *particles
             if (particles->radius[i] > 0.0f)
                 acceleration[i] = vec3_add(acceleration[i], act(&moment, particles->position[i], particles->velocity[i], i));
         }
+    }
+}
+
+void fields_pull_bodies(const Field *fields, int field_count, Rigid *rigid, double time)
+{
+    for (int b = 0; b < rigid->body_count; b++) {
+        const RigidObject *object = &rigid->objects[rigid->bodies[b].object];
+        Vec3d at = object->now.position, speed = object->velocity;
+        Vec3 place = vec3((float)at.x, (float)at.y, (float)at.z);
+        Vec3 velocity = vec3((float)speed.x, (float)speed.y, (float)speed.z), sum = {0, 0, 0};
+        for (int f = 0; f < field_count; f++) {
+            Moment moment = moment_of(&fields[f], time);
+            sum = vec3_add(sum, act(&moment, place, velocity, BODY_NUMBERS + b));
+        }
+        rigid_pull(rigid, b, vec3d_from(sum));
     }
 }
 

@@ -44,5 +44,7 @@ typedef struct Field {
 
 /// Adds what the fields do at a time (s) to particles numbered from 0 on; those of the radius 0 are left out.
 void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads, Vec3 *acceleration);
+/// The same to bodies, at their centres of mass and without turning them: as gravity pulls, whatever they weigh.
+void fields_pull_bodies(const Field *fields, int field_count, struct Rigid *rigid, double time);
 /// m/s2, about the strongest.
 float fields_strongest(const Field *fields, int field_count);

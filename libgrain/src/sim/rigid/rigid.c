@@ -157,6 +157,7 @@ static GrainResult create_inside(Rigid *rigid, const RigidDef *def)
         rigid->body_count += def->colliders[i].body != NULL;
     }
     rigid->bodies = ALLOC_ZEROED(RigidBody, rigid->body_count);
+    rigid->pull = ALLOC_ZEROED(Vec3d, rigid->body_count);
     rigid->first_contact = ALLOC_ZEROED(int64_t, rigid->body_count + 1);
     rigid->found_count = ALLOC_ZEROED(int64_t, rigid->body_count + 1);
     rigid->packed = ALLOC_ZEROED(double, PACKED * def->collider_count);
@@ -165,8 +166,8 @@ static GrainResult create_inside(Rigid *rigid, const RigidDef *def)
     rigid->along = ALLOC(int32_t, rigid->body_count);
     rigid->rank = ALLOC(int32_t, rigid->body_count);
     rigid->begin = ALLOC(double, rigid->body_count);
-    if (!rigid->bodies || !rigid->first_contact || !rigid->found_count || !rigid->packed || !rigid->near_first ||
-        !rigid->reaction_first || !rigid->along || !rigid->rank || !rigid->begin)
+    if (!rigid->bodies || !rigid->pull || !rigid->first_contact || !rigid->found_count || !rigid->packed ||
+        !rigid->near_first || !rigid->reaction_first || !rigid->along || !rigid->rank || !rigid->begin)
         return GRAIN_ERROR_MEMORY;
     for (int b = 0; b < rigid->body_count; b++) rigid->along[b] = b;
     int number = 0;
@@ -208,7 +209,7 @@ void rigid_destroy(Rigid *rigid)
     void *arrays[] = {rigid->objects,        rigid->bodies, rigid->first_contact,
                       rigid->found_count,    rigid->packed, rigid->near_first,
                       rigid->reaction_first, rigid->along,  rigid->rank,
-                      rigid->begin,          rigid};
+                      rigid->begin,          rigid->pull,   rigid};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 
@@ -232,6 +233,12 @@ void rigid_add_load(Rigid *rigid, int object, Vec3d force, Vec3d torque)
     body->torque = vec3d_add(body->torque, torque);
 }
 
+void rigid_pull(Rigid *rigid, int body, Vec3d acceleration)
+{
+    rigid->pull[body] = acceleration;
+    rigid->is_pulled = 1;
+}
+
 // Spin from angular momentum as it faces half a step on, if it went on with this spin.
 static Vec3d spin_halfway(const RigidBody *body, const RigidObject *object, Vec3d spin, double seconds)
 {
@@ -243,6 +250,7 @@ static Vec3d spin_halfway(const RigidBody *body, const RigidObject *object, Vec3
 static void move_body(const Rigid *rigid, RigidBody *body, RigidObject *object, double seconds)
 {
     Vec3d pull = vec3d_add(vec3d_from(rigid->def.gravity), vec3d_scale(body->force, body->inverse_mass));
+    pull = vec3d_add(pull, rigid->pull[object->body]);
     object->velocity = vec3d_add(object->velocity, vec3d_scale(pull, seconds));
     body->angular = vec3d_add(body->angular, vec3d_scale(body->torque, seconds));
     // The implicit midpoint rule for the gyroscopic term: angular momentum is the state, so nothing can feed it.
@@ -458,7 +466,8 @@ int rigid_save(const Rigid *rigid, Column *columns)
     columns[3] = (Column){"rigid.must_find", GRAIN_I32, 1, 1, &rigid->must_find};
     columns[4] = (Column){"rigid.objects", GRAIN_F64, PACKED, rigid->object_count, rigid->packed};
     columns[5] = (Column){"rigid.contacts", GRAIN_F64, RIGID_CONTACT_DOUBLES, rigid->contact_count, rigid->contacts};
-    return 6;
+    columns[6] = (Column){"rigid.pull", GRAIN_F64, 3, rigid->body_count, rigid->pull};
+    return rigid->is_pulled ? 7 : 6;
 }
 
 static int slot_exists(const RigidObject *object, int32_t slot)
@@ -492,10 +501,13 @@ static GrainResult load_contacts(Rigid *rigid, const Column *columns, int column
 GrainResult rigid_load(Rigid *rigid, const Column *columns, int column_count)
 {
     Column own[8];
+    rigid->is_pulled = column_find(columns, column_count, "rigid.pull") != NULL;
     int count = rigid_save(rigid, own);
-    for (int i = 0; i < count - 1; i++)
+    for (int i = 0; i < count; i++) {
+        if (i == 5) continue; // contacts: as many as there were then
         TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
                         (void *)own[i].data));
+    }
     for (int i = 0; i < rigid->object_count; i++) {
         RigidObject *object = &rigid->objects[i];
         if (object->given.shapes) rigid_bend(rigid, object, rigid->listed_time);

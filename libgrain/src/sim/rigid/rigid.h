@@ -100,6 +100,8 @@ typedef struct Rigid {
     int object_count, body_count;
     RigidObject *objects; ///< as many as colliders, in their order
     RigidBody *bodies;
+    Vec3d *pull;          ///< m/s2, of each body: what force fields add to gravity
+    int32_t is_pulled;    ///< they ever did
     RigidContact *contacts, *contacts_before;
     int64_t contact_count, contacts_capacity, before_capacity;
     int64_t *first_contact; ///< body -> its first; body_count + 1 entries
@@ -126,6 +128,8 @@ void rigid_destroy(Rigid *rigid);
 GrainResult rigid_find_loads(Rigid *rigid, double seconds);
 /// Something pushes an object: force, and torque about its pivot. Props do not mind.
 void rigid_add_load(Rigid *rigid, int object, Vec3d force, Vec3d torque);
+/// What force fields add to gravity for a body (RigidBody), m/s2, until the next call.
+void rigid_pull(Rigid *rigid, int body, Vec3d acceleration);
 /// Moves everything on. GRAIN_ERROR_DIVERGED names a body that is nowhere.
 GrainResult rigid_move(Rigid *rigid, double seconds);
 
