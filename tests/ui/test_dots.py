@@ -11,7 +11,7 @@ import support
 options = drive.options()
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 GRAINS = 200_000
-LAST_FRAME = 4
+LAST_FRAME = 8
 SCRUB_RATE = 10.0
 
 support.enable()
@@ -121,6 +121,9 @@ def panel_says_what_is_shown() -> drive.Scenario:
     bpy.context.preferences.system.viewport_aa = 'OFF'
     entry.most, detail._take_in = detail.FIRST, take_in
     playback.show(simulation())
+    drive.area('PROPERTIES').tag_redraw()
+    yield from seen("display")
+    drive.save_small(options.out / "dots_display.png", options.out / "display" / "dots.jpg")
 
 
 def graphics_cards_draw_the_same() -> drive.Scenario:
