@@ -38,6 +38,7 @@ class Shown:
     stamp: tuple = ()  # time the file was written, unit scale, which part of it, file name
     object_name: str = ""
     message: Optional[Message] = None
+    as_dots: bool = False  # in the viewports
     dots: Optional[Dots] = None  # drawn in its place
     most: int = 0  # grains that are asked for at most in a frame
     count: int = 0  # grains shown

@@ -47,14 +47,16 @@ def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[De
             shown.message = Message('WARNING', paths.problem(simulation))
         particles = manifest.particles[wanted] if wanted is not None else 0
         shown.most = _most_grains(simulation, manifest) if manifest is not None else 0
-        is_dots = wanted is not None and dots.is_wanted(simulation, item, shown.most)
-        amount = _amount(simulation, is_render, is_dots, particles, source)
+        if not is_render:  # on a render's thread nobody looks at windows
+            shown.as_dots = wanted is not None and dots.is_wanted(simulation, item, shown.most)
+        amount = _amount(simulation, is_render, shown.as_dots, particles, source)
         if wanted is None or amount <= 0.0:
             _show_nothing(simulation, item, shown)
             return
         # A frame that is held stands still.
         ahead = now.frame - nearest if wanted == nearest else 0.0
-        part = Part(wanted, ahead, now.rate if wanted == nearest else 0.0, amount, now.is_retimed, is_dots and not is_render)
+        part = Part(wanted, ahead, now.rate if wanted == nearest else 0.0, amount, now.is_retimed,
+                    shown.as_dots and not is_render)
         _load(simulation, item, shown, manifest, source, part)
     except (GrainError, cache.CacheError, OSError) as error:
         _show_nothing(simulation, item, shown)
