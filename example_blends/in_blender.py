@@ -171,7 +171,7 @@ def main() -> None:
             apply.ensure_sand_object(studio.simulation())
         result = measured(module, cached() if size.frames > 0 else None)
     finish = getattr(module, "finish", None)  # what a scene changes once its sand is there
-    if finish is not None:
+    if finish is not None and options["pictures"]:
         finish()
     for picture, frame in options["pictures"].items():
         result["render"] = render(frame, Path(picture), options["share"], options["samples"])

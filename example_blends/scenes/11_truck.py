@@ -15,7 +15,7 @@ PLAN = Plan(
     title="Accelerating truck", figure="",
     what="A truck drives off at 2 m/s2 with a heap on its bed, brakes and tips. The paper of 2013 names this shot as one its sand cannot "
          "do, as it knows no static friction.",
-    small=Size(4000, 70), picture=Size(9000, 178, 1.0), picture_frame=62, more_pictures={"_tipped": 172})
+    small=Size(4000, 70), picture=Size(9000, 178, 1.0), picture_frame=62, more_pictures={"_tipped": 172}, samples=40)
 
 FPS = 50
 SCALE = 0.5  # of a real one
@@ -77,6 +77,8 @@ def build(size: Size) -> None:
     for k in range(-3, 9):  # the road's marks show that it goes
         studio.box("Mark", (0.9 * k, -0.85, 0.0), (0.9 * k + 0.45, -0.79, 0.001), studio.material("Mark", (0.62, 0.62, 0.58), 0.6))
     eye = studio.camera((1.9, -4.7, 1.75), (0.22, 0.0, 0.36), lens=62.0)
+    for path, driving, tipped in (("lens", 62.0, 50.0), ("shift_x", 0.0, -0.03), ("shift_y", 0.0, 0.06)):  # the bed goes up
+        studio.key(eye.data, path, [(TIP_FROM - 25, driving), (TIP_TO, tipped)], straight=False)
     studio.key(eye, "location", [(frame, (1.9 + 0.9 * way(frame), -4.7, 1.75)) for frame in range(1, size.frames + 1)])
 
 

@@ -12,7 +12,7 @@ PLAN = Plan(
     title="Rice", figure="",
     what="Long grains of four balls in a row are let go from a column onto a slate. They come to lie flat, bridge and lean on "
          "each other, as only single grains with a shape can.",
-    small=Size(250, 30), picture=Size(3000, 75), picture_frame=75)
+    small=Size(250, 30), picture=Size(4500, 90), picture_frame=90, samples=40)
 
 FPS = 60
 POUR, TALL, LIFT = 0.026, 0.105, 0.012  # m: radius and height of the column, above the slate
@@ -30,7 +30,7 @@ def build(size: Size) -> None:
     studio.simulation().display.look = 'RICE'
     studio.simulation().display.shape = 'RICE'
     studio.stage(0.1, friction=25.0, colour=(0.42, 0.27, 0.15))
-    studio.camera((0.10, -0.36, 0.20), (0.0, -0.002, 0.018), lens=66.0, stop=5.6)
+    studio.camera((0.075, -0.33, 0.185), (0.0, -0.002, 0.012), lens=84.0, stop=22.0)
 
 
 def axes(bake: Bake, frame: int) -> np.ndarray:
