@@ -15,7 +15,7 @@ PLAN = Plan(
          "them.",
     small=Size(600, 30), picture=Size(9700, 120, 0.8), picture_frame=62,
     timings=(Timing("", Size(27427, 12), "27,427 grains of 109,708 spheres", "191"),),
-    preview=range(6, 118, 11))
+    preview=range(6, 118, 8))
 
 BULB, HALF, WALL = 0.046, 0.100, 0.0035  # m: radius inside, height of a half, thickness of the glass
 FILL = 0.62  # of the upper half's height

@@ -16,7 +16,7 @@ PLAN = Plan(
     small=Size(9000, 70), picture=Size(26400, 110, 1.4), picture_frame=92,
     timings=(Timing("Ihmsen", Size(38000, 13, 19.4, as_paper=True), "38K particles, 1.4M / 19.4M grains", "1.4 + 1.1 / 9.6"),
              Timing("Bell", Size(77537, 12, as_paper=True, variant="tetrahedra"), "310,149 spheres", "1,044")),
-    preview=range(26, 108, 9))
+    preview=range(26, 108, 6))
 
 FPS = 50
 BED = (3.0, 2.4, 0.16)  # m

@@ -16,7 +16,7 @@ PLAN = Plan(
     what="Sand is poured over a rope ladder that hangs between two posts and falls through its gaps: stripes on the ground. Then the "
          "ladder is let go. Its rungs are rigid bodies; the ropes are only drawn.",
     small=Size(4500, 62), picture=Size(16000, 66, 1.6), picture_frame=36, more_pictures={"_fallen": 66},
-    timings=(Timing("", Size(138000, 14, 17.3, as_paper=True), "138K particles, 17.3M grains", "4.6 + 8.3"),))
+    timings=(Timing("", Size(138000, 12, 17.3, as_paper=True), "138K particles, 17.3M grains", "4.6 + 8.3"),))
 
 FPS = 50
 RUNGS, APART, WIDE, THICK = 9, 0.135, 0.46, 0.022  # and their radius

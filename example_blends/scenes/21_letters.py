@@ -13,19 +13,20 @@ from plan import Plan, Size
 PLAN = Plan(
     title="Painted moisture", figure="",
     what="Letters are painted on a wall of dry sand, as weights of its vertices: there it is wet. Let go, the dry sand runs off and "
-         "the letters stand, dark as wet sand is; the G sags, and the N loses its right leg.",
-    small=Size(6000, 30), picture=Size(20000, 40, 1.2), picture_frame=40)
+         "the letters stand, dark as wet sand is.",
+    small=Size(6000, 30), picture=Size(28000, 40, 1.5), picture_frame=40)
 
 FPS = 50
-WALL = (0.52, 0.045, 0.14)  # m
-TEXT, GROUP = "GRAIN", "Wet"
+WALL = (0.48, 0.050, 0.135)  # m
+PLINTH = 0.016  # m, wet all along: letters stand on it
+TEXT, GROUP = "RAIN", "Wet"
 
 
 def build(size: Size) -> None:
     studio.sand(size, 'SPH', fps=FPS, friction=33.0)
     studio.source(wall(), moisture=1.0, moisture_paint=GROUP)
     studio.stage(0.2, friction=33.0)
-    studio.camera((0.155, -0.94, 0.35), (0.0, -0.007, 0.049), lens=60.0, stop=16.0)
+    studio.camera((0.09, -0.93, 0.27), (0.0, -0.007, 0.052), lens=60.0, stop=16.0)
 
 
 def wall() -> bpy.types.Object:
@@ -47,7 +48,7 @@ def wall() -> bpy.types.Object:
         form.faces.new((corners[(0, *a)], corners[(0, *b)], corners[(1, *b)], corners[(1, *a)]))
     item = studio.add("Wall", form)
     group, ink = item.vertex_groups.new(name=GROUP), letters()
-    wet = [vertex.index for vertex in item.data.vertices if ink.ray_cast(Vector((vertex.co.x, -1.0, vertex.co.z)), Vector((0, 1, 0)))[0]]
+    wet = [vertex.index for vertex in item.data.vertices if vertex.co.z < PLINTH or ink.ray_cast(Vector((vertex.co.x, -1.0, vertex.co.z)), Vector((0, 1, 0)))[0]]
     group.add(wet, 1.0, 'REPLACE')
     return item
 
@@ -55,15 +56,15 @@ def wall() -> bpy.types.Object:
 def letters() -> BVHTree:
     """The text, as high and wide as the wall, in the x-z plane."""
     curve = bpy.data.curves.new("Text", 'FONT')
-    curve.body, curve.offset, curve.space_character = TEXT, 0.035, 1.12
+    curve.body, curve.offset, curve.space_character = TEXT, 0.028, 1.20
     item = bpy.data.objects.new("Text", curve)
     bpy.context.scene.collection.objects.link(item)
     bpy.context.view_layer.update()
     mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     points = np.array([vertex.co[:2] for vertex in mesh.vertices])
     low, high = points.min(axis=0), points.max(axis=0)
-    room = np.array((WALL[0] - 0.02, WALL[2] - 0.009))
-    places = (points - low) / (high - low) * room - (room[0] / 2, 0.0)
+    room = np.array((WALL[0] - 0.05, WALL[2] - 0.004 - PLINTH))
+    places = (points - low) / (high - low) * room - (room[0] / 2, -PLINTH)
     tree = BVHTree.FromPolygons([(x, 0.0, z) for x, z in places], [list(face.vertices) for face in mesh.polygons])
     item.to_mesh_clear()
     bpy.data.objects.remove(item)
