@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define COUNT 60000
+#define COUNT 450000 // enough for three threads
 #define SIDE 96
 
 typedef struct Heap {
@@ -60,15 +60,17 @@ static GrainDotsView view_from_above(void)
     return view;
 }
 
+// Of the grains at the surface, above or below.
 static double mean_red(const Heap *heap, float side)
 {
     double sum = 0.0;
     int64_t count = 0;
-    for (int i = 0; i < COUNT; i++)
-        if (heap->positions[3 * i + 2] * side > 0.8f) {
-            sum += heap->colours[4 * i];
-            count++;
-        }
+    for (int i = 0; i < COUNT; i++) {
+        const float *p = heap->positions + 3 * i;
+        if (p[2] * side < 0.8f || p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < 0.95f) continue;
+        sum += heap->colours[4 * i];
+        count++;
+    }
     return sum / (double)count;
 }
 

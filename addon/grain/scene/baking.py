@@ -15,6 +15,7 @@ from .simulations import Simulation
 
 # Loading frames and drawing them may take this share of the time while baking; the rest is the artist's.
 SHOW_SHARE = 0.1
+NEW_OBJECT_SECONDS = 0.5  # until the window is drawn with it
 
 
 class BakeRefused(Exception):
@@ -147,6 +148,8 @@ def advance(bake: runtime.Bake) -> Optional[Outcome]:
         if _show_new_frames(bake):
             bake.seen_frames = written
             bake.show_after = now + (time.monotonic() - now + runtime.state.view_seconds) / SHOW_SHARE
+        else:
+            bake.show_after = now + NEW_OBJECT_SECONDS
     if outcome is not None:
         _finish(bake, outcome)
     return outcome
@@ -187,8 +190,8 @@ def _keep_from_undo(message: str) -> None:
 
 
 def _finish(bake: runtime.Bake, outcome: Outcome) -> None:
-    _show_new_frames(bake, at_once=True)
     runtime.end_bake()
+    _show_new_frames(bake, at_once=True)
     for warning in bake.process.status.warnings:
         runtime.say(bake.folder, 'WARNING', warning)
     if outcome.kind in ("failed", "died"):

@@ -13,7 +13,7 @@ from . import paths
 from .simulations import Simulation
 
 BUDGET = 0.06  # s, for loading a frame and drawing its grains: with what Blender itself draws, ten frames a second and more
-FIRST, LEAST, MOST = 250_000, 50_000, 4_000_000
+FIRST, LEAST, MOST, MOST_BAKING = 250_000, 50_000, 4_000_000, 100_000
 _PATIENCE = 10.0  # s, after a step down, before a step up is tried again
 
 
@@ -26,8 +26,9 @@ class Detail:
 
 
 def most_shown(simulation: Simulation) -> int:
-    """Grains that a viewport shows at most where it is left to Grain."""
-    return _of(simulation).most
+    """Grains that a viewport shows at most where it is left to Grain. Fewer while a bake has the cores."""
+    most = _of(simulation).most
+    return min(most, MOST_BAKING) if runtime.is_baking() else most
 
 
 def is_automatic(simulation: Simulation) -> bool:

@@ -10,6 +10,15 @@
 #define BLOCK 16384
 #define MOST_SIDE 16384
 #define MOST_PIXELS 32
+// Below that one thread is done before a second has come: while a bake has the cores that may take longer than the
+// work.
+#define PER_THREAD 200000
+
+static int threads_for(int64_t count, const Run *run)
+{
+    int64_t useful = count / PER_THREAD + 1;
+    return useful < run->thread_count ? (int)useful : run->thread_count;
+}
 
 // Numbers that follow each other must look unrelated (the finaliser of MurmurHash3, Appleby 2011).
 static uint32_t scramble(uint32_t x)
@@ -54,6 +63,7 @@ GrainResult grain_dots_colour(const GrainDots *dots, const GrainDotsLook *look, 
     if (!dots->positions || !dots->radii || !out) return fail(GRAIN_ERROR_ARGUMENT, "positions, radii or out is NULL");
     if (!(look->largest_radius > 0.0f) || !isfinite(look->largest_radius))
         return fail(GRAIN_ERROR_ARGUMENT, "largest_radius is %g; it must be above 0", (double)look->largest_radius);
+    run.thread_count = threads_for(dots->count, &run);
     DotsLight light;
     GrainResult result = dots_light_create(&light, dots, &run);
     if (result == GRAIN_OK) PARALLEL_BLOCKS(run.thread_count, block, parallel_block_count(dots->count, BLOCK))
@@ -82,5 +92,6 @@ GrainResult grain_dots_picture(const float *positions, const uint8_t *colours, i
                     view->left, view->bottom, view->right, view->top, view->width, view->height);
     if (view->most_pixels < 1 || view->most_pixels > MOST_PIXELS)
         return fail(GRAIN_ERROR_ARGUMENT, "most_pixels is %d; allowed are 1 to %d", view->most_pixels, MOST_PIXELS);
+    run.thread_count = threads_for(count, &run);
     return dots_picture(positions, colours, count, view, &run, out);
 }

@@ -7,6 +7,8 @@
 
 #define BLOCK 16384
 #define ROWS 32
+#define RUN 256 // grains at a time: their places first, which needs no branches
+#define AHEAD 12
 #define EMPTY UINT64_MAX
 #define NEAREST_W 1e-6f // behind the eye
 #define SMALLEST_BALL 4 // pixels: from here on a dot is shaded as a ball
@@ -24,20 +26,31 @@ static void put(uint64_t *pixel, uint64_t value)
            !__atomic_compare_exchange_n(pixel, &before, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
 
-static uint64_t pixel_of(float depth, const uint8_t *colour, float brightness)
+static uint64_t depth_above(float depth)
 {
     uint32_t bits;
     memcpy(&bits, &depth, sizeof bits); // orders like the number: it is not below 0
-    uint32_t part[3];
-    for (int k = 0; k < 3; k++) part[k] = (uint32_t)((float)colour[k] * brightness);
-    return (uint64_t)bits << 32 | part[0] << 16 | part[1] << 8 | part[2];
+    return (uint64_t)bits << 32;
 }
 
-static void put_dot(const Canvas *canvas, int64_t left, int64_t bottom, int64_t side, float depth,
-                    const uint8_t *colour)
+static uint64_t colour_of(const uint8_t *colour, float brightness)
 {
-    if (left + side <= 0 || bottom + side <= 0 || left >= canvas->width || bottom >= canvas->height) return;
-    uint64_t flat = pixel_of(depth, colour, 1.0f);
+    uint32_t part[3];
+    for (int k = 0; k < 3; k++) part[k] = (uint32_t)((float)colour[k] * brightness);
+    return part[0] << 16 | part[1] << 8 | part[2];
+}
+
+// A square of up to three pixels that lies on the canvas as a whole: most dots are that.
+static void put_square(const Canvas *canvas, int64_t left, int64_t bottom, int64_t side, uint64_t value)
+{
+    uint64_t *row = canvas->pixels + bottom * canvas->width + left;
+    for (int64_t v = 0; v < side; v++, row += canvas->width)
+        for (int64_t u = 0; u < side; u++) put(row + u, value);
+}
+
+static void put_ball(const Canvas *canvas, int64_t left, int64_t bottom, int64_t side, uint64_t depth,
+                     const uint8_t *colour)
+{
     float scale = 2.0f / (float)side;
     for (int64_t v = 0; v < side; v++) {
         int64_t y = bottom + v;
@@ -45,34 +58,80 @@ static void put_dot(const Canvas *canvas, int64_t left, int64_t bottom, int64_t 
         for (int64_t u = 0; u < side; u++) {
             int64_t x = left + u;
             if (x < 0 || x >= canvas->width) continue;
-            uint64_t value = flat;
+            float brightness = 1.0f;
             if (side >= SMALLEST_BALL) {
                 float across = ((float)u + 0.5f) * scale - 1.0f, up = ((float)v + 0.5f) * scale - 1.0f;
                 float towards = 1.0f - across * across - up * up;
                 if (towards <= 0.0f) continue;
-                value = pixel_of(depth, colour, 0.55f + 0.35f * sqrtf(towards) + 0.1f * up);
+                brightness = 0.55f + 0.35f * sqrtf(towards) + 0.1f * up;
             }
-            put(canvas->pixels + y * canvas->width + x, value);
+            put(canvas->pixels + y * canvas->width + x, depth | colour_of(colour, brightness));
         }
     }
 }
 
-static void put_grain(const Canvas *canvas, const GrainDotsView *view, const float *p, const uint8_t *colour)
+/// Where a run of grains is on the canvas: pixels from its lower left corner; a depth outside of 0 to 1 is not seen.
+typedef struct Places {
+    float x[RUN], y[RUN], depth[RUN], wide[RUN];
+} Places;
+
+static void find_places(const GrainDotsView *view, const float *positions, const uint8_t *colours, int64_t count,
+                        Places *out)
 {
     const float *m = view->matrix;
-    float w = m[12] * p[0] + m[13] * p[1] + m[14] * p[2] + m[15];
-    if (!(w > NEAREST_W)) return;
-    float inverse = 1.0f / w;
-    float depth = 0.5f + 0.5f * inverse * (m[8] * p[0] + m[9] * p[1] + m[10] * p[2] + m[11]);
-    if (!(depth >= 0.0f && depth <= 1.0f)) return;
-    float x = 0.5f + 0.5f * inverse * (m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3]);
-    float y = 0.5f + 0.5f * inverse * (m[4] * p[0] + m[5] * p[1] + m[6] * p[2] + m[7]);
-    if (!(x > -1.0f && x < 2.0f && y > -1.0f && y < 2.0f)) return;
-    float wide = view->diameter * inverse * (float)colour[3] * (1.0f / 255.0f) + 0.5f;
-    int64_t side = wide < (float)view->most_pixels ? (wide < 1.0f ? 1 : (int64_t)wide) : view->most_pixels;
-    float half = 0.5f * (float)(side - 1);
-    put_dot(canvas, (int64_t)floorf(x * (float)view->width - half) - view->left,
-            (int64_t)floorf(y * (float)view->height - half) - view->bottom, side, depth, colour);
+    float width = 0.5f * (float)view->width, height = 0.5f * (float)view->height;
+    float size = view->diameter * (1.0f / 255.0f);
+    for (int64_t i = 0; i < count; i++) {
+        const float *p = positions + 3 * i;
+        float w = m[12] * p[0] + m[13] * p[1] + m[14] * p[2] + m[15];
+        float inverse = w > NEAREST_W ? 1.0f / w : NAN; // behind the eye nothing is anywhere
+        out->depth[i] = 0.5f + 0.5f * inverse * (m[8] * p[0] + m[9] * p[1] + m[10] * p[2] + m[11]);
+        out->x[i] = width + width * inverse * (m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3]) - (float)view->left;
+        out->y[i] = height + height * inverse * (m[4] * p[0] + m[5] * p[1] + m[6] * p[2] + m[7]) - (float)view->bottom;
+        out->wide[i] = size * inverse * (float)colours[4 * i + 3] + 0.5f;
+    }
+}
+
+// Grains come in no order and the canvas is larger than the nearest cache: what will be needed is on its way meanwhile.
+static void fetch(const Canvas *canvas, float x, float y)
+{
+    if (x >= 0.0f && y >= 0.0f && x < (float)canvas->width && y < (float)canvas->height)
+        __builtin_prefetch(canvas->pixels + (int64_t)y * canvas->width + (int64_t)x, 1);
+}
+
+static void put_run(const Canvas *canvas, const GrainDotsView *view, const Places *places, const uint8_t *colours,
+                    int64_t count)
+{
+    const float most = (float)view->most_pixels, right = (float)canvas->width + most,
+                top = (float)canvas->height + most;
+    for (int64_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) fetch(canvas, places->x[i + AHEAD], places->y[i + AHEAD]);
+        float depth = places->depth[i], x = places->x[i], y = places->y[i];
+        if (!(depth >= 0.0f && depth <= 1.0f && x > -most && x < right && y > -most && y < top)) continue;
+        float wide = places->wide[i] < most ? places->wide[i] : most;
+        int64_t side = wide < 1.0f ? 1 : (int64_t)wide;
+        float half = 0.5f * (float)(side - 1);
+        // Down to whole numbers: above 0 that is what a conversion does.
+        int64_t left = (int64_t)(x - half + 64.0f) - 64, bottom = (int64_t)(y - half + 64.0f) - 64;
+        const uint8_t *colour = colours + 4 * i;
+        int is_inside = left >= 0 && bottom >= 0 && left + side <= canvas->width && bottom + side <= canvas->height;
+        if (side < SMALLEST_BALL && is_inside)
+            put_square(canvas, left, bottom, side,
+                       depth_above(depth) | (uint32_t)(colour[0] << 16 | colour[1] << 8 | colour[2]));
+        else
+            put_ball(canvas, left, bottom, side, depth_above(depth), colour);
+    }
+}
+
+static void put_block(const Canvas *canvas, const GrainDotsView *view, const float *positions, const uint8_t *colours,
+                      int64_t begin, int64_t end)
+{
+    Places places;
+    for (int64_t i = begin; i < end; i += RUN) {
+        int64_t count = end - i < RUN ? end - i : RUN;
+        find_places(view, positions + 3 * i, colours + 4 * i, count, &places);
+        put_run(canvas, view, &places, colours + 4 * i, count);
+    }
 }
 
 GrainResult dots_picture(const float *positions, const uint8_t *colours, int64_t count, const GrainDotsView *view,
@@ -85,8 +144,7 @@ GrainResult dots_picture(const float *positions, const uint8_t *colours, int64_t
     PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(size, strip))
     for (int64_t i = block * strip; i < parallel_block_end(block, strip, size); i++) canvas.pixels[i] = EMPTY;
     PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(count, BLOCK))
-    for (int64_t i = block * BLOCK; i < parallel_block_end(block, BLOCK, count); i++)
-        put_grain(&canvas, view, positions + 3 * i, colours + 4 * i);
+    put_block(&canvas, view, positions, colours, block * BLOCK, parallel_block_end(block, BLOCK, count));
     PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(size, strip))
     for (int64_t i = block * strip; i < parallel_block_end(block, strip, size); i++) {
         uint64_t pixel = canvas.pixels[i];
