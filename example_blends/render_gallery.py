@@ -132,6 +132,7 @@ def main() -> None:
         elif options.time:
             for number, timing in enumerate(plan.timings):
                 if options.of in timing.of:
+                    Path(request["out"]).mkdir(parents=True, exist_ok=True)  # the one before took it away
                     keep(name, ["timed", timing.of], run(out, {**request, "blend": "", "pictures": {}, "size": number}))
                     shutil.rmtree(request["out"], ignore_errors=True)
         else:

@@ -21,7 +21,7 @@ KINDS = (("Powder", 'SNOW_POWDER'), ("Chunky", 'SNOW_CHUNKY'), ("Wet", 'SNOW_WET
 def build(size: Size) -> None:
     from grain.scene import simulations
     scene = bpy.context.scene
-    studio.stage(0.26, friction=27.0)
+    studio.stage(0.26, friction=27.0, colour=(0.022, 0.034, 0.055))
     for number, (name, law) in enumerate(KINDS):
         if number > 0:
             simulations.add(scene)
@@ -33,7 +33,7 @@ def build(size: Size) -> None:
         studio.fit_particles(size)
         settings.display.look = 'SNOW'
     scene.grain.active_index = 0
-    studio.camera((0.0, -2.1, 0.95), (0.0, 0.0, 0.03), lens=50.0, stop=16.0, height=320, exposure=0.8)
+    studio.camera((0.0, -2.1, 0.85), (-0.09, 0.0, 0.045), lens=41.0, stop=16.0, height=320, exposure=0.4)
     scene.cycles.diffuse_bounces = 4  # light goes on in snow
 
 
