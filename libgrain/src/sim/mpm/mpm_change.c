@@ -22,9 +22,10 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count)
     return GRAIN_OK;
 }
 
-// What snow remembers when it is born.
-static float unevenness_at(const Mpm *mpm, const MpmMaterial *material, Vec3 place)
+// What materials remember when they are born: sand is firm (mpm_law_sand.h), snow uneven.
+static float plastic_at(const Mpm *mpm, const MpmMaterial *material, Vec3 place)
 {
+    if (material->kind == MPM_SAND) return -1.0f;
     if (material->uneven == 0.0f) return 0.0f;
     return material->uneven * noise_at(0, RNG_STREAM_SNOW, vec3_scale(place, mpm->inverse_cell / material->patch_cells));
 }
@@ -47,7 +48,7 @@ void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *kinds,
         p->velocity[0] = start->velocity[i].x;
         p->velocity[1] = start->velocity[i].y;
         p->velocity[2] = start->velocity[i].z;
-        p->plastic = unevenness_at(mpm, &mpm->materials.of[material], start->position[i]);
+        p->plastic = plastic_at(mpm, &mpm->materials.of[material], start->position[i]);
         p->stretch[0] = p->stretch[1] = p->stretch[2] = 1.0f;
     }
     int64_t useful_threads = 1 + mpm->count / PARTICLES_PER_THREAD;

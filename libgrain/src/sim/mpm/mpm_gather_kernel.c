@@ -211,7 +211,7 @@ SIMD_INLINE void apply_laws(const Batch *batch, int lane, const MpmMaterialV *m,
     int has_others = batch->has_kind[MPM_SNOW] || batch->has_kind[MPM_MUD];
     if (has_others) apply_principal_laws(batch, lane, m, squeeze, seconds, state);
     if (!batch->has_kind[MPM_SAND]) return;
-    mpm_law_sand(m, squeeze, &sand);
+    mpm_law_sand(m, squeeze, seconds, &sand);
     if (has_others)
         choose_state(state, &sand, simd_load(batch->kind[MPM_SAND] + lane));
     else

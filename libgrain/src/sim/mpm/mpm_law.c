@@ -4,17 +4,23 @@
 #include <math.h>
 #include <string.h>
 
-// Square of the sine of the steepest yield that the law can tell from a steeper one.
-#define STEEPEST_SAND 0.96f
+// Sand that was sheared flows on slopes this much flatter than those where it starts (degrees). Its surface of yield is
+// at most so much steeper than they are: heaps that were built too steep would stand on it. Steep sand needs more: its
+// slopes flow far below the surface's angle.
+#define FLOWS_FLATTER 1.0f
+#define YIELDS_STEEPER 5.0f
+#define STEEP_SAND 40.0f // degrees; and what is added for each beyond
+#define STEEP_SAND_MORE 0.55f
 // Viscosity of what does not flow, over density * sound speed * cell.
 #define DAMPING 0.05f
 
 const char *const mpm_law_names[] = {"sand", "snow_powder", "snow_chunky", "snow_wet", "mud", NULL};
 static const MpmLawKind law_kinds[] = {MPM_SAND, MPM_SNOW, MPM_SNOW, MPM_SNOW, MPM_MUD}; // of these names
 
-// Snow as in Stomakhin et al. 2013, section 4.1 and figure 9: small limits make powder, large ones chunks, and snow that is
-// softer and hardens less is wet. Theirs are lower for chunks (2.5e-2, 7.5e-3), of a snow that is softer than ours against what
-// hits it. Snow is not the same everywhere: it breaks where it is weak. Without, balls burst in rays along the grid.
+// Snow as in Stomakhin et al. 2013, section 4.1 and figure 9: small limits make powder, large ones chunks, and snow
+// that is softer and hardens less is wet. Theirs are lower for chunks (2.5e-2, 7.5e-3), of a snow that is softer than
+// ours against what hits it. Snow is not the same everywhere: it breaks where it is weak. Without, balls burst in rays
+// along the grid.
 typedef struct Snow {
     float compression, stretch; // critical ones
     float hardening; // counts the logarithm of volume as its difference from 1, which for small changes is the same
@@ -34,24 +40,16 @@ static void set_snow(MpmMaterial *m, const Snow *snow)
     m->uneven = snow->uneven, m->patch_cells = snow->patch_cells;
 }
 
-// Sand that does not change its volume has two angles. Where it shears in its plane it flows at atan(sin a), while at rest it
-// can bear slopes of up to a, the angle of its surface of yield. a is set so that the friction angle lies half way: then
-// neither slopes that are a little steeper stay, nor those that are a little flatter creep.
-static float sine_of_yield(float friction)
-{
-    float angle = atanf(friction), yield = angle;
-    for (int i = 0; i < 40; i++) yield = 2.0f * angle - atanf(sinf(yield));
-    return sinf(fminf(yield, 1.5f));
-}
-
-// t = sqrt(2) sin(a) solves the equation of mpm_law_sand.h for d = 0.
 static void set_sand(MpmMaterial *m, float friction, float tension)
 {
-    float sine = sine_of_yield(friction), squared = fminf(sine * sine, STEEPEST_SAND);
-    m->number[0] = (9.0f - 3.0f * squared) / (1.0f - squared);
+    const float degree = 0.01745329f;
+    float angle = atanf(friction), steep = fmaxf(angle - STEEP_SAND * degree, 0.0f);
+    float steepest = fminf(angle + YIELDS_STEEPER * degree + STEEP_SAND_MORE * steep, 1.5f);
+    m->number[0] = fminf(tanf(fmaxf(angle - FLOWS_FLATTER * degree, 0.0f)), sinf(steepest));
     m->number[1] = tension / (3.0f * m->lame + 2.0f * m->shear);
-    m->number[2] = sqrtf(2.0f * squared);
+    m->number[2] = fmaxf(friction, m->number[0]);
     m->number[3] = 2.0f * m->shear / (m->lame + 2.0f / 3.0f * m->shear);
+    m->number[4] = sinf(angle);
 }
 
 GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float sound_speed, float cell, float gravity,
@@ -70,7 +68,8 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
     out->is_loose = out->kind == MPM_SAND && from->cohesion == 0.0f;
     // Rumpf: tensile strength of grains of diameter d that hold on to each other with a force F, (1 - e) / e * F / d^2.
     float weight = from->density * 4.18879f * powf(particle_radius, 3.0f) * gravity;
-    float tension = MPM_PACKING / (1.0f - MPM_PACKING) * from->cohesion * weight / (4.0f * particle_radius * particle_radius);
+    float tension =
+        MPM_PACKING / (1.0f - MPM_PACKING) * from->cohesion * weight / (4.0f * particle_radius * particle_radius);
     if (out->kind == MPM_SAND) {
         set_sand(out, from->friction, tension);
         out->wet_tip = SIM_WET_TENSION / (3.0f * out->lame + 2.0f * out->shear);
