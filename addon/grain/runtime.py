@@ -26,6 +26,7 @@ class Bake:
     name: str  # of the simulation, when the bake began
     process: BakeProcess
     is_volume: bool = False  # of a bake that is there
+    made_object: bool = False  # the sand object, when it began
     timer: Any = None  # of the modal operator; None in a bake that blocks
     seen_frames: int = 0  # frames already made visible
     show_after: float = 0.0  # monotonic time before which no frame is loaded, so that loading never fills the time

@@ -87,6 +87,7 @@ class BakeRunner:
             return self.execute(context)
         if not self._start(context):
             return {'CANCELLED'}
+        baking.make_room(self._bake)
         manager = context.window_manager
         self._bake.timer = manager.event_timer_add(TIMER_SECONDS, window=context.window)
         manager.modal_handler_add(self)

@@ -57,6 +57,15 @@ def ensure_sand_object(simulation: Simulation) -> Object:
     return item
 
 
+def remove_sand_object(simulation: Simulation) -> None:
+    item = sand_object(simulation)
+    if item is not None and item.library is None:
+        mesh = item.data
+        bpy.data.objects.remove(item)
+        if mesh.users == 0:
+            bpy.data.meshes.remove(mesh)
+
+
 def update_display(simulation: Simulation) -> None:
     """What the modifier says beyond the frame: points or instances, and their size."""
     item = sand_object(simulation)

@@ -15,7 +15,6 @@ from .simulations import Simulation
 
 # Loading frames and drawing them may take this share of the time while baking; the rest is the artist's.
 SHOW_SHARE = 0.1
-NEW_OBJECT_SECONDS = 0.5  # until the window is drawn with it
 
 
 class BakeRefused(Exception):
@@ -145,11 +144,9 @@ def advance(bake: runtime.Bake) -> Optional[Outcome]:
     written = bake.process.status.frames_written
     now = time.monotonic()
     if written != bake.seen_frames and now >= bake.show_after and outcome is None and not is_rendering():
-        if _show_new_frames(bake):
-            bake.seen_frames = written
-            bake.show_after = now + (time.monotonic() - now + runtime.state.view_seconds) / SHOW_SHARE
-        else:
-            bake.show_after = now + NEW_OBJECT_SECONDS
+        bake.seen_frames = written
+        _show_new_frames(bake)
+        bake.show_after = now + (time.monotonic() - now + runtime.state.view_seconds) / SHOW_SHARE
     if outcome is not None:
         _finish(bake, outcome)
     return outcome
@@ -160,27 +157,31 @@ def is_rendering() -> bool:
     return bpy.app.is_job_running('RENDER') or bpy.context.window_manager.is_interface_locked
 
 
-def _show_new_frames(bake: runtime.Bake, at_once: bool = False) -> bool:
-    """Whether they are shown. The sand object is made in a call of its own, unless it has to be at once: a new object has the whole
-    window drawn, and the sand in it shall not add to that."""
+def make_room(bake: runtime.Bake) -> None:
+    """In a window, when a bake starts: the object that will show its frames. A new object has all editors drawn; now they are drawn
+    anyway, and the bake has not yet taken the cores."""
+    simulation = simulation_of(bake)
+    if bake.is_volume or simulation is None or apply.sand_object(simulation) is not None:
+        return
+    apply.set_corners(apply.ensure_sand_object(simulation), *np.zeros((2, 3)))  # where dots will want them
+    bake.made_object = True
+    _keep_from_undo("Add Grain Sand")
+
+
+def _show_new_frames(bake: runtime.Bake) -> None:
     simulation = simulation_of(bake)
     if is_rendering() or simulation is None or not paths.holds_cache(bake.folder):
-        return True
+        return
     if bake.is_volume:
         is_new = volumes.volume_object(simulation) is None
         volumes.refresh(simulation)
         if is_new:
             _keep_from_undo("Add Grain Volume")
-        return True
+        return
     if apply.sand_object(simulation) is None:
-        item = apply.ensure_sand_object(simulation)
-        if not at_once:
-            apply.set_corners(item, *np.zeros((2, 3)))  # so that dots find them there
+        apply.ensure_sand_object(simulation)
         _keep_from_undo("Add Grain Sand")
-        if not at_once:
-            return False
     playback.show(simulation)
-    return True
 
 
 def _keep_from_undo(message: str) -> None:
@@ -191,7 +192,9 @@ def _keep_from_undo(message: str) -> None:
 
 def _finish(bake: runtime.Bake, outcome: Outcome) -> None:
     runtime.end_bake()
-    _show_new_frames(bake, at_once=True)
+    _show_new_frames(bake)
+    if bake.made_object and not paths.holds_cache(bake.folder) and simulation_of(bake) is not None:
+        apply.remove_sand_object(simulation_of(bake))  # there is nothing to show
     for warning in bake.process.status.warnings:
         runtime.say(bake.folder, 'WARNING', warning)
     if outcome.kind in ("failed", "died"):
