@@ -35,12 +35,12 @@ def picture(name: str) -> drive.Scenario:
 
 
 def lay_out() -> drive.Scenario:
+    drive.grow_properties(190)  # before the mouse is in an editor: from there edges cannot be moved
+    drive.widen_properties(200)
     drive.press('ESC', 100, 500)  # the splash screen
     yield 0.5
     bpy.context.preferences.system.viewport_aa = 'OFF'
     bpy.context.preferences.view.render_display_type = 'AREA'
-    drive.grow_properties(190)
-    drive.widen_properties(200)
     scene().frame_end = LAST_FRAME
     view = drive.area('VIEW_3D').spaces[0]
     view.region_3d.view_distance = 14.0
