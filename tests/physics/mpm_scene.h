@@ -7,6 +7,7 @@ typedef struct MpmScene {
     Particles start;
     SimCollider colliders[5];
     GrainSdf *sdf; ///< of a mesh among the colliders
+    uint64_t seed; ///< of how unevenly it is filled
     Mpm *mpm;
 } MpmScene;
 
@@ -16,6 +17,8 @@ void mpm_scene_add_plane(MpmScene *scene, Vec3 point, Vec3 normal, float frictio
 /// Particles evenly, each as far from the next as sources are filled; inside a cylinder along z that narrows from bottom
 /// to top radius.
 GrainResult mpm_scene_fill(MpmScene *scene, float bottom, float height, float bottom_radius, float top_radius);
+/// m, from one particle to the next.
+double mpm_scene_spacing(const MpmScene *scene);
 GrainResult mpm_scene_create(MpmScene *scene, int threads);
 GrainResult mpm_scene_run(MpmScene *scene, double seconds);
 void mpm_scene_end(MpmScene *scene);
@@ -28,3 +31,8 @@ double mpm_scene_reach(const MpmScene *scene, double part);
 /// Slope of a heap around the z axis (degrees), as that of a cone with its mean height and volume: on a cone the mean
 /// height above the floor is a quarter of the peak's, and the median distance from the axis 0.6157 of the foot's radius.
 double mpm_scene_heap_angle(const MpmScene *scene);
+/// Height of the surface (m) in rings around the z axis, `wide` (m) each: the mean of as many of the highest particles there as a
+/// layer has, and half a spacing. 0 where there are none.
+void mpm_scene_surface(const MpmScene *scene, int rings, double wide, double *height);
+/// Slope of a heap around the z axis (degrees): the straight line through the surface between 15 and 80 % of its height.
+double mpm_scene_flank_angle(const MpmScene *scene);

@@ -141,7 +141,6 @@ GrainResult sand_collapse(SandKind kind, float friction_degrees, int particles, 
 
 #define TRUCK_FRICTION 35.0f
 #define TRUCK_FLANK 20.0f
-#define TRUCK_LAYERS 10.0f
 #define TRUCK_SETTLE 0.5
 #define TRUCK_SECONDS 2.0
 #define TRUCK_SAMPLES 48.0 // a second
@@ -165,11 +164,11 @@ static void outline(const SandScene *scene, int bed, const Ridge *ridge, double 
     sand_profile(scene, at - 1.5 * half, at + 1.5 * half, TRUCK_STRIPS, height);
 }
 
-static GrainResult drive(SandScene *scene, double acceleration, TruckResult *out)
+static GrainResult drive(SandScene *scene, float layers, double acceleration, TruckResult *out)
 {
     int bed;
     float pitch = sand_spacing(scene), width = add_sides(scene, 3);
-    Ridge ridge = {0.0f, TRUCK_LAYERS * pitch, tanf(TRUCK_FLANK * 0.01745329f)};
+    Ridge ridge = {0.0f, layers * pitch, tanf(TRUCK_FLANK * 0.01745329f)};
     float half = ridge.height / ridge.slope;
     sand_expect_fall(scene, ridge.height);
     Shape slab = shape_box(-3.0f * half, -5.0f * pitch, -5.0f * pitch, 3.0f * half, width + 5.0f * pitch, 0.0f);
@@ -200,7 +199,7 @@ GrainResult sand_truck(SandKind kind, double acceleration, TruckResult *out)
     sand_begin(&scene, kind.solver, 0.02f, TRUCK_FRICTION);
     scene.def.model = kind.model;
     scene.def.may_sleep = 1; // as bakes do
-    GrainResult result = drive(&scene, acceleration, out);
+    GrainResult result = drive(&scene, kind.truck_layers, acceleration, out);
     sand_end(&scene);
     return result;
 }

@@ -5,6 +5,7 @@
 /// Which solver, and of sph which model.
 typedef struct SandKind {
     const char *solver, *model;
+    float truck_layers; ///< of particles, in the load of a truck
 } SandKind;
 
 /// Sand poured into a heap from a funnel that rises with it.

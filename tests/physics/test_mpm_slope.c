@@ -176,7 +176,7 @@ static GrainResult find_creep(Layer *layer, double degrees, double seconds, doub
     return result;
 }
 
-// Within a degree of the friction angle. Steeper sand than is asked for here starts sooner: docs/mpm.md.
+// Within a degree of the friction angle; two at 45, where a degree more of tilt is but 3 % more of pull along the slope than across.
 static void check_onset(float friction, int cells, int count, double askew)
 {
     Layer layer = {.friction = friction, .cells = cells, .count = count, .askew = askew};
@@ -184,7 +184,7 @@ static void check_onset(float friction, int cells, int count, double askew)
     ENSURE_OK(find_onset(&layer, &onset));
     printf("# friction %.0f, %lld particles, floor %.0f degrees askew: flows at %.1f degrees\n", (double)friction,
            (long long)layer.real, askew, onset);
-    ENSURE_NEAR(onset, (double)friction, 1.0);
+    ENSURE_NEAR(onset, (double)friction, friction > 42.0f ? 2.0 : 1.0);
 }
 
 static void check_rest(float friction, int cells, int count, double askew, double seconds)
@@ -198,31 +198,25 @@ static void check_rest(float friction, int cells, int count, double askew, doubl
 }
 
 TEST(mpm_slope_flows_at_its_friction_angle) { check_onset(30.0f, 8, 3000, 0.0); }
+TEST(mpm_steep_slope_flows_at_its_friction_angle) { check_onset(40.0f, 8, 3000, 0.0); }
 TEST(mpm_slope_stays_below_its_friction_angle) { check_rest(30.0f, 8, 3000, 0.0, 1.0); }
 
-HEAVY_TEST(mpm_slopes_of_20000_flow_at_their_friction_angle)
+// 20, 25, ... 45 degrees.
+static void check_onsets(int cells, int count, double askew)
 {
-    for (int k = 0; k < 3; k++) check_onset(20.0f + 5.0f * (float)k, 12, 20000, 0.0);
+    for (int k = 0; k < 6; k++) check_onset(20.0f + 5.0f * (float)k, cells, count, askew);
 }
 
-HEAVY_TEST(mpm_slopes_of_20000_askew_flow_at_their_friction_angle)
-{
-    for (int k = 0; k < 3; k++) check_onset(20.0f + 5.0f * (float)k, 12, 20000, 20.0);
-}
-
-HEAVY_TEST(mpm_slopes_of_60000_flow_at_their_friction_angle)
-{
-    for (int k = 0; k < 3; k++) check_onset(20.0f + 5.0f * (float)k, 20, 60000, 0.0);
-}
-
-HEAVY_TEST(mpm_slopes_of_200000_flow_at_their_friction_angle)
-{
-    for (int k = 0; k < 3; k++) check_onset(20.0f + 5.0f * (float)k, 30, 200000, 0.0);
-}
+HEAVY_TEST(mpm_slopes_of_20000_flow_at_their_friction_angle) { check_onsets(12, 20000, 0.0); }
+HEAVY_TEST(mpm_slopes_of_20000_askew_flow_at_their_friction_angle) { check_onsets(12, 20000, 20.0); }
+HEAVY_TEST(mpm_slopes_of_60000_flow_at_their_friction_angle) { check_onsets(20, 60000, 0.0); }
+HEAVY_TEST(mpm_slopes_of_60000_askew_flow_at_their_friction_angle) { check_onsets(20, 60000, 20.0); }
+HEAVY_TEST(mpm_slopes_of_200000_flow_at_their_friction_angle) { check_onsets(30, 200000, 0.0); }
+HEAVY_TEST(mpm_slopes_of_200000_askew_flow_at_their_friction_angle) { check_onsets(30, 200000, 20.0); }
 
 HEAVY_TEST(mpm_slopes_of_20000_stay_below_their_friction_angle)
 {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 6; k++) {
         check_rest(20.0f + 5.0f * (float)k, 12, 20000, 0.0, 5.0);
         check_rest(20.0f + 5.0f * (float)k, 12, 20000, 20.0, 5.0);
     }

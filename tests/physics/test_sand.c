@@ -4,9 +4,11 @@
 
 #include <math.h>
 
-static const SandKind sph = {"sph", "elastoplastic"}, mpm = {"mpm", NULL};
+// A cell of mpm is two layers deep: it needs some more of them.
+static const SandKind sph = {"sph", "elastoplastic", 10.0f}, mpm = {"mpm", NULL, 16.0f};
 
-// 2 m/s2 are a tilt of 11.5 degrees: 31.5 in all stay below 35. 4 m/s2 are 22.2: 42.2 do not.
+// 2 m/s2 are a tilt of 11.5 degrees: 31.5 in all stay below 35. 4 m/s2 are 22.2: 42.2 do not. If the flank that is too steep then comes
+// down to 12.8 degrees, and not farther, the outline changes by 13 %.
 static void check_truck(SandKind kind)
 {
     TruckResult gentle, hard;

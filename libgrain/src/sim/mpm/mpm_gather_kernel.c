@@ -211,7 +211,10 @@ SIMD_INLINE void apply_laws(const Batch *batch, int lane, const MpmMaterialV *m,
     int has_others = batch->has_kind[MPM_SNOW] || batch->has_kind[MPM_MUD];
     if (has_others) apply_principal_laws(batch, lane, m, squeeze, seconds, state);
     if (!batch->has_kind[MPM_SAND]) return;
-    mpm_law_sand(m, squeeze, seconds, &sand);
+    FloatV g[9];
+    for (int i = 0; i < 9; i++) g[i] = simd_load(batch->gradient[i] + lane);
+    FloatV spin[3] = {0.5f * (g[3] - g[1]), 0.5f * (g[6] - g[2]), 0.5f * (g[7] - g[5])};
+    mpm_law_sand(m, squeeze, seconds, spin, &sand);
     if (has_others)
         choose_state(state, &sand, simd_load(batch->kind[MPM_SAND] + lane));
     else

@@ -4,13 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-// Sand that was sheared flows on slopes this much flatter than those where it starts (degrees). Its surface of yield is
-// at most so much steeper than they are: heaps that were built too steep would stand on it. Steep sand needs more: its
-// slopes flow far below the surface's angle.
-#define FLOWS_FLATTER 1.0f
-#define YIELDS_STEEPER 5.0f
-#define STEEP_SAND 40.0f // degrees; and what is added for each beyond
-#define STEEP_SAND_MORE 0.55f
+// Loosened sand on the grid bears as if it held together: cones that were built too steep come to rest 2 to 4 degrees too steep
+// at 20 cells of height. It takes as little as the weight of this part of a cell, which the tip of its surface of yield is lowered by.
+#define HOLDS_TOGETHER 0.05f
+// Sine of the steepest friction angle that the law can tell from a steeper one.
+#define STEEPEST 0.98f
 // Viscosity of what does not flow, over density * sound speed * cell.
 #define DAMPING 0.05f
 
@@ -40,16 +38,13 @@ static void set_snow(MpmMaterial *m, const Snow *snow)
     m->uneven = snow->uneven, m->patch_cells = snow->patch_cells;
 }
 
-static void set_sand(MpmMaterial *m, float friction, float tension)
+static void set_sand(MpmMaterial *m, float friction, float tension, float cell_weight)
 {
-    const float degree = 0.01745329f;
-    float angle = atanf(friction), steep = fmaxf(angle - STEEP_SAND * degree, 0.0f);
-    float steepest = fminf(angle + YIELDS_STEEPER * degree + STEEP_SAND_MORE * steep, 1.5f);
-    m->number[0] = fminf(tanf(fmaxf(angle - FLOWS_FLATTER * degree, 0.0f)), sinf(steepest));
-    m->number[1] = tension / (3.0f * m->lame + 2.0f * m->shear);
-    m->number[2] = fmaxf(friction, m->number[0]);
+    float pressed = 3.0f * m->lame + 2.0f * m->shear;
+    m->number[0] = fminf(friction / sqrtf(1.0f + friction * friction), STEEPEST);
+    m->number[1] = tension / pressed;
+    m->number[2] = HOLDS_TOGETHER * cell_weight / pressed;
     m->number[3] = 2.0f * m->shear / (m->lame + 2.0f / 3.0f * m->shear);
-    m->number[4] = sinf(angle);
 }
 
 GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float sound_speed, float cell, float gravity,
@@ -71,7 +66,7 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
     float tension =
         MPM_PACKING / (1.0f - MPM_PACKING) * from->cohesion * weight / (4.0f * particle_radius * particle_radius);
     if (out->kind == MPM_SAND) {
-        set_sand(out, from->friction, tension);
+        set_sand(out, from->friction, tension, out->density * gravity * cell);
         out->wet_tip = SIM_WET_TENSION / (3.0f * out->lame + 2.0f * out->shear);
     } else if (out->kind == MPM_SNOW) {
         set_snow(out, &snows[which - 1]);

@@ -6,7 +6,7 @@
 typedef enum MpmLawKind { MPM_SAND, MPM_SNOW, MPM_MUD, MPM_LAW_COUNT } MpmLawKind;
 
 #define MPM_MAX_MATERIALS SIM_MAX_MATERIALS
-#define MPM_LAW_NUMBERS 5
+#define MPM_LAW_NUMBERS 4
 /// Of a grain's density: how densely grains pack.
 #define MPM_PACKING 0.6f
 

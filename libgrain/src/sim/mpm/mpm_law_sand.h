@@ -3,15 +3,22 @@
 /// circular cone (Drucker-Prager) lets columns sink in the middle, where they are pressed from above and free on two
 /// sides, and carries slopes at rest that are too steep.
 ///
-/// What flows without a change of volume has two angles: in simple shear, as on slopes, it flows at atan(sin a), a
-/// being the angle of its surface of yield, but at rest it bears slopes of up to a. What dilates by the same angle a
-/// has one. So sand is firm at first, yields at the friction angle and dilates; sheared by a tenth it is loosened,
-/// dilates no more, and its surface of yield has become so much steeper that slopes flow at nearly the same angle as
-/// before (Taylor 1948):
+/// What flows along the principal directions of its stress and keeps its volume has two angles: in simple shear, as on
+/// slopes, it flows at atan(sin a), a being the angle of its surface of yield, but at rest it bears slopes of up to a.
+/// Columns of it bulge, heaps of it are domes. Grains slide in planes that are steepest against the pressure on them, and
+/// then there is only one angle. Two kinds of flow have that:
 ///
-///     tan(slope) = sin a cos b / (1 - sin a sin b),      b the angle of dilation.
+/// - Firm sand dilates by the friction angle. It cannot go on for long: sheared by a tenth, sand is loosened.
+/// - Loosened sand keeps its volume, and its plastic strain is turned against its stress, the more the more its motion
+///   is spin (Spencer 1964, double shearing; here with the spin of the material alone). With n the direction of the
+///   deviatoric stress, W the spin and a the friction angle, beside the flow along n there is
 ///
-/// At rest it becomes firm again. In tension sand comes apart; the volume it gained doing so is given back before it
+///       sin a / sqrt(2) (W n - n W),
+///
+///   which in simple shear, where spin and strain are equal, turns the stress until the plane of shear is one of those
+///   that grains slide in. Without spin, as between two plates, flow and stress have the same directions.
+///
+/// At rest loosened sand becomes firm again. In tension sand comes apart; the volume it gained doing so is given back before it
 /// bears again, or heaps would grow with every grain that jumps (Klar et al. 2016, section 4.3.4); at most
 /// MPM_SAND_GAIN of it, as what has flown far apart says nothing about how it will lie. plastic: from -1, firm, to 0,
 /// loosened; above, that volume.
@@ -20,12 +27,11 @@
 ///
 ///     K d t^3 - (K - 3) / 2 t^2 + (K - 9) = 0,      d = n_1 n_2 n_3;      t = sqrt(2) sin a where d = 0.
 ///
-/// The flow keeps the principal directions, so they need not be known: all is done on the strain's parts, and logarithm
-/// and exponential of the small change of shape are short series. A third of the time of finding eigenvectors.
+/// The return to it keeps the principal directions, so they need not be known: all is done on the strain's parts, and
+/// logarithm and exponential of the small change of shape are short series. A third of the time of finding eigenvectors.
 ///
-/// number[0]: tangent of the slope that flows, loosened; number[1]: strain of the surface's tip (cohesion); number[2]:
-/// tangent of the slope that flows, firm; number[3]: shear modulus * 2 over three times the bulk modulus; number[4]:
-/// sine of the angle of dilation, firm
+/// number[0]: sine of the friction angle; number[1]: strain of the surface's tip (cohesion); number[2]: by how much that
+/// tip is lower in loosened sand; number[3]: shear modulus * 2 over three times the bulk modulus
 #include "sim/mpm/mpm_law_kernel.h"
 
 // Where one principal stress would be 0, when the other two are equal.
@@ -36,14 +42,15 @@
 // stiff that the step is too long for it. Sand is never pressed by more than a few hundredths (sound is six times as
 // fast as any impact).
 #define MPM_SAND_PRESSED 0.15f
-// Sine of the steepest yield that the law can tell from a steeper one.
-#define MPM_SAND_STEEPEST 0.98f
 // Shear that loosens firm sand, and seconds of rest that make it firm. The first is several times what the elastic
 // strain of a layer asks for when it is tilted: that must not loosen it. It dilates by some hundredths meanwhile.
 #define MPM_SAND_LOOSENING 0.1f
 #define MPM_SAND_FIRMING 0.1f
 // The most volume that sand gains in one step.
 #define MPM_SAND_DILATION 0.02f
+// Of the flow along the stress: what turns it is at most so many times that in simple shear. What spins without flowing
+// is not turned.
+#define MPM_SAND_TURN 3.0f
 
 // The smallest root, from d = 0's by Newton's method: the curve bends one way between them.
 SIMD_INLINE FloatV sand_limit(FloatV sine, FloatV d)
@@ -81,6 +88,11 @@ SIMD_INLINE void sand_stretch(const FloatV shape[6], FloatV volume, FloatV out[6
         out[i] = ((i < 3 ? 1.0f : 0.0f) + x[i] + 0.5f * square[i] + (1.0f / 6.0f) * cube[i]) * volume;
 }
 
+SIMD_INLINE FloatV sand_norm(const FloatV a[6])
+{
+    return simd_sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + 2.0f * (a[3] * a[3] + a[4] * a[4] + a[5] * a[5])) + 1e-12f;
+}
+
 // The strain's parts: logarithm of volume, and shape.
 SIMD_INLINE FloatV sand_strain(const FloatV stretch[6], FloatV squeeze, FloatV shape[6])
 {
@@ -94,46 +106,46 @@ SIMD_INLINE FloatV sand_strain(const FloatV stretch[6], FloatV squeeze, FloatV s
     return trace - squeeze;
 }
 
-// Where sand yields, and how it moves then.
-typedef struct SandYield {
-    FloatV limit;    // of the deviatoric stress over the pressure
-    FloatV dilation; // volume gained, over the norm of the plastic strain
-} SandYield;
-
-SIMD_INLINE SandYield sand_yield(const MpmMaterialV *m, FloatV firm, FloatV d)
+// W n - n W, and its norm. spin: xy, xz, yz of W.
+SIMD_INLINE FloatV sand_turn(const FloatV n[6], const FloatV spin[3], FloatV turn[6])
 {
-    FloatV dilation = firm * m->number[4], slope = m->number[0] + firm * (m->number[2] - m->number[0]);
-    FloatV sine = slope / (simd_sqrt(1.0f - dilation * dilation) + slope * dilation);
-    return (SandYield){sand_limit(simd_min(sine, simd_set1(MPM_SAND_STEEPEST)), d), 1.41421356f * dilation};
+    turn[0] = 2.0f * (spin[0] * n[3] + spin[1] * n[4]);
+    turn[1] = 2.0f * (spin[2] * n[5] - spin[0] * n[3]);
+    turn[2] = -2.0f * (spin[1] * n[4] + spin[2] * n[5]);
+    turn[3] = spin[0] * (n[1] - n[0]) + spin[1] * n[5] + spin[2] * n[4];
+    turn[4] = spin[1] * (n[2] - n[0]) + spin[0] * n[5] - spin[2] * n[3];
+    turn[5] = spin[2] * (n[2] - n[1]) - spin[0] * n[4] - spin[1] * n[3];
+    return sand_norm(turn);
 }
 
-SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, FloatV seconds, MpmState *state)
+// spin: xy, xz, yz of the velocity gradient's antisymmetric part, 1/s.
+SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, FloatV seconds, const FloatV spin[3], MpmState *state)
 {
-    FloatV zero = simd_set1(0.0f), one = simd_set1(1.0f), tip = m->number[1], shape[6];
+    FloatV zero = simd_set1(0.0f), one = simd_set1(1.0f), sine = m->number[0], shape[6];
     FloatV firm = simd_max(-state->plastic, zero), gained = simd_max(state->plastic, zero);
     FloatV all = simd_max(sand_strain(state->stretch, squeeze, shape) + gained, simd_set1(-MPM_SAND_PRESSED));
-    FloatV trace = all - 3.0f * tip;
-    FloatV norm = shape[0] * shape[0] + shape[1] * shape[1] + shape[2] * shape[2] +
-                  2.0f * (shape[3] * shape[3] + shape[4] * shape[4] + shape[5] * shape[5]);
-    norm = simd_sqrt(norm) + 1e-12f;
-    FloatV unit[6], shrink = 1.0f / norm;
+    FloatV tip = m->number[1], beyond = all - 3.0f * tip, norm = sand_norm(shape);
+    FloatV unit[6], shrink = 1.0f / norm, turn[6];
     for (int i = 0; i < 6; i++) unit[i] = shape[i] * shrink;
     // Pressed is positive in the formula, stretched is positive here.
-    SandYield yield = sand_yield(m, firm, -symmetric_determinant(unit));
-    FloatV most = yield.limit * -trace, strained = m->number[3] * norm;
-    IntV is_apart = trace >= zero, is_flowing = strained > most;
+    FloatV limit = sand_limit(sine, -symmetric_determinant(unit)), dilation = 1.41421356f * firm * sine;
+    FloatV most = limit * simd_max(-beyond - 3.0f * (one - firm) * m->number[2], zero), strained = m->number[3] * norm;
+    IntV is_apart = beyond >= zero, is_flowing = strained > most;
     // What flows loses shape until it is on the surface, which it comes nearer to also as dilation presses it.
-    FloatV flow = simd_select(is_flowing, (strained - most) / (m->number[3] + yield.limit * yield.dilation), zero);
+    FloatV flow = simd_select(is_flowing, (strained - most) / (m->number[3] + limit * dilation), zero);
     flow = simd_select(is_apart, norm, simd_min(flow, norm));
-    all -= simd_select(is_apart, zero, simd_min(yield.dilation * flow, simd_set1(MPM_SAND_DILATION)));
+    FloatV turned = sand_turn(unit, spin, turn);
+    turned = simd_min(0.70710678f * sine * seconds, MPM_SAND_TURN * sine / simd_sqrt(one - sine * sine) * flow / turned);
+    turned = simd_select(is_apart, zero, turned * (one - firm));
+    all -= simd_select(is_apart, zero, simd_min(dilation * flow, simd_set1(MPM_SAND_DILATION)));
     firm -=
         (1.41421356f / MPM_SAND_LOOSENING) * flow - simd_select(is_flowing, zero, seconds * (1.0f / MPM_SAND_FIRMING));
     firm = simd_min(simd_max(firm, zero), one);
     FloatV third = simd_select(is_apart, tip, all * (1.0f / 3.0f)), keep = one - flow * shrink;
-    for (int i = 0; i < 6; i++) shape[i] *= keep;
+    for (int i = 0; i < 6; i++) shape[i] = shape[i] * keep - turned * turn[i];
     sand_stretch(shape, simd_exp(2.0f * third), state->stretch);
     FloatV pressure = (2.0f * m->shear + 3.0f * m->lame) * third;
     for (int i = 0; i < 6; i++) state->stress[i] = 2.0f * m->shear * shape[i] + (i < 3 ? pressure : zero);
-    state->plastic = simd_select(is_apart, simd_min(trace, simd_set1(MPM_SAND_GAIN)), -firm);
+    state->plastic = simd_select(is_apart, simd_min(beyond, simd_set1(MPM_SAND_GAIN)), -firm);
     state->flows = is_apart | is_flowing;
 }
