@@ -8,7 +8,7 @@
 #define RADIUS 0.1f // m
 #define FRICTION 31.0f
 // Sand on wood or perspex, which they used; they found no difference to rougher floors.
-#define FLOOR 0.45f
+#define FLOOR 0.5f
 enum { RINGS = 60 };
 
 typedef struct Deposit {
@@ -54,8 +54,8 @@ static void check_column(double aspect, int count)
     ENSURE(fabs(height) < 0.15);
 }
 
-// With few particles the run-out of flat columns is too short: they are only some cells high.
-TEST(mpm_column_collapses_as_measured) { check_column(2.0, 20000); }
+// The tallest: flat ones need more particles, being only some cells high.
+TEST(mpm_column_collapses_as_measured) { check_column(4.0, 20000); }
 
 HEAVY_TEST(mpm_columns_of_four_heights_collapse_as_measured)
 {
