@@ -44,6 +44,7 @@ class BakeRunner:
     _bake: Optional[runtime.Bake] = None
     _workspace: str = ""
     _status_after: float = 0.0
+    _has_room: bool = False
     done_text = "The bake is done"
 
     def chosen(self, context: Context) -> Simulation:
@@ -87,7 +88,6 @@ class BakeRunner:
             return self.execute(context)
         if not self._start(context):
             return {'CANCELLED'}
-        baking.make_room(self._bake)
         manager = context.window_manager
         self._bake.timer = manager.event_timer_add(TIMER_SECONDS, window=context.window)
         manager.modal_handler_add(self)
@@ -103,6 +103,10 @@ class BakeRunner:
             self._show_status(context)
             return {'RUNNING_MODAL'}
         if event.type != 'TIMER':
+            return {'PASS_THROUGH'}
+        if not self._has_room:  # not in one go with the click: what shows that the bake began is drawn for that
+            self._has_room = True
+            baking.make_room(self._bake)
             return {'PASS_THROUGH'}
         shown_before = self._bake.seen_frames
         try:
