@@ -59,19 +59,20 @@ def lay_out() -> drive.Scenario:
     yield 0.5
     drive.press('ESC', *drive.middle('VIEW_3D'))  # the splash screen
     yield 0.5
-    report_view("with Blender's anti-aliasing")
+    yield from report_view("with Blender's anti-aliasing")
     bpy.context.preferences.system.viewport_aa = 'OFF'
-    report_view("without it")
+    yield from report_view("without it")
 
 
-def report_view(how: str) -> None:
+def report_view(how: str) -> drive.Scenario:
     """What the viewport costs before there is any sand in it."""
-    seconds = []
-    for _ in range(6):
+    def draw() -> float:
         drive.region('VIEW_3D').tag_redraw()
         bpy.data.objects["Step"].update_tag()  # else later samples of the same picture are cheaper
         bpy.context.view_layer.update()
-        seconds.append(drive.draw_viewport())
+        return drive.draw_viewport()
+
+    seconds = yield from drive.in_viewport(lambda: [draw() for _ in range(6)])
     where = drive.region('VIEW_3D')
     print(f"# a viewport of {where.width} x {where.height} pixels without sand, {how}: {min(seconds):.3f} to {max(seconds):.3f} s", flush=True)
 
@@ -152,7 +153,7 @@ def scrubbing() -> drive.Scenario:
     read_ahead.forget()
     rates = {}
     for word, count in (("first", LAST_FRAME), ("again", 2 * LAST_FRAME)):
-        rates[word], longest = drive.scrub(LAST_FRAME, count)
+        rates[word], longest = yield from drive.scrub(LAST_FRAME, count)
         print(f"# a million grains {word}: {rates[word]:.1f} frames a second with drawing, {longest:.3f} s at most for one, "
               f"at a load of {os.getloadavg()[0]:.1f}", flush=True)
     drive.screenshot(options.out / "responsive_scrub.png")
