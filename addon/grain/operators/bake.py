@@ -104,13 +104,9 @@ class BakeRunner:
             return {'RUNNING_MODAL'}
         if event.type != 'TIMER':
             return {'PASS_THROUGH'}
-        if not self._has_room:  # not in one go with the click: what shows that the bake began is drawn for that
-            self._has_room = True
-            baking.make_room(self._bake)
-            return {'PASS_THROUGH'}
         shown_before = self._bake.seen_frames
         try:
-            outcome = baking.advance(self._bake)
+            outcome = self._advance()
         except Exception:  # Blender drops a modal operator that raises; its child must not go on unseen
             runtime.end_bake()
             self._clear_status()
@@ -123,6 +119,13 @@ class BakeRunner:
         self._clear_status()
         redraw_panels(context)
         return self._end(context, outcome)
+
+    def _advance(self) -> Optional[Outcome]:
+        if self._has_room:
+            return baking.advance(self._bake)
+        self._has_room = True  # not in one go with the click: what shows that the bake began is drawn for that
+        baking.make_room(self._bake)
+        return None
 
     def cancel(self, context: Context) -> None:
         runtime.end_bake()
