@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import support
 
-KEYS = {"schema", "name", "writer", "fps", "frame_start", "frame_end", "gravity", "seed", "solver", "geometry",
+KEYS = {"schema", "name", "writer", "fps", "frame_start", "frame_end", "gravity", "seed", "checkpoint_every", "solver", "geometry",
         "arrays", "objects"}
 SOLVER_KEYS = {"type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution",
                "softness"}
