@@ -105,6 +105,8 @@ def simulation() -> drive.Scenario:
         yield from scroll(area, page)
     yield from picture("simulation")
     settings.solver = 'DEM'
+    for area in columns:
+        area.tag_redraw()
     yield from picture("simulation_grains")
     settings.solver = 'MPM'
 
