@@ -34,6 +34,7 @@ def main() -> None:
     block.grain.type = 'SOURCE'
     settings = scene.grain.active
     settings.name = "Suzanne"
+    settings.solver = 'DEM'
     settings.particle_radius = 0.0012
     settings.size_spread = 0.3
     settings.friction_angle = math.radians(33.0)

@@ -56,6 +56,7 @@ def main() -> None:
         add_body(f"Ball {number + 1}", ball_mesh(), radius, place, density, material)
     settings = scene.grain.active
     settings.name = "Crates"
+    settings.solver = 'DEM'
     settings.particle_radius = 0.0017
     settings.size_spread = 0.3
     settings.friction_angle = math.radians(33.0)

@@ -53,6 +53,7 @@ def on_load_post(*_: Any) -> None:
 def _take_over_open_file() -> None:
     for scene in bpy.data.scenes:
         migrate.from_single(scene)
+        migrate.keep_defaults(scene)
     for simulation in simulations.of_file():
         volumes.follow_cache(simulation)
     _know_places()

@@ -223,10 +223,12 @@ def _follow() -> Optional[float]:
     if baking.is_rendering():
         return 0.2
     _show()
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == 'VIEW_3D' or (area.type == 'PROPERTIES' and not runtime.is_baking()):
-                area.tag_redraw()
+    dots.redraw_views()
+    if not runtime.is_baking():
+        for window in bpy.context.window_manager.windows:
+            for area in window.screen.areas:
+                if area.type == 'PROPERTIES':
+                    area.tag_redraw()
     return None
 
 

@@ -64,7 +64,7 @@ def build(size: Size) -> None:
             simulations.add(scene)
             scene.grain.active_index = number
         settings, (friction, bounce) = studio.simulation(), KINDS[kind]
-        settings.name = kind.capitalize()
+        settings.name, settings.solver = kind.capitalize(), 'DEM'  # whose bounciness is also the rings'
         settings.particle_radius = 0.0085  # a ring then has the paper's 110 points
         settings.restitution = bounce
         width = 2.0 * room(size)

@@ -100,6 +100,8 @@ def test_estimate_is_near(folder: Path) -> None:
     entry = support.read_json(folder / "grain_cache/Sand/cache.json")["frames"][0]
     assert abs(expected.particles / entry["particles"] - 1.0) < 0.1, (expected.particles, entry["particles"])
     assert expected.free_bytes is not None and expected.byte_count > entry["bytes"]
+    held = sum(path.stat().st_size for path in (folder / "grain_cache/Sand").glob("*.grain"))
+    assert abs(expected.byte_count / held - 1.0) < 0.2, (expected.byte_count, held)
 
 
 def test_radius_fits_the_first_source(folder: Path) -> None:

@@ -20,6 +20,12 @@ def test_frames_are_read_ahead_in_bounds(folder: Path) -> None:
     read_ahead._task.result(10)
     shown = {Path(key[0]).name for key in read_ahead._kept}
     assert "grains_000001.grain" in shown, "going back, the frame before is read"
+    scene.frame_set(1)
+    read_ahead.forget()
+    scene.frame_set(2)
+    read_ahead._task.result(10)
+    shown = {Path(key[0]).name for key in read_ahead._kept}
+    assert {f"grains_{frame:06d}.grain" for frame in (3, 4, 5, 6)} <= shown, "going on, some more than the next"
     one = max(frame.byte_count() for frame in read_ahead._kept.values())
     read_ahead.MOST_BYTES, before = 2 * one, read_ahead.MOST_BYTES
     try:

@@ -1,6 +1,7 @@
 """The job folder as libgrain/docs/formats.md describes it, and what counts as a change."""
 import os
 import subprocess
+from itertools import product
 from math import tan
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import bpy
 import numpy as np
 import support
 
-KEYS = {"schema", "name", "writer", "fps", "frame_start", "frame_end", "gravity", "seed", "solver", "geometry",
+KEYS = {"schema", "name", "writer", "fps", "frame_start", "frame_end", "gravity", "seed", "checkpoint_every", "solver", "geometry",
         "arrays", "objects"}
 SOLVER_KEYS = {"type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution",
                "softness"}
@@ -43,7 +44,7 @@ def test_written_as_documented(folder: Path) -> None:
     assert (document["frame_start"], document["frame_end"]) == (1, 5)
     assert document["gravity"] == [0.0, 0.0, -9.81]
     solver = document["solver"]
-    assert solver["type"] == "dem" and solver["particle_radius"] == 0.01 and solver["size_spread"] == 0.2
+    assert solver["type"] == "mpm" and solver["particle_radius"] == 0.01 and solver["size_spread"] == 0.2
     assert abs(solver["friction"] - tan(scene.grain.active.friction_angle)) < 1e-6
     assert document["geometry"]["bytes"] == os.path.getsize(folder / "geometry.bin")
     assert all(entry["offset"] % 64 == 0 for entry in document["arrays"])
@@ -81,14 +82,15 @@ def test_property_ranges_are_the_jobs(folder: Path) -> None:
     scene = support.small_scene()
     properties = scene.grain.active.bl_rna.properties
     for name in ("size_spread", "density", "friction_angle", "rolling_friction", "restitution", "softness"):
-        for value in (properties[name].hard_min, properties[name].hard_max):
+        for solver, value in product(('MPM', 'DEM'), (properties[name].hard_min, properties[name].hard_max)):
+            scene.grain.active.solver = solver
             before = getattr(scene.grain.active, name)
             setattr(scene.grain.active, name, value)
             write(folder)
             setattr(scene.grain.active, name, before)
             done = subprocess.run([support.BUILD / "bin/grain", "bake", folder, "--until", "1", "--restart"],
                                   capture_output=True, text=True)
-            assert done.returncode == 0, f"{name} = {value}: {done.stderr}"
+            assert done.returncode == 0, f"{solver}, {name} = {value}: {done.stderr}"
 
 
 def test_every_property_explains_itself(_: Path) -> None:

@@ -14,11 +14,12 @@ def default_cube() -> bpy.types.Object:
 
 
 def test_one_click_can_be_baked_at_once(folder: Path) -> None:
-    from grain.scene import estimate
+    from grain.scene import estimate, presets
     cube = default_cube()
     assert bpy.ops.grain.quick_sand() == {'FINISHED'}
     scene, simulation = bpy.context.scene, bpy.context.scene.grain.active
     assert cube.grain.type == 'SOURCE' and simulation is not None
+    assert (simulation.solver, simulation.law) == ('MPM', 'SAND') and presets.matching(simulation) == 'DRY_SAND'
     floor = bpy.data.objects["Grain Floor"]
     assert floor.grain.type == 'COLLIDER' and abs(floor.location.z + 3.0) < 1e-5, "as deep below the sand as it is high"
     count = estimate.of_simulation(simulation, bpy.context.evaluated_depsgraph_get()).particles
@@ -85,6 +86,10 @@ def test_every_preset_bakes_and_is_recognised(folder: Path) -> None:
         assert bpy.ops.grain.preset(preset=name) == {'FINISHED'}
         simulation = scene.grain.active
         assert presets.matching(simulation) == name
+        if simulation.solver in ('MPM', 'SPH'):
+            bpy.data.objects["Block"].grain.source.moisture = 1.0 - preset.moisture
+            assert presets.matching(simulation) != name, "neither as dry nor as wet"
+            bpy.ops.grain.preset(preset=name)
         assert bpy.ops.grain.bake(restart=True) == {'FINISHED'}, name
         sand = simulation.sand_object
         assert sand.data.materials[0].name == looks.LOOKS[preset.look].material

@@ -45,6 +45,7 @@ def test_slow_motion_is_smooth(folder: Path) -> None:
     scene = bpy.context.scene
     block = support.box("Block", (-0.03, -0.03, 1.0), (0.03, 0.03, 1.06))
     block.grain.type = 'SOURCE'
+    scene.grain.active.solver = 'DEM'
     scene.grain.active.particle_radius, scene.frame_end = 0.01, 6
     support.save(folder)
     bpy.ops.grain.bake()

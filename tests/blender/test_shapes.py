@@ -10,7 +10,7 @@ from mathutils import Euler, Quaternion
 
 def scene_with(shape: str) -> bpy.types.Scene:
     scene = support.small_scene(3)
-    scene.grain.active.grain_shape = shape
+    scene.grain.active.solver, scene.grain.active.grain_shape = 'DEM', shape
     return scene
 
 
@@ -91,6 +91,7 @@ def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
     from grain.scene import job
     scene = support.small_scene()
     settings = scene.grain.active
+    settings.solver = 'DEM'
     settings.normal_law, settings.shear_law, settings.cohesion = 'HERTZ', 'SLIDING', 2.5
     settings.integrator, settings.tolerance, settings.young_modulus = 'RKF45', 1e-4, 1e7
     source = bpy.data.objects["Block"].grain.source
@@ -135,6 +136,7 @@ def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
     from grain.engine import job as job_files
     from grain.scene import job
     scene = support.small_scene()
+    scene.grain.active.solver = 'DEM'
     source = bpy.data.objects["Block"].grain.source
     source.moisture = 0.75
     block = next(entry for entry in job_files.describe(job.make(scene.grain.active, bpy.context.view_layer)[0])[0]["objects"]

@@ -213,7 +213,8 @@ def test_a_file_from_before_the_list_opens(folder: Path) -> None:
     sand = scene.grain.active.sand_object
     scene.grain.active.display.radius_scale = 1.25
     settings = scene["grain"]["simulations"][0].to_dict()
-    settings.pop("cast")
+    for name in ("cast", "edition"):
+        settings.pop(name)
     settings["sand_object"] = sand
     del scene["grain"]
     scene["grain"] = settings
@@ -226,7 +227,7 @@ def test_a_file_from_before_the_list_opens(folder: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(path))
     scene = bpy.context.scene
     simulation = scene.grain.active
-    assert len(scene.grain.simulations) == 1 and simulation.name == "Sand"
+    assert len(scene.grain.simulations) == 1 and simulation.name == "Sand" and simulation.solver == 'DEM'
     assert abs(simulation.friction_angle - 0.25) < 1e-6 and simulation.sand_object.name == "Grain Sand"
     assert abs(simulation.display.radius_scale - 1.25) < 1e-6
     assert set(scene["grain"].keys()) <= {"simulations", "active_index"}, list(scene["grain"].keys())
@@ -234,3 +235,33 @@ def test_a_file_from_before_the_list_opens(folder: Path) -> None:
     assert names(simulation) == ["Block", "Floor", "Step"]
     scene.frame_set(3)
     assert np.array_equal(heights(simulation), cached_heights(folder, "Sand", 3))
+
+
+def test_a_file_from_before_the_default_solver_changed(folder: Path) -> None:
+    """Such files hold no edition, and a solver only where it was chosen: the others were single grains, and stay so."""
+    scene = two_simulations()
+    scene.grain.simulations[1].solver = 'SPH'
+    for stored in scene["grain"]["simulations"]:
+        stored.pop("edition")
+    assert "solver" not in scene["grain"]["simulations"][0], "the file says nothing of it"
+    path = support.save(folder)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+
+    def solvers() -> list[str]:
+        return [simulation.solver for simulation in bpy.context.scene.grain.simulations]
+
+    assert solvers() == ['DEM', 'SPH'], solvers()
+    bpy.ops.grain.simulation_add()
+    bpy.context.scene.grain.active_index = 0
+    bpy.ops.grain.simulation_copy()
+    support.save(folder)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    assert solvers() == ['DEM', 'SPH', 'MPM', 'DEM'], solvers()
+
+
+def test_solvers_keep_their_numbers_in_files(_: Path) -> None:
+    bpy.ops.grain.simulation_add()
+    simulation = bpy.context.scene.grain.active
+    for number, solver in enumerate(('DEM', 'MPM', 'SPH', 'MESO')):
+        simulation.solver = solver
+        assert bpy.context.scene["grain"]["simulations"][0]["solver"] == number

@@ -61,6 +61,9 @@ def test_going_on_from_a_saved_frame_with_another_setting(folder: Path) -> None:
     support.save(folder)
     bpy.ops.grain.bake()
     assert caches.checkpoint_frames(cache) == [10, 20]
+    scene.grain.active.checkpoint_every = 1
+    assert kinds(scene)[0] == 'COMPLETE', "how often states are saved changes no result"
+    scene.grain.active.checkpoint_every = 10
     before = {frame: (cache / f"coarse_{frame:06d}.grain").read_bytes() for frame in (10, 11, 24)}
     scene.grain.active.friction_angle = 0.0
     for item in ("Step", "Floor"):
@@ -77,6 +80,24 @@ def test_going_on_from_a_saved_frame_with_another_setting(folder: Path) -> None:
     except RuntimeError as error:
         assert "The earliest is that of frame 10" in str(error), error
     assert np.isfinite(spread)
+
+
+def test_states_are_saved_as_often_as_wished(folder: Path) -> None:
+    from grain.engine import cache as caches
+    from grain.scene import estimate
+    scene, cache = support.small_scene(14), folder / "grain_cache/Sand"
+    support.save(folder)
+    simulation, depsgraph = scene.grain.active, bpy.context.evaluated_depsgraph_get()
+    seldom = estimate.of_simulation(simulation, depsgraph).byte_count
+    simulation.checkpoint_every = 1
+    assert estimate.of_simulation(simulation, depsgraph).byte_count > seldom, "that is told before"
+    bpy.ops.grain.bake()
+    assert caches.checkpoint_frames(cache) == [*range(5, 15)], caches.checkpoint_frames(cache)
+    before = {frame: (cache / f"coarse_{frame:06d}.grain").read_bytes() for frame in (7, 8)}
+    scene.gravity = (1.0, 0.0, -9.81)
+    assert bpy.ops.grain.bake_from(frame=7) == {'FINISHED'}
+    after = {frame: (cache / f"coarse_{frame:06d}.grain").read_bytes() for frame in (7, 8)}
+    assert after[7] == before[7] and after[8] != before[8], "from the very frame that was asked for"
 
 
 def test_from_a_saved_frame_changes_nothing_by_itself(folder: Path) -> None:
@@ -156,8 +177,10 @@ def test_progress_tells_bytes_and_the_estimate_memory(folder: Path) -> None:
     from grain.scene import baking, estimate
     scene = support.small_scene(3)
     support.save(folder)
-    expected = estimate.of_simulation(scene.grain.active, bpy.context.view_layer.depsgraph)
-    assert expected.memory > 900 * 0.9 * expected.particles
+    for solver, each in (('DEM', 900), ('MPM', 400)):
+        scene.grain.active.solver = solver
+        expected = estimate.of_simulation(scene.grain.active, bpy.context.view_layer.depsgraph)
+        assert abs(expected.memory / (each * expected.particles) - 1.0) < 0.1, (solver, expected)
     bake = baking.start(scene.grain.active, bpy.context.view_layer, False)
     while baking.advance(bake) is None:
         bake.process.wait(0.05)

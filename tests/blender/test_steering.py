@@ -40,7 +40,7 @@ def test_keys_and_drivers_reach_the_job(_: Path) -> None:
 
 
 def test_a_source_with_its_own_material(_: Path) -> None:
-    support.small_scene(5)
+    support.small_scene(5).grain.active.solver = 'DEM'
     source = bpy.data.objects["Block"].grain.source
     key(source, "friction_angle", {1: radians(30.0), 5: radians(10.0)})
     job, _warnings = made(5)

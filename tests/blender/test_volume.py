@@ -115,6 +115,7 @@ def test_free_and_first_save_take_the_volume_along(folder: Path) -> None:
 
 def test_surface_mesh(folder: Path) -> None:
     scene = support.small_scene(2)
+    scene.grain.active.particle_radius = 0.005
     support.save(folder)
     bpy.ops.grain.bake()
     scene.grain.active.volume.surface = True
@@ -129,8 +130,8 @@ def test_surface_mesh(folder: Path) -> None:
     sand = support.read_frame(folder / "grain_cache/Sand/coarse_000001.grain")
     radius = sand["radius"][:, None]
     # The outermost layer's own outside, without the one grain that sticks out of it; within a radius, as it is bumpy.
-    assert (np.abs(low - np.quantile(sand["position"] - radius, 0.03, axis=0)) < 0.01).all(), low
-    assert (np.abs(high - np.quantile(sand["position"] + radius, 0.97, axis=0)) < 0.01).all(), high
+    assert (np.abs(low - np.quantile(sand["position"] - radius, 0.03, axis=0)) < 0.005).all(), low
+    assert (np.abs(high - np.quantile(sand["position"] + radius, 0.97, axis=0)) < 0.005).all(), high
     assert len(mesh.polygons) > 100
     outward = sum(polygon.normal.dot(polygon.center - Vector((0.0, 0.0, 0.25))) > 0 for polygon in mesh.polygons)
     assert outward > 0.9 * len(mesh.polygons), "the mesh is inside out"

@@ -206,24 +206,64 @@ def longest_gap() -> float:
     return max((b - a for a, b in zip(_ticks, _ticks[1:])), default=0.0)
 
 
-def draw_viewport() -> float:
-    """Draws the 3D viewport now, and waits until it is drawn. Seconds it took."""
-    began = time.monotonic()
+_calls: list[Callable[[], None]] = []
+
+
+class GRAIN_OT_test_in_viewport(bpy.types.Operator):
+    bl_idname = "grain.test_in_viewport"
+    bl_label = "Run in the Viewport"
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {'RUNNING_MODAL'}
+
+    def modal(self, context: Any, event: Any) -> set[str]:
+        if event.type != 'TIMER':
+            return {'PASS_THROUGH'}
+        context.window_manager.event_timer_remove(self._timer)
+        _calls.pop()()
+        return {'FINISHED'}
+
+
+def in_viewport(function: Callable[[], Any]) -> Generator[float, None, Any]:
+    """What the function returns, called where the 3D viewport is the context. An operator of its own, because Blender must not draw
+    while the context is overridden: it then changes Python's dictionary of overrides without Python's lock whenever another thread
+    has that (CTX_wm_area_set), and crashes."""
+    if not hasattr(bpy.types, "GRAIN_OT_test_in_viewport"):
+        bpy.utils.register_class(GRAIN_OT_test_in_viewport)
+    results: list[Any] = []
+    _calls.append(lambda: results.append(function()))
     with bpy.context.temp_override(window=window(), area=area('VIEW_3D'), region=region('VIEW_3D')):
-        bpy.ops.wm.redraw_timer(type='DRAW', iterations=1)
+        bpy.ops.grain.test_in_viewport('INVOKE_DEFAULT')
+    yield from wait_until(lambda: bool(results), 60.0, "what was to be done in the viewport")
+    return results[0]
+
+
+def draw_viewport() -> float:
+    """Draws the 3D viewport now, and waits until it is drawn; only in in_viewport(). Seconds it took."""
+    began = time.monotonic()
+    bpy.ops.wm.redraw_timer(type='DRAW', iterations=1)
     return time.monotonic() - began
 
 
-def scrub(last_frame: int, count: int) -> tuple[float, float]:
+def scrub(last_frame: int, count: int) -> Generator[float, None, tuple[float, float]]:
     """Goes through the frames and back, each drawn: frames a second, and the longest time for one."""
     there = list(range(1, last_frame + 1))
     order = (there + there[-2:0:-1]) * count
-    seconds = []
-    for frame in order[:count]:
-        began = time.monotonic()
-        bpy.context.scene.frame_set(frame)
-        draw_viewport()
-        seconds.append(time.monotonic() - began)
+
+    def go() -> list[float]:
+        seconds = []
+        for frame in order[:count]:
+            began = time.monotonic()
+            # As from the timeline: an operator that changes frames in an editor makes a picture of it.
+            with bpy.context.temp_override(area=None, region=None):
+                bpy.context.scene.frame_set(frame)
+            draw_viewport()
+            seconds.append(time.monotonic() - began)
+        return seconds
+
+    seconds = yield from in_viewport(go)
     return count / sum(seconds), max(seconds)
 
 

@@ -96,7 +96,7 @@ def scroll(area: Any, pages: int) -> drive.Scenario:
 
 
 def simulation() -> drive.Scenario:
-    """From top to bottom of the Scene tab."""
+    """From top to bottom of the Scene tab; single grains have more settings."""
     settings = scene().grain.active
     settings.retime.mode, settings.use_upsample, settings.use_frame_range = 'SPEED', True, True
     settings.volume.surface = True
@@ -104,11 +104,16 @@ def simulation() -> drive.Scenario:
         yield from show(area, 'SCENE')
         yield from scroll(area, page)
     yield from picture("simulation")
+    settings.solver = 'DEM'
+    for area in columns:
+        area.tag_redraw()
+    yield from picture("simulation_grains")
+    settings.solver = 'MPM'
 
 
 def several_simulations() -> drive.Scenario:
-    """Two more, one of each other solver; the list, and an object's choice among them."""
-    for solver in ('SPH', 'MESO'):
+    """Three more, one of each other solver; the list, and an object's choice among them."""
+    for solver in ('DEM', 'SPH', 'MESO'):
         with bpy.context.temp_override(window=drive.window()):
             bpy.ops.grain.simulation_copy()
         scene().grain.active.solver = solver

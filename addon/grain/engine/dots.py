@@ -78,10 +78,11 @@ def make(frame: Frame, style: Style, seconds: float = 0.0, numbers: Optional[np.
 
 def of_grains(grains: Grains, style: Style) -> Dots:
     """The same of grains that are kept in memory, and kept with them. Any thread."""
-    found = grains.kept.get("dots")
-    if found is None or found[0] is not style:
-        found = grains.kept["dots"] = (style, make(grains, style))
-    return found[1]
+    with grains.making:
+        found = grains.kept.get("dots")
+        if found is None or found[0] is not style:
+            found = grains.kept["dots"] = (style, make(grains, style))
+        return found[1]
 
 
 def part_of_view(dots: Dots, matrix: np.ndarray, width: int, height: int, diameter: float) -> Optional[tuple[int, int, int, int]]:

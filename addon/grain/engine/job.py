@@ -126,6 +126,7 @@ class Job:
     solver: Solver
     seed: int = 0
     writer: str = ""
+    checkpoint_every: int = 10  # frames
     upsample: Optional[Upsample] = None
     objects: list[JobObject] = field(default_factory=list)
     fields: list[JobField] = field(default_factory=list)
@@ -234,6 +235,7 @@ def describe(job: Job) -> tuple[dict[str, Any], bytes]:
     document: dict[str, Any] = {
         "schema": SCHEMA, "name": job.name, "writer": job.writer, "fps": job.fps,
         "frame_start": job.frame_start, "frame_end": job.frame_end, "gravity": list(job.gravity), "seed": job.seed,
+        "checkpoint_every": job.checkpoint_every,
         "solver": {
             "type": job.solver.type, "particle_radius": job.solver.particle_radius,
             "size_spread": job.solver.size_spread, "density": job.solver.density, "friction": job.solver.friction,

@@ -8,7 +8,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Optional
 
-from . import bake_log
+from . import bake_log, priority
 
 # Seconds between asking the child to stop and ending it. It needs a substep and a checkpoint for that, a fraction of
 # a second as a rule; past this point at most the frame it works on is lost, and the artist asked to stop.
@@ -99,7 +98,7 @@ class BakeProcess:
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
         self._child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, env=environment)
-        _give_way(self._child.pid)
+        priority.let_all_first(self._child.pid)
         self._threads = [threading.Thread(target=_move_lines, args=(self._child.stdout, self._lines.put), daemon=True),
                          threading.Thread(target=_move_lines, args=(self._child.stderr, self._keep_error), daemon=True)]
         for thread in self._threads:
@@ -259,16 +258,6 @@ def _death(number: int) -> str:
     if number in _CRASHES:
         return f"The bake crashed ({name}). Please report it, with the cache's 'job' folder"
     return f"The bake was ended from outside ({name})"
-
-
-def _give_way(pid: int) -> None:
-    """Blender's interface goes first on a machine with all cores busy."""
-    if sys.platform == "win32":
-        return
-    try:
-        os.setpriority(os.PRIO_PROCESS, pid, 15)
-    except OSError:
-        pass  # not allowed here: the bake then competes with Blender, no more
 
 
 def _move_lines(pipe: IO[bytes], put: Any) -> None:

@@ -1,4 +1,4 @@
-"""Frames of grains in memory, a few of them: the last ones shown, and the next one, read while nobody waits.
+"""Frames of grains in memory, a few of them: the last ones shown, and the next ones, read while nobody waits.
 
 One thread reads ahead. It touches no Blender data, only files, libgrain and arrays of its own.
 """
@@ -12,6 +12,7 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
+from . import priority
 from .objects import CacheFrame
 
 MOST_BYTES = 1 << 30  # kept in memory; a frame that is larger by itself is kept alone
@@ -24,6 +25,7 @@ class Grains:
         self.path, self.amount = path, amount
         self._columns: dict[str, Optional[np.ndarray]] = {}
         self.kept: dict[str, Any] = {}  # what was made of them
+        self.making = Lock()  # held while something is, so that nobody makes it twice
         self._lock = Lock()
         with CacheFrame(path) as frame:
             self.particles = frame.particles  # of the whole frame
@@ -55,10 +57,13 @@ class Grains:
 
 
 _Key = tuple[str, int, int, float]
+_Wanted = tuple[Path, float, list[str], Optional[Callable[[Grains], Any]]]
 _kept: "OrderedDict[_Key, Grains]" = OrderedDict()  # the one used last is last
-_lock = Lock()
+_wanted: list[_Wanted] = []  # to be read ahead, the most urgent first
+_lock = Lock()  # for both
 _thread: Optional[ThreadPoolExecutor] = None
 _task: Optional[Future] = None
+_is_at_work = False  # the task will look at _wanted once more
 
 
 def _key(path: Path, amount: float) -> _Key:
@@ -80,23 +85,37 @@ def grains(path: Path, amount: float) -> Grains:
     return found
 
 
-def expect(path: Path, like: Grains, prepare: Optional[Callable[[Grains], Any]] = None) -> None:
-    """This frame may be wanted next, with the same columns, and with what prepare makes of it, on the other thread. Returns at
-    once; whatever fails is told when it is wanted."""
-    global _thread, _task
+def expect(paths: list[Path], like: Grains, prepare: Optional[Callable[[Grains], Any]] = None) -> None:
+    """These frames may be wanted next, in this order, with the same columns, and with what prepare makes of them, on the other
+    thread; what was expected before is not any more. Returns at once; whatever fails is told when it is wanted."""
+    global _thread, _task, _is_at_work
     trim()
-    if like.byte_count() > MOST_BYTES // 2 or (_task is not None and not _task.done()):
-        return
+    room = MOST_BYTES // 2 // max(1, like.byte_count())
+    with _lock:
+        _wanted[:] = [(path, like.amount, like.names(), prepare) for path in paths[:room]]
+        if _is_at_work or not _wanted:
+            return
+        _is_at_work = True
     if _thread is None:
-        _thread = ThreadPoolExecutor(1, "grain read-ahead")
-    _task = _thread.submit(_read, path, like.amount, like.names(), prepare)
+        _thread = ThreadPoolExecutor(1, "grain read-ahead", initializer=priority.let_interface_first)
+    _task = _thread.submit(_read_all)
 
 
-def _read(path: Path, amount: float, names: list[str], prepare: Optional[Callable[[Grains], Any]]) -> None:
-    found = grains(path, amount)
-    found.columns(names)
-    if prepare is not None:
-        prepare(found)
+def _read_all() -> None:
+    global _is_at_work
+    while True:
+        with _lock:
+            if not _wanted:
+                _is_at_work = False
+                return
+            path, amount, names, prepare = _wanted.pop(0)
+        try:
+            found = grains(path, amount)
+            found.columns(names)
+            if prepare is not None:
+                prepare(found)
+        except Exception:  # of whatever kind: it comes again, and is told, when the frame is wanted
+            continue
 
 
 def trim() -> None:
@@ -108,9 +127,11 @@ def trim() -> None:
 
 def forget() -> None:
     """Nothing is kept, no thread is left."""
-    global _thread, _task
+    global _thread, _task, _is_at_work
+    with _lock:
+        _wanted.clear()
     if _thread is not None:
         _thread.shutdown(wait=True, cancel_futures=True)
-    _thread = _task = None
+    _thread, _task, _is_at_work = None, None, False
     with _lock:
         _kept.clear()

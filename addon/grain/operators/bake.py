@@ -44,6 +44,7 @@ class BakeRunner:
     _bake: Optional[runtime.Bake] = None
     _workspace: str = ""
     _status_after: float = 0.0
+    _has_room: bool = False
     done_text = "The bake is done"
 
     def chosen(self, context: Context) -> Simulation:
@@ -87,7 +88,6 @@ class BakeRunner:
             return self.execute(context)
         if not self._start(context):
             return {'CANCELLED'}
-        baking.make_room(self._bake)
         manager = context.window_manager
         self._bake.timer = manager.event_timer_add(TIMER_SECONDS, window=context.window)
         manager.modal_handler_add(self)
@@ -106,7 +106,7 @@ class BakeRunner:
             return {'PASS_THROUGH'}
         shown_before = self._bake.seen_frames
         try:
-            outcome = baking.advance(self._bake)
+            outcome = self._advance()
         except Exception:  # Blender drops a modal operator that raises; its child must not go on unseen
             runtime.end_bake()
             self._clear_status()
@@ -119,6 +119,13 @@ class BakeRunner:
         self._clear_status()
         redraw_panels(context)
         return self._end(context, outcome)
+
+    def _advance(self) -> Optional[Outcome]:
+        if self._has_room:
+            return baking.advance(self._bake)
+        self._has_room = True  # not in one go with the click: what shows that the bake began is drawn for that
+        baking.make_room(self._bake)
+        return None
 
     def cancel(self, context: Context) -> None:
         runtime.end_bake()

@@ -217,6 +217,7 @@ def draw_cache(layout: UILayout, context: Context) -> None:
     else:
         first, last = frames.bake_range(settings)
         draw_wrapped(layout, context, f"The scene's frames, {first} to {last}")
+    layout.prop(settings, "checkpoint_every")
     layout.prop(settings, "thread_count")
     layout.operator("grain.export", icon='EXPORT')
     layout.operator("grain.job_export", icon='NETWORK_DRIVE')

@@ -64,6 +64,7 @@ class GRAIN_PG_simulation(PropertyGroup):
         name="Name", default="Sand", update=_on_name,
         description="Name of the simulation, and of its cache folder unless one is chosen")
 
+    edition: IntProperty(options={'HIDDEN'})  # what its unset settings mean: scene/migrate.py
     cast: IntProperty(options={'HIDDEN'})  # which objects take part: those of the same number, and those of none
 
     particle_radius: FloatProperty(
@@ -79,22 +80,24 @@ class GRAIN_PG_simulation(PropertyGroup):
     friction_angle: FloatProperty(
         name="Friction", subtype='ANGLE', unit='ROTATION', default=radians(31.0), min=0.0, max=radians(63.4),
         soft_max=radians(50.0), step=100, precision=1,
-        description="Friction between grains, as the angle at which one starts to slide on another. "
-                    "Smooth beads about 15°, dry sand 31°, gravel 38°. Keyframe it and a heap gives way")
+        description="As an angle. Of sand: the slope at which it starts to flow, and heaps up. Of single grains: the slope at "
+                    "which one starts to slide on another. Smooth beads about 15°, dry sand 31°, gravel 38°. Keyframe it and a "
+                    "heap gives way")
     rolling_friction: FloatProperty(
         name="Rolling Friction", options=FIXED, subtype='FACTOR', default=0.3, min=0.0, max=2.0, soft_max=1.0, precision=2,
         description="How much grains resist rolling, as angular ones do. 0 lets them roll away like marbles, "
                     "0.3 heaps up like sand, 0.6 like gravel")
     solver: EnumProperty(
-        name="Solver", options=FIXED, default='DEM', description="How the sand is computed",
-        items=(('DEM', "Grains", "Every particle is a grain that rolls, rubs and stacks: few big grains, close-ups, "
-                                 "rubble. Slow for many"),
-               ('MPM', "Sand and Snow", "The particles carry a bulk of sand, snow or mud: several times quicker. "
-                                        "For everything large"),
+        name="Solver", options=FIXED, default='MPM', description="How the sand is computed",
+        # The numbers are what files hold, in the order the solvers came: they stay, whatever the menu's order.
+        items=(('MPM', "Sand and Snow", "The one to begin with: the particles carry a bulk of sand, snow or mud. Quick, "
+                                        "also for everything large", 'NONE', 1),
+               ('DEM', "Grains", "Every particle is a grain that rolls, rubs and stacks: few big grains, close-ups, "
+                                 "rubble. Slow for many", 'NONE', 0),
                ('SPH', "Sand, Dry and Wet", "The particles carry a bulk of sand that heaps up at its friction angle, "
-                                            "lies truly still, and can be wet"),
+                                            "lies truly still, and can be wet", 'NONE', 2),
                ('MESO', "Fluid to Paste", "The particles are parcels of anything between a fluid, sand, cream and paste, "
-                                          "by two sliders")))
+                                          "by two sliders", 'NONE', 3)))
     firmness: FloatProperty(
         name="Firmness", options=FIXED, subtype='FACTOR', min=0.0, max=1.0, precision=2, get=_get_firmness, set=_set_firmness,
         description="From soft fluids and foams to hard grains and dough. It is the elasticity against a particle's weight")
@@ -242,6 +245,10 @@ class GRAIN_PG_simulation(PropertyGroup):
     cache_folder: StringProperty(
         name="Cache Folder", subtype='DIR_PATH', default="", options=compat.FOLDER_OPTIONS, update=_on_folder,
         description="Folder for the baked frames. Empty: 'grain_cache' and the simulation's name, beside the .blend")
+    checkpoint_every: IntProperty(
+        name="Frames per Saved State", default=10, min=1, max=1000, soft_max=100,
+        description="Frames between states from which Bake From Frame can go on. Of the last ten such states all are kept, of earlier "
+                    "ones every tenth. A state takes as much disk as several frames; 1 lets you go on from any of the last ten frames")
     thread_count: IntProperty(
         name="Threads", default=0, min=0, max=1024,
         description="Processor threads used by a bake. 0 uses all of them, after Blender itself. "

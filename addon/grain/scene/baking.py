@@ -158,8 +158,8 @@ def is_rendering() -> bool:
 
 
 def make_room(bake: runtime.Bake) -> None:
-    """In a window, when a bake starts: the object that will show its frames. A new object has all editors drawn; now they are drawn
-    anyway, and the bake has not yet taken the cores."""
+    """In a window, soon after a bake started: the object that will show its frames. A new object has all editors drawn, which is
+    not to come together with the first look at the sand."""
     simulation = simulation_of(bake)
     if bake.is_volume or simulation is None or apply.sand_object(simulation) is not None:
         return

@@ -115,10 +115,13 @@ def _look_again_after(known: _Users) -> float:
 
 
 def redraw_views() -> None:
+    """The views alone, not the headers and tools around them."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == 'VIEW_3D':
-                area.tag_redraw()
+                for region in area.regions:
+                    if region.type == 'WINDOW':
+                        region.tag_redraw()
 
 
 # --- what they look like --------------------------------------------------------------------------

@@ -20,8 +20,8 @@ BYTES_PER_PARTICLE = 28  # of a frame: position, velocity, radius
 BYTES_PER_GRAIN = 7
 BYTES_PER_ORIENTATION = 4
 CHECKPOINT_BYTES_PER_GRAIN = 40
-CHECKPOINT_BYTES_PER_PARTICLE = 80  # a heap's contacts included
-CHECKPOINT_EVERY = 10  # frames
+CHECKPOINT_BYTES_PER_PARTICLE = {'DEM': 80, 'MPM': 144}  # a heap's contacts included
+CHECKPOINTS_KEPT = 10  # the last ones, and of those before every tenth (libgrain/src/output/cache.c)
 # What libgrain plans for (src/job/bake.c); bulks take less than half of it, grains of several balls that many times.
 MEMORY_PER_PARTICLE = {'DEM': 900, 'MPM': 400, 'SPH': 400}
 _BALLS = {'SPHERE': 1, 'TETRAHEDRON': 4, 'CUBE': 8, 'ROD': 4, 'BEAN': 3}
@@ -133,10 +133,12 @@ def of_simulation(simulation: Simulation, depsgraph: Depsgraph) -> Estimate:
                     for item in simulations.objects(simulation, 'SOURCE'))
     first, last = frames.bake_range(simulation)
     frame_count = last - first + 1
-    checkpoints = 1 + frame_count // CHECKPOINT_EVERY
+    saved = frame_count // simulation.checkpoint_every
+    checkpoints = 1 + min(saved, CHECKPOINTS_KEPT) + max(0, saved - CHECKPOINTS_KEPT) // CHECKPOINTS_KEPT
     born = sum(emitted(item, simulation) for item in simulations.objects(simulation, 'EMITTER'))
+    saved_bytes = CHECKPOINT_BYTES_PER_PARTICLE.get(simulation.solver, 80)
     # Those that are born on the way are there for half of the frames.
-    byte_count = (particles + 0.5 * born) * (BYTES_PER_PARTICLE * frame_count + CHECKPOINT_BYTES_PER_PARTICLE * checkpoints)
+    byte_count = (particles + 0.5 * born) * (BYTES_PER_PARTICLE * frame_count + saved_bytes * checkpoints)
     particles += born
     if simulation.use_upsample:
         grains = (simulation.grain_millions * 1e6 if simulation.upsample_mode == 'TOTAL'

@@ -41,7 +41,7 @@ def settings_only(settings: Simulation) -> Job:
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",
         fps=tidy(frames.frames_per_second(scene)), frame_start=first, frame_end=last, gravity=snapshot.gravity_of(scene, first),
-        seed=settings.seed, solver=solver, upsample=upsample_settings(settings))
+        seed=settings.seed, checkpoint_every=settings.checkpoint_every, solver=solver, upsample=upsample_settings(settings))
 
 
 def _add_contact(solver: Solver, settings: PropertyGroup) -> None:

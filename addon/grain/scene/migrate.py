@@ -25,11 +25,24 @@ def from_single(scene: Scene) -> None:
                 del target[name]
             if plain != {}:
                 target[name] = plain
+        simulation.edition = 0  # settings it does not hold have the defaults of then
         simulation.name = simulations.free_name(simulation, old.get("name", simulations.DEFAULT_NAME))
         for name in simulation.bl_rna.properties.keys():
             curves.rename(scene, f"grain.{name}", f"{simulations.COLLECTION_PATH}[0].{name}")
     for name in old:
         del compat.stored_settings(scene, "grain")[name]
+
+
+def keep_defaults(scene: Scene) -> None:
+    """A file holds only what was set. Where a default has changed since, the one of then is set, or the same file would bake
+    something else: in edition 0 the solver was 'DEM'."""
+    if scene.library is not None:
+        return
+    held = (compat.stored_settings(scene, "grain") or {}).get("simulations", ())
+    for simulation, stored in zip(scene.grain.simulations, held):
+        if simulation.edition < 1 and "solver" not in stored:
+            simulation.solver = 'DEM'
+        simulation.edition = simulations.EDITION
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ from . import apply, births, bodies, detail, dots, frames, paths, retime, simula
 from .simulations import Simulation
 from .units import metres_per_unit
 
+READ_AHEAD = 4  # frames
 
 def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[Depsgraph] = None) -> None:
     """Loads what is missing; doing it again does nothing. Never adds or removes data-blocks.
@@ -183,11 +184,11 @@ def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.Shown
 
 def _expect_next(shown: Shown, manifest: cache.Manifest, source: Path, frame: int, like: read_ahead.Grains,
                  style: Optional[engine_dots.Style]) -> None:
-    """Has the next frame read meanwhile, the one after this or before it, whichever way the artist goes."""
-    following = frame - 1 if shown.frame is not None and shown.frame > frame else frame + 1
-    if following in manifest.particles:
-        prepare = (lambda grains: engine_dots.of_grains(grains, style)) if style is not None else None
-        read_ahead.expect(cache.frame_path(source, following), like, prepare)
+    """Has the next frames read meanwhile, those after this or before it, whichever way the artist goes."""
+    step = -1 if shown.frame is not None and shown.frame > frame else 1
+    following = [number for number in range(frame + step, frame + step * (READ_AHEAD + 1), step) if number in manifest.particles]
+    prepare = (lambda grains: engine_dots.of_grains(grains, style)) if style is not None else None
+    read_ahead.expect([cache.frame_path(source, number) for number in following], like, prepare)
 
 
 def _show_nothing(simulation: Simulation, item: Object, shown: Shown) -> None:

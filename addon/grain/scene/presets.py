@@ -39,8 +39,8 @@ def _parcels(firmness: float, reach_ratio: float, viscosity: float, elastic_reac
 
 
 PRESETS: dict[str, Preset] = {
-    'DRY_SAND': Preset("Dry Sand", "Flows, heaps up at about 31°, every grain on its own", 'SAND',
-                       _grains(31.0, 0.3, 2600.0, 0.3, 0.2)),
+    'DRY_SAND': Preset("Dry Sand", "Flows, and heaps up at about 31°", 'SAND',
+                       _bulk(31.0, 2600.0, solver='MPM', law='SAND')),
     'DAMP_SAND': Preset("Damp Sand", "Clumps a little, stands steeper, crumbles", 'SAND',
                         _bulk(33.0, 2600.0, solver='SPH', model='ELASTOPLASTIC', moisture_diffusion=0.0), moisture=0.35),
     'WET_SAND': Preset("Wet Sand", "Sand of castles: stands upright, breaks in lumps, dark", 'SAND',
@@ -80,7 +80,7 @@ def matching(simulation: Simulation) -> Optional[str]:
     sources = simulations.objects(simulation, 'SOURCE')
     for name, preset in PRESETS.items():
         same = all(_is_same(getattr(simulation, setting), value) for setting, value in preset.settings.items())
-        wet = preset.settings["solver"] == 'SPH'
+        wet = preset.settings["solver"] in ('MPM', 'SPH')
         if same and (not wet or all(_is_same(item.grain.source.moisture, preset.moisture) for item in sources)):
             return name
     return None

@@ -14,6 +14,7 @@ Simulation = PropertyGroup  # a GRAIN_PG_simulation
 EVERY = 0  # the cast of objects that take part in every simulation
 DEFAULT_NAME = "Sand"
 COLLECTION_PATH = "grain.simulations"
+EDITION = 1  # of the defaults, in new simulations: goes up when one changes that files rely on (migrate.py)
 # What a simulation made for itself, which its copy must not share.
 _OWN = ("sand_object", "shape_object", "object", "mesh_object")
 
@@ -137,6 +138,7 @@ def free_name(simulation: Simulation, wanted: str) -> str:
 def _new(scene: Scene, name: str, cast: int) -> Simulation:
     simulation = scene.grain.simulations.add()
     simulation.cast = cast
+    simulation.edition = EDITION
     simulation.name = free_name(simulation, name)
     simulation.display.amount_mode = 'AUTO'  # not by default: files made before there was such a thing have a percentage
     scene.grain.active_index = len(scene.grain.simulations) - 1

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define MOST_CELLS 96 // along the longest side: a megabyte of brightness at most, which caches hold
-#define DOTS_LIGHT_UNIT 200.0f
 #define BLOCK 16384
 // Grains farther from the mean than this, in standard deviations, are strays: a few that fell off the table must not
 // make the grid coarse for all others.
@@ -71,7 +70,8 @@ static int32_t cell_along(const DotsLight *light, int k, float place, float shif
 {
     float at = (place - light->low[k]) * light->cells_per_length + shift;
     float most = (float)(light->size[k] - 1);
-    return (int32_t)(at > 0.0f ? (at < most ? at : most) : 0.0f); // NaN: 0
+    at = at > 0.0f ? at : 0.0f; // NaN: 0
+    return (int32_t)(at < most ? at : most);
 }
 
 static int64_t cell_at(const DotsLight *light, int32_t x, int32_t y, int32_t z)
@@ -79,12 +79,22 @@ static int64_t cell_at(const DotsLight *light, int32_t x, int32_t y, int32_t z)
     return ((int64_t)z * light->size[1] + y) * light->size[0] + x;
 }
 
-// shift, where not NULL, in cells.
-static int64_t cell_of(const DotsLight *light, const float position[3], const float *shift)
+static int64_t cell_of(const DotsLight *light, const float position[3])
 {
     int32_t at[3];
-    for (int k = 0; k < 3; k++) at[k] = cell_along(light, k, position[k], shift ? shift[k] : 0.0f);
+    for (int k = 0; k < 3; k++) at[k] = cell_along(light, k, position[k], 0.0f);
     return cell_at(light, at[0], at[1], at[2]);
+}
+
+static void count_grains(const DotsLight *light, const GrainDots *dots, const Run *run, uint32_t *counts)
+{
+    if (run->thread_count == 1) { // which needs no locks
+        for (int64_t i = 0; i < dots->count; i++) counts[cell_of(light, dots->positions + 3 * i)]++;
+        return;
+    }
+    PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(dots->count, BLOCK))
+    for (int64_t i = block * BLOCK; i < parallel_block_end(block, BLOCK, dots->count); i++)
+        __atomic_fetch_add(counts + cell_of(light, dots->positions + 3 * i), 1, __ATOMIC_RELAXED);
 }
 
 // 1 2 1 along one axis, beyond the edge nothing.
@@ -158,9 +168,7 @@ GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run
         alloc_free(amount);
         return GRAIN_ERROR_MEMORY;
     }
-    PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(dots->count, BLOCK))
-    for (int64_t i = block * BLOCK; i < parallel_block_end(block, BLOCK, dots->count); i++)
-        __atomic_fetch_add(counts + cell_of(light, dots->positions + 3 * i, NULL), 1, __ATOMIC_RELAXED);
+    count_grains(light, dots, run, counts);
     for (int64_t i = 0; i < cells; i++) {
         amount[i] = (float)counts[i];
         used += counts[i] > 0;
@@ -178,9 +186,15 @@ void dots_light_destroy(DotsLight *light)
     light->brightness = NULL;
 }
 
-float dots_light_at(const DotsLight *light, const float position[3], uint32_t dice)
+void dots_light_at(const DotsLight *light, const float *positions, const uint32_t *dice, int64_t count, uint8_t *out)
 {
-    float shift[3];
-    for (int k = 0; k < 3; k++) shift[k] = (float)(dice >> 10 * k & 1023) * (1.0f / 1024.0f) - 0.5f;
-    return (float)light->brightness[cell_of(light, position, shift)] * (1.0f / DOTS_LIGHT_UNIT);
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t shifts = dice[i] * 0x9E3779B9u;
+        int32_t at[3];
+        for (int k = 0; k < 3; k++) {
+            float shift = (float)(int32_t)(shifts >> 10 * k & 1023) * (1.0f / 1024.0f) - 0.5f;
+            at[k] = cell_along(light, k, positions[3 * i + k], shift);
+        }
+        out[i] = light->brightness[cell_at(light, at[0], at[1], at[2])];
+    }
 }

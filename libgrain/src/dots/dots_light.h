@@ -3,6 +3,9 @@
 #include "base/run.h"
 #include "grain/dots.h"
 
+#define DOTS_LIGHT_UNIT 200.0f
+#define DOTS_LIGHT_STEPS 256
+
 typedef struct DotsLight {
     float low[3], cells_per_length;
     int32_t size[3];
@@ -13,6 +16,6 @@ typedef struct DotsLight {
 /// dots_light_destroy gives it back, also after a failure.
 GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run *run);
 void dots_light_destroy(DotsLight *light);
-/// Brightness of a grain, 0.15 (turned away) to 1.15 (facing the light). dice shifts the place by up to half a cell:
-/// seen together, grains blend what neighbouring cells say.
-float dots_light_at(const DotsLight *light, const float position[3], uint32_t dice);
+/// Brightness of grains, DOTS_LIGHT_UNIT times 0.15 (turned away) to 1.15 (facing the light). A grain's dice shift its
+/// place by up to half a cell: seen together, grains blend what neighbouring cells say.
+void dots_light_at(const DotsLight *light, const float *positions, const uint32_t *dice, int64_t count, uint8_t *out);
