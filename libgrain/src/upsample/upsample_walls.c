@@ -101,6 +101,14 @@ static void extend_distances(const GrainSdf *sdf, const float *x, const float *y
         if (d[i] >= sdf_half_width(sdf)) d[i] = fmaxf(d[i], distance_to_bounds(sdf, vec3(x[i], y[i], z[i])));
 }
 
+static void sample_field(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d,
+                         float *nx, float *ny, float *nz)
+{
+    sdf_sample(sdf, x, y, z, count, d, nx, ny, nz);
+    extend_distances(sdf, x, y, z, count, d);
+}
+
+// Normals of fields are left in the collider's own space, and as long as they are.
 static void sample_block(const UpsampleCollider *c, const float *x, const float *y, const float *z, int count, float *d,
                          float *nx, float *ny, float *nz)
 {
@@ -112,14 +120,16 @@ static void sample_block(const UpsampleCollider *c, const float *x, const float 
         }
         return;
     }
-    float own_x[UPSAMPLE_BLOCK], own_y[UPSAMPLE_BLOCK], own_z[UPSAMPLE_BLOCK];
-    for (int i = 0; c->is_moving && i < count; i++) {
-        Vec3 own = to_own_space(c, vec3(x[i], y[i], z[i]));
-        own_x[i] = own.x, own_y[i] = own.y, own_z[i] = own.z;
+    if (!c->is_moving) {
+        sample_field(c->sdf, x, y, z, count, d, nx, ny, nz);
+        return;
     }
-    if (c->is_moving) x = own_x, y = own_y, z = own_z;
-    sdf_sample(c->sdf, x, y, z, count, d, nx, ny, nz);
-    extend_distances(c->sdf, x, y, z, count, d);
+    float own[3][UPSAMPLE_BLOCK] = {{0}}; // the compiler does not know that a block has grains
+    for (int i = 0; i < count; i++) {
+        Vec3 place = to_own_space(c, vec3(x[i], y[i], z[i]));
+        own[0][i] = place.x, own[1][i] = place.y, own[2][i] = place.z;
+    }
+    sample_field(c->sdf, own[0], own[1], own[2], count, d, nx, ny, nz);
 }
 
 static void take_nearer(const UpsampleCollider *c, int number, const float *x, const float *y, const float *z,
