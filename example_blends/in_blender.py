@@ -74,6 +74,11 @@ def bake_of(number: int) -> measure.Bake:
     return found
 
 
+def bakes_of_all(first: measure.Bake) -> list[measure.Bake]:
+    """Of every simulation of the scene, whose first is baked already."""
+    return [first, *(bake_of(number) for number in range(1, len(bpy.context.scene.grain.simulations)))]
+
+
 def bake(size: plans.Size) -> dict[str, Any]:
     """The simulation, then the render grains, so that each has its own time. Processor time is what counts on a machine
     that others use too."""

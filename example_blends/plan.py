@@ -41,7 +41,6 @@ class Plan:
     preview: Optional[range] = None  # frames of a small animation
     more_pictures: dict[str, int] = field(default_factory=dict)  # suffix of the file, frame
     samples: int = 20  # of the picture
-    is_heavy: bool = False  # its small version runs only with the long tests
 
     @property
     def pictures(self) -> dict[str, int]:

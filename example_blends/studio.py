@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 import bmesh
 import bpy
-from mathutils import Matrix, Vector
+from mathutils import Euler, Matrix, Vector
 from plan import Size
 
 Triple = tuple[float, float, float]
@@ -368,6 +368,11 @@ def colour_by(attribute: str, look: str = 'SAND', grey: float = 0.62) -> None:
 
 # --- light and camera ----------------------------------------------------------------------------
 
+def facing(place: Sequence[float], target: Sequence[float]) -> Euler:
+    """Of a camera or a lamp there that looks at the target."""
+    return (Vector(target) - Vector(place)).to_track_quat('-Z', 'Y').to_euler()
+
+
 FLOOR_COLOUR = (0.17, 0.20, 0.23)
 
 
@@ -406,8 +411,7 @@ def light(name: str, place: Sequence[float], target: Sequence[float], size: floa
     data = bpy.data.lights.new(name, 'AREA')
     data.size, data.energy, data.color = size, watts, colour
     item = bpy.data.objects.new(name, data)
-    item.location = place
-    item.rotation_euler = (Vector(target) - Vector(place)).to_track_quat('-Z', 'Y').to_euler()
+    item.location, item.rotation_euler = place, facing(place, target)
     bpy.context.scene.collection.objects.link(item)
     return item
 
@@ -420,8 +424,7 @@ def camera(place: Triple, target: Triple, lens: float = 60.0, stop: float = 0.0,
     distance = (Vector(target) - Vector(place)).length
     data.lens, data.clip_start, data.clip_end = lens, 0.02 * distance, 100.0 * distance
     item = bpy.data.objects.new("Camera", data)
-    item.location = place
-    item.rotation_euler = (Vector(target) - Vector(place)).to_track_quat('-Z', 'Y').to_euler()
+    item.location, item.rotation_euler = place, facing(place, target)
     if stop > 0.0:
         data.dof.use_dof, data.dof.focus_distance, data.dof.aperture_fstop = True, distance, stop
     scene.collection.objects.link(item)

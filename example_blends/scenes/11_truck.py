@@ -7,7 +7,7 @@ import bmesh
 import bpy
 import numpy as np
 import studio
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 from measure import Bake, Fact
 from plan import Plan, Size
 
@@ -76,10 +76,17 @@ def build(size: Size) -> None:
     studio.stage(0.9 * SCALE * 2, friction=33.0, colour=(0.15, 0.16, 0.17))
     for k in range(-3, 9):  # the road's marks show that it goes
         studio.box("Mark", (0.9 * k, -0.85, 0.0), (0.9 * k + 0.45, -0.79, 0.001), studio.material("Mark", (0.62, 0.62, 0.58), 0.6))
-    eye = studio.camera((1.9, -4.7, 1.75), (0.22, 0.0, 0.36), lens=62.0)
-    for path, driving, tipped in (("lens", 62.0, 50.0), ("shift_x", 0.0, -0.03), ("shift_y", 0.0, 0.06)):  # the bed goes up
-        studio.key(eye.data, path, [(TIP_FROM - 25, driving), (TIP_TO, tipped)], straight=False)
-    studio.key(eye, "location", [(frame, (1.9 + 0.9 * way(frame), -4.7, 1.75)) for frame in range(1, size.frames + 1)])
+    eye = studio.camera(*view(1), lens=62.0)
+    studio.key(eye, "location", [(frame, view(frame)[0]) for frame in range(1, size.frames + 1)])
+    studio.key(eye, "rotation_euler", [(frame, studio.facing(*view(frame))) for frame in range(1, size.frames + 1)])
+
+
+def view(frame: int) -> tuple[Vector, Vector]:
+    """Where the camera is and looks: beside the truck as it drives, then it goes round to where the load comes out."""
+    along, round_it = 0.9 * way(frame), ease((frame - ROLL) / (TIP_TO - ROLL))
+    driving, tipping = Vector((1.9, -4.7, 1.75)), Vector((-3.75, -4.75, 1.75))
+    target = Vector((0.22, 0.0, 0.36)).lerp(Vector((-0.1, 0.0, 0.62)), round_it)
+    return driving.lerp(tipping, round_it) + Vector((along, 0.0, 0.0)), target + Vector((along, 0.0, 0.0))
 
 
 def ease(share: float) -> float:

@@ -13,7 +13,7 @@ PLAN = Plan(
     title="Upsampling compared", figure="Ihmsen 2013, figure 4",
     what="One coarse bake twice: left grains that each particle carries along, which stay in clumps; right Grain's own, "
          "which part and fly on by themselves.",
-    small=Size(1500, 14, 0.03), picture=Size(4500, 22, 0.5), picture_frame=20,
+    small=Size(1500, 14, 0.03), picture=Size(4500, 22, 0.5), picture_frame=20, samples=36,
     timings=(Timing("", Size(83000, 12, 20.8, as_paper=True), "83K particles, 20.8M grains", "2.9 + 10.3"),))
 
 FPS = 50
@@ -24,7 +24,7 @@ ASIDE = 0.46  # how far apart the two are shown, to both sides
 
 
 def build(size: Size) -> None:
-    studio.sand(size, 'DEM', fps=FPS, friction=28.0, softness=0.25, restitution=0.4, rolling_friction=0.2)
+    studio.sand(size, 'DEM', fps=FPS, friction=28.0, softness=0.4, restitution=0.4, rolling_friction=0.2)
     studio.source(studio.box("Bed", (-BED[0] / 2, -BED[1] / 2, 0.001), (BED[0] / 2, BED[1] / 2, BED[2])))
     ball = studio.ball("Ball", HIT, BALL, studio.steel())
     start = 2 if size.as_paper else START
@@ -33,7 +33,7 @@ def build(size: Size) -> None:
                                   for frame in (1, start + 5)])
     ball.hide_render = True  # it would be seen with one of the two only
     studio.stage(0.5, friction=33.0)
-    studio.camera((0.0, -2.5, 1.0), (0.0, 0.0, 0.16), lens=58.0)
+    studio.camera((0.0, -2.5, 0.85), (0.0, 0.0, 0.21), lens=51.0)
 
 
 def attached(bake: Bake, frame: int) -> tuple[np.ndarray, np.ndarray]:

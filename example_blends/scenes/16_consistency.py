@@ -95,7 +95,12 @@ def finish() -> None:
 
 
 def measure(bake: Bake) -> list[Fact]:
-    """The first is the fluid: it must have run out."""
-    end = bake.positions()
-    away = float(np.quantile(np.hypot(end[:, 0] - np.median(end[:, 0]), end[:, 1] - np.median(end[:, 1])), 0.9))
-    return [Fact(f"the fluid has spread to {away / RADIUS:.1f} times its radius", away > 1.3 * RADIUS)]
+    """The fluid must have run out, dry sand too; paste stands."""
+    import in_blender
+    away = {}
+    for number, found in enumerate(in_blender.bakes_of_all(bake)):
+        off = found.positions()[:, :2] - place(number)
+        away[MAP[number].name] = float(np.quantile(np.hypot(off[:, 0], off[:, 1]), 0.9)) / RADIUS
+    text = ", ".join(f"{name.lower()} {radii:.1f}" for name, radii in away.items())
+    first, last = MAP[0].name, MAP[-1].name
+    return [Fact(f"nine tenths lie within so many radii: {text}", away[first] > 1.3 and away[first] == max(away.values()) and away[last] < 1.1)]

@@ -15,7 +15,7 @@ PLAN = Plan(
     title="Rope ladder", figure="Ihmsen 2013, figure 6",
     what="Sand is poured over a rope ladder that hangs between two posts and falls through its gaps: stripes on the ground. Then the "
          "ladder is let go. Its rungs are rigid bodies; the ropes are only drawn.",
-    small=Size(4500, 62), picture=Size(16000, 66, 1.6), picture_frame=36, more_pictures={"_fallen": 66},
+    small=Size(4500, 62), picture=Size(34000, 66, 3.4), picture_frame=34, more_pictures={"_fallen": 66}, samples=36,
     timings=(Timing("", Size(138000, 12, 17.3, as_paper=True), "138K particles, 17.3M grains", "4.6 + 8.3"),))
 
 FPS = 50
@@ -33,7 +33,7 @@ def place(k: int) -> Vector:
 
 
 def build(size: Size) -> None:
-    studio.sand(size, 'DEM', fps=FPS, friction=30.0, softness=0.25, restitution=0.15, rolling_friction=0.3)
+    studio.sand(size, 'DEM', fps=FPS, friction=30.0, softness=0.4, restitution=0.15, rolling_friction=0.3)
     # What is timed begins where the sand meets the ladder.
     lift, speed = (0.02, 1.6) if size.as_paper else (0.10, 0.6)
     low = HEIGHT + lift

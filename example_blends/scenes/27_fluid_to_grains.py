@@ -12,7 +12,7 @@ PLAN = Plan(
     what="The same dam in four glass trays, 4 s after it broke, each a simulation of its own: elasticity rises from the lowest tray "
          "(1,300 Pa, a soft fluid, nearly level and pressed together) to the highest (270,000 Pa, hard grains that lie as they fell). "
          "Counts are those of the lowest.",
-    small=Size(300, 30), picture=Size(1500, 101), picture_frame=101, samples=64, is_heavy=True)
+    small=Size(300, 30), picture=Size(1500, 101), picture_frame=101, samples=64)
 
 FPS = 25
 ELASTICITY = (1300.0, 5300.0, 27000.0, 270000.0)  # Pa
@@ -62,7 +62,12 @@ def finish() -> None:
 
 
 def measure(bake: Bake) -> list[Fact]:
-    """The softest has come to the other end of its tray."""
-    end = bake.positions()
-    run = float(np.quantile(end[:, 0], 0.98)) + 0.5 * LENGTH
-    return [Fact(f"the softest has run {1000 * run:.0f} mm", run > 1.2 * COLUMN[0])]
+    """The harder, the higher what lies where the dam was: soft material is pressed together by its own weight."""
+    import in_blender
+    runs, heights = [], []
+    for number, found in enumerate(in_blender.bakes_of_all(bake)):
+        end = found.positions()
+        runs.append(float(np.quantile(end[:, 0], 0.98)) + 0.5 * LENGTH)
+        heights.append(float(np.quantile(end[end[:, 0] < COLUMN[0] - 0.5 * LENGTH, 2], 0.9)) - 0.03 - SHELF * number)
+    return [Fact(f"from the softest to the hardest they have run {', '.join(f'{1000 * run:.0f}' for run in runs)} mm", min(runs) > 1.2 * COLUMN[0]),
+            Fact(f"and are {', '.join(f'{1000 * height:.0f}' for height in heights)} mm high where the dam was", heights == sorted(heights))]

@@ -23,8 +23,6 @@ def scene_test(name: str) -> Callable[[Path], None]:
 
 
 for _name in plan.names():
-    if plan.read(_name).is_heavy and not support.is_heavy():
-        continue
     globals()[f"test_{_name[3:]}"] = scene_test(_name)
 
 

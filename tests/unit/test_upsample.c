@@ -2,6 +2,7 @@
 #include "base/rng.h"
 #include "base/simd.h"
 #include "grain/grain.h"
+#include "shared/meshes.h"
 #include "unit/test.h"
 #include "upsample/upsample_inside.h"
 
@@ -292,6 +293,64 @@ TEST(any_number_of_threads_and_any_instruction_set_gives_the_same_grains)
     }
     simd_limit(SIMD_AVX512);
     grains_free(&one);
+    lump_end(&lump);
+}
+
+#define MOST_PROPS 64
+
+typedef struct Props {
+    UpsampleCollider colliders[MOST_PROPS];
+    int count;
+} Props;
+
+static const UpsampleCollider *props_at(void *user, double time, int *count)
+{
+    const Props *props = user;
+    (void)time;
+    *count = props->count;
+    return props->colliders;
+}
+
+// Which colliders a grain asks is a matter of time, not of what comes out. Floors below the floor are near every grain that
+// comes to it, and so many that blocks cannot list them, but never in anyone's way: their grains ask all colliders there
+// are. Balls far off are in nobody's list.
+TEST(colliders_that_nobody_meets_change_nothing)
+{
+    Lump lump;
+    lump_begin(&lump, 8, 40);
+    Shape shape = shape_sphere(8, 0.0);
+    shape_move(&shape, 2.5f * RADIUS, 0, 0, 0);
+    GrainMesh mesh = shape_mesh(&shape);
+    GrainSdfDef sdf_def;
+    GrainSdf *ball;
+    ENSURE_OK(grain_sdf_def_default(&sdf_def, sizeof sdf_def));
+    sdf_def.voxel_size = 0.25f * RADIUS;
+    ENSURE_OK(grain_sdf_create(&mesh, &sdf_def, NULL, &ball));
+    shape_free(&shape);
+    UpsampleDef def = def_for(&lump, 60.0);
+    Grains seen[3];
+    for (int kind = 0; kind < 3; kind++) {
+        Props props = {.count = 1, .colliders = {{.plane_normal = {0, 0, 1}, .friction = 0.6f}}};
+        for (int i = 0; kind == 1 && i < 40; i++) // deeper than a grain's stride along the floor
+            props.colliders[props.count++] = (UpsampleCollider){
+                .plane_point = {0, 0, -RADIUS * (1.5f + 0.01f * (float)i)}, .plane_normal = {0, 0, 1}, .friction = 0.6f};
+        for (int i = 0; i < 5; i++)
+            props.colliders[props.count++] = (UpsampleCollider){.sdf = ball,
+                                                                .friction = 0.4f,
+                                                                .is_moving = i > 0,
+                                                                .rotation = {0.8f, 0.6f, 0, 0},
+                                                                .position = {0.07f * (float)i, 0.16f, 0.04f},
+                                                                .velocity = {0, 0.3f * (float)i, 0.2f},
+                                                                .spin = {0, 0, 3.0f}};
+        for (int i = 0; kind == 2 && i < 10; i++)
+            props.colliders[props.count++] =
+                (UpsampleCollider){.sdf = ball, .is_moving = 1, .rotation = {1, 0, 0, 0}, .position = {(float)i - 5.0f, 3, 0}};
+        def.colliders = props_at, def.colliders_user = &props;
+        ENSURE_OK(run_frames(&def, &lump, 2, 4, &seen[kind]));
+        ENSURE(seen[kind].count == seen[0].count && same_grains(&seen[0], &seen[kind], 0));
+    }
+    for (int kind = 0; kind < 3; kind++) grains_free(&seen[kind]);
+    grain_sdf_destroy(ball);
     lump_end(&lump);
 }
 

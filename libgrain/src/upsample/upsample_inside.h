@@ -19,6 +19,8 @@
 #define UPSAMPLE_CHUNK 256
 /// Coarse particles around a group of blocks, at most; where there are more, each block looks for itself.
 #define UPSAMPLE_NEAR 512
+/// Colliders around a block, at most; where there are more, its grains ask all there are.
+#define UPSAMPLE_NEAR_WALLS 32
 /// More than any number of substeps between two sorts.
 #define UPSAMPLE_NEVER_SORTED 1000
 /// Of a wall, in coarse radii: within this the sand around a grain is measured against the part of space that is open.
@@ -71,6 +73,9 @@ typedef struct BlockWalls {
     float nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
     float vx[UPSAMPLE_BLOCK + 32], vy[UPSAMPLE_BLOCK + 32], vz[UPSAMPLE_BLOCK + 32]; ///< of the nearest wall there
     int nearest[UPSAMPLE_BLOCK + 32];                                                ///< which collider; -1: none near
+    int near[UPSAMPLE_NEAR_WALLS]; ///< colliders that may be within `range` of a grain during the substep, ascending
+    int near_count;                ///< -1: too many to list
+    float range;                   ///< m
 } BlockWalls;
 
 /// Grains in the order of their cells; columns of four bytes, so that one spare column is enough to sort them all.

@@ -19,7 +19,6 @@
 typedef struct Wall {
     float distance;
     Vec3 normal, velocity; ///< unit, or 0 where nobody knows the way out
-    int collider;          ///< -1: none
 } Wall;
 
 static Vec3 to_own_space(const UpsampleCollider *c, Vec3 p)
@@ -56,14 +55,26 @@ static float distance_to(const UpsampleCollider *c, Vec3 p, Vec3 *normal)
     return distance;
 }
 
-static Wall nearest_wall(const Upsampler *u, Vec3 p)
+// The colliders a grain asks: all of them, or those near its block.
+typedef struct Asked {
+    const UpsampleCollider *colliders;
+    const int *list; ///< NULL: 0, 1, 2, ...
+    int count;
+} Asked;
+
+static Asked ask_all(const Upsampler *u) { return (Asked){u->colliders, NULL, u->collider_count}; }
+
+static int asked_number(const Asked *asked, int i) { return asked->list ? asked->list[i] : i; }
+
+static Wall nearest_wall(const Asked *asked, Vec3 p)
 {
-    Wall wall = {INFINITY, {0, 0, 0}, {0, 0, 0}, -1};
-    for (int i = 0; i < u->collider_count; i++) {
+    Wall wall = {INFINITY, {0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < asked->count; i++) {
+        int number = asked_number(asked, i);
         Vec3 normal;
-        float distance = distance_to(&u->colliders[i], p, &normal);
+        float distance = distance_to(&asked->colliders[number], p, &normal);
         if (distance >= wall.distance) continue;
-        wall = (Wall){distance, normal, velocity_at(&u->colliders[i], p), i};
+        wall = (Wall){distance, normal, velocity_at(&asked->colliders[number], p)};
     }
     return wall;
 }
@@ -90,19 +101,35 @@ static void extend_distances(const GrainSdf *sdf, const float *x, const float *y
         if (d[i] >= sdf_half_width(sdf)) d[i] = fmaxf(d[i], distance_to_bounds(sdf, vec3(x[i], y[i], z[i])));
 }
 
+static void sample_field(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d,
+                         float *nx, float *ny, float *nz)
+{
+    sdf_sample(sdf, x, y, z, count, d, nx, ny, nz);
+    extend_distances(sdf, x, y, z, count, d);
+}
+
+// Normals of fields are left in the collider's own space, and as long as they are.
 static void sample_block(const UpsampleCollider *c, const float *x, const float *y, const float *z, int count, float *d,
                          float *nx, float *ny, float *nz)
 {
-    if (c->sdf && !c->is_moving) {
-        sdf_sample(c->sdf, x, y, z, count, d, nx, ny, nz);
-        extend_distances(c->sdf, x, y, z, count, d);
+    if (!c->sdf) {
+        for (int i = 0; i < count; i++) {
+            Vec3 normal;
+            d[i] = distance_to(c, vec3(x[i], y[i], z[i]), &normal);
+            nx[i] = normal.x, ny[i] = normal.y, nz[i] = normal.z;
+        }
         return;
     }
-    for (int i = 0; i < count; i++) {
-        Vec3 normal;
-        d[i] = distance_to(c, vec3(x[i], y[i], z[i]), &normal);
-        nx[i] = normal.x, ny[i] = normal.y, nz[i] = normal.z;
+    if (!c->is_moving) {
+        sample_field(c->sdf, x, y, z, count, d, nx, ny, nz);
+        return;
     }
+    float own[3][UPSAMPLE_BLOCK] = {{0}}; // the compiler does not know that a block has grains
+    for (int i = 0; i < count; i++) {
+        Vec3 place = to_own_space(c, vec3(x[i], y[i], z[i]));
+        own[0][i] = place.x, own[1][i] = place.y, own[2][i] = place.z;
+    }
+    sample_field(c->sdf, own[0], own[1], own[2], count, d, nx, ny, nz);
 }
 
 static void take_nearer(const UpsampleCollider *c, int number, const float *x, const float *y, const float *z,
@@ -112,13 +139,12 @@ static void take_nearer(const UpsampleCollider *c, int number, const float *x, c
     sample_block(c, x, y, z, count, d, nx, ny, nz);
     for (int i = 0; i < count; i++) {
         if (d[i] >= walls->distance[i]) continue;
+        Vec3 normal = {nx[i], ny[i], nz[i]}, velocity = velocity_at(c, vec3(x[i], y[i], z[i]));
+        if (c->is_moving && c->sdf) normal = quat_rotate(c->rotation, vec3_normalize(normal, vec3(0, 0, 0)));
         walls->distance[i] = d[i];
-        walls->nx[i] = nx[i], walls->ny[i] = ny[i], walls->nz[i] = nz[i];
-        walls->vx[i] = walls->vy[i] = walls->vz[i] = 0.0f;
+        walls->nx[i] = normal.x, walls->ny[i] = normal.y, walls->nz[i] = normal.z;
+        walls->vx[i] = velocity.x, walls->vy[i] = velocity.y, walls->vz[i] = velocity.z;
         walls->nearest[i] = number;
-        if (!c->is_moving) continue;
-        Vec3 v = velocity_at(c, vec3(x[i], y[i], z[i]));
-        walls->vx[i] = v.x, walls->vy[i] = v.y, walls->vz[i] = v.z;
     }
 }
 
@@ -131,14 +157,17 @@ int upsample_find_walls(const Upsampler *u, const BlockBox *box, const float *x,
     int found = 0;
     for (int c = 0; c < u->collider_count; c++) {
         if (!is_near(&u->colliders[c], centre, radius, range, seconds)) continue;
-        for (int i = 0; !found && i < count + 32; i++) {
+        for (int i = 0; found == 0 && i < count + 32; i++) {
             walls->distance[i] = 1e30f, walls->nearest[i] = -1;
             walls->nx[i] = walls->ny[i] = walls->nz[i] = walls->vx[i] = walls->vy[i] = walls->vz[i] = 0.0f;
         }
-        found = 1;
+        if (found < UPSAMPLE_NEAR_WALLS) walls->near[found] = c;
+        found++;
         take_nearer(&u->colliders[c], c, x, y, z, count, walls);
     }
-    return found;
+    walls->near_count = found <= UPSAMPLE_NEAR_WALLS ? found : -1;
+    walls->range = range;
+    return found > 0;
 }
 
 // --- one grain ------------------------------------------------------------------------------------
@@ -156,47 +185,77 @@ static Vec3 touch(const UpsampleCollider *c, const Wall *wall, Vec3 velocity)
     return vec3_add(wall->velocity, vec3_add_scaled(along, wall->normal, bounce));
 }
 
-int upsample_push_out(const Upsampler *u, Vec3 *position, float radius)
+// Room that is left between a grain and the colliders that are not asked, for it to go on in: what a block's list leaves
+// out stays at least the list's range away from all places of the block's grains, however it moves meanwhile. A grain that
+// has used it up asks all colliders again. So the list changes the time it takes and no bit of the result.
+static float room_left(float range, float way, float radius) { return range - way - radius * (1.0f + 3.0f * SLOP); }
+
+// Returns 1 when the grain is out of all that is asked, 0 when there is no way out; adds to the way it went.
+static int push_out(const Asked *asked, Vec3 *position, float radius, float *way)
 {
     for (int push = 0; push < MOST_PUSHES; push++) {
-        Wall wall = nearest_wall(u, *position);
+        Wall wall = nearest_wall(asked, *position);
         if (wall.distance >= radius * (1.0f - SLOP)) return 1;
         if (vec3_dot(wall.normal, wall.normal) == 0.0f) return 0;
         *position = vec3_add_scaled(*position, wall.normal, radius - wall.distance);
+        *way += radius - wall.distance;
     }
-    return nearest_wall(u, *position).distance > 0.0f;
+    return nearest_wall(asked, *position).distance > 0.0f;
 }
+
+int upsample_push_out(const Upsampler *u, Vec3 *position, float radius)
+{
+    Asked all = ask_all(u);
+    float way = 0.0f;
+    return push_out(&all, position, radius, &way);
+}
+
+typedef struct Moved {
+    Vec3 position, velocity;
+    float way;     ///< m, that it has gone
+    float fastest; ///< m/s, that it was since the step began
+} Moved;
 
 // Touches every wall in reach, in a corner more than one; returns how much of `left` seconds it can go on before one
 // may be in the way.
-static float touch_walls(const Upsampler *u, Vec3 *position, Vec3 *velocity, float radius, float left)
+static float touch_walls(const Asked *asked, Moved *grain, float radius, float left)
 {
     float time = left;
-    for (int i = 0; i < u->collider_count; i++) {
-        Wall wall = {.collider = i};
-        wall.distance = distance_to(&u->colliders[i], *position, &wall.normal);
-        wall.velocity = velocity_at(&u->colliders[i], *position);
+    grain->fastest = vec3_length(grain->velocity);
+    for (int k = 0; k < asked->count; k++) {
+        const UpsampleCollider *c = &asked->colliders[asked_number(asked, k)];
+        Wall wall;
+        wall.distance = distance_to(c, grain->position, &wall.normal);
+        wall.velocity = velocity_at(c, grain->position);
         float gap = wall.distance - radius, stride = gap;
         if (gap <= SLOP * radius) {
-            *velocity = touch(&u->colliders[i], &wall, *velocity);
+            grain->velocity = touch(c, &wall, grain->velocity);
+            grain->fastest = fmaxf(grain->fastest, vec3_length(grain->velocity));
             stride = STRIDE * radius;
-            if (gap < -SLOP * radius) *position = vec3_add_scaled(*position, wall.normal, -gap);
+            if (gap < -SLOP * radius) {
+                grain->position = vec3_add_scaled(grain->position, wall.normal, -gap);
+                grain->way -= gap;
+            }
         }
-        float speed = vec3_length(vec3_sub(*velocity, wall.velocity));
+        float speed = vec3_length(vec3_sub(grain->velocity, wall.velocity));
         if (speed * time > stride) time = stride / speed;
     }
     return time;
 }
 
-// Steps as long as the nearest wall is away: no wall is ever jumped over, however thin.
-static void move_grain(const Upsampler *u, Vec3 *position, Vec3 *velocity, float radius, float seconds)
+// Steps as long as the nearest wall is away: no wall is ever jumped over, however thin. Returns 0 where the walls asked are
+// not all that the grain may have met.
+static int move_grain(const Asked *asked, float range, Moved *grain, float radius, float seconds)
 {
     float left = seconds;
     for (int step = 0; step < MOST_STEPS && left > 0.0f; step++) {
-        float time = touch_walls(u, position, velocity, radius, left);
-        *position = vec3_add_scaled(*position, *velocity, time);
+        float time = touch_walls(asked, grain, radius, left);
+        if (room_left(range, grain->way, radius) < grain->fastest * left) return 0;
+        grain->position = vec3_add_scaled(grain->position, grain->velocity, time);
+        grain->way += vec3_length(grain->velocity) * time;
         left -= time;
     }
+    return 1;
 }
 
 // Where the coarse particle is: never inside a collider, so it is the way out for a grain that a moving one swallowed.
@@ -208,16 +267,30 @@ static Vec3 parent_position(const Upsampler *u, uint32_t number)
     return vec3(u->field.x[coarse], u->field.y[coarse], u->field.z[coarse]);
 }
 
+// Returns 0 where colliders that were not asked may have changed what came out.
+static int move_and_push(const Asked *asked, float range, Moved *grain, float radius, float seconds, int *is_out)
+{
+    if (!move_grain(asked, range, grain, radius, seconds)) return 0;
+    *is_out = push_out(asked, &grain->position, radius, &grain->way);
+    return room_left(range, grain->way, radius) > 0.0f;
+}
+
 // Around and along the walls, with the grain's own radius.
-static void move_near_wall(const Upsampler *u, uint32_t number, Vec3 *position, Vec3 *velocity, float seconds)
+static void move_near_wall(const Upsampler *u, const BlockWalls *walls, uint32_t number, Vec3 *position, Vec3 *velocity,
+                           float seconds)
 {
     int64_t coarse, layer;
     upsample_identity(u, number, &coarse, &layer);
     float radius = upsample_radius_of(u, coarse, layer);
-    move_grain(u, position, velocity, radius, seconds);
-    if (upsample_push_out(u, position, radius)) return;
-    *position = parent_position(u, number);
-    *velocity = vec3(0, 0, 0);
+    Moved start = {*position, *velocity, 0.0f, 0.0f}, grain = start;
+    Asked near = {u->colliders, walls->near, walls->near_count}, all = ask_all(u);
+    int is_out = 0;
+    if (near.count < 0 || !move_and_push(&near, walls->range, &grain, radius, seconds, &is_out)) {
+        grain = start;
+        move_and_push(&all, INFINITY, &grain, radius, seconds, &is_out);
+    }
+    *position = is_out ? grain.position : parent_position(u, number);
+    *velocity = is_out ? grain.velocity : vec3(0, 0, 0);
 }
 
 float upsample_move_among_walls(Upsampler *u, int64_t first, int count, float seconds, const BlockWalls *walls)
@@ -231,7 +304,7 @@ float upsample_move_among_walls(Upsampler *u, int64_t first, int count, float se
         if (walls->distance[i] - vec3_length(slip) * seconds > largest * (1.0f + SLOP))
             position = vec3_add_scaled(position, velocity, seconds);
         else
-            move_near_wall(u, g->number[p], &position, &velocity, seconds);
+            move_near_wall(u, walls, g->number[p], &position, &velocity, seconds);
         fastest = fmaxf(fastest, vec3_length(velocity));
         g->x[p] = position.x, g->y[p] = position.y, g->z[p] = position.z;
         g->vx[p] = velocity.x, g->vy[p] = velocity.y, g->vz[p] = velocity.z;
