@@ -21,6 +21,7 @@ from .units import metres_per_unit
 
 READ_AHEAD = 4  # frames
 
+
 def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[Depsgraph] = None) -> None:
     """Loads what is missing; doing it again does nothing. Never adds or removes data-blocks.
 
