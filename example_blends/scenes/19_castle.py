@@ -15,7 +15,7 @@ PLAN = Plan(
     title="Sand castle", figure="",
     what="Damp sand is taken out of a bucket: it stands with its battlements and walls. Then its cohesion is keyed to nothing, as the "
          "sun dries it; it pales and falls apart.",
-    small=Size(2200, 64), picture=Size(13000, 68, 0.9), picture_frame=37, more_pictures={"_dry": 68})
+    small=Size(2200, 64), picture=Size(13000, 68, 1.3), picture_frame=37, more_pictures={"_dry": 68}, samples=36)
 
 FPS = 50
 FOOT, TOP, TALL = 0.105, 0.082, 0.165  # m: radii and height of the keep
@@ -37,7 +37,7 @@ def build(size: Size) -> None:
     studio.fit_particles(size)
     dry()
     studio.stage(0.32, friction=34.0, colour=(0.20, 0.17, 0.13))
-    studio.camera((0.34, -1.12, 0.52), (0.0, 0.0, 0.082), lens=60.0, stop=11.0)
+    studio.camera((0.34, -1.12, 0.52), (0.0, -0.035, 0.05), lens=49.0, stop=11.0, exposure=0.3)
 
 
 def dry() -> None:
