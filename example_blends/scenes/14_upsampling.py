@@ -13,7 +13,7 @@ PLAN = Plan(
     title="Upsampling compared", figure="Ihmsen 2013, figure 4",
     what="One coarse bake twice: left grains that each particle carries along, which stay in clumps; right Grain's own, "
          "which part and fly on by themselves.",
-    small=Size(1500, 14, 0.03), picture=Size(4500, 22, 0.5), picture_frame=20, samples=36,
+    small=Size(1500, 14, 0.03), picture=Size(9000, 16, 1.0), picture_frame=13, samples=36,
     timings=(Timing("", Size(83000, 12, 20.8, as_paper=True), "83K particles, 20.8M grains", "2.9 + 10.3"),))
 
 FPS = 50
