@@ -177,7 +177,7 @@ static GrainResult find_creep(Layer *layer, double degrees, double seconds, doub
     return result;
 }
 
-// Within a degree of the friction angle; two at 45, where a degree more of tilt is but 3 % more of pull along the slope than across.
+// Within a degree of the friction angle; two at 45, where the length of a step matters most (mpm.c).
 static void check_onset(float friction, int cells, int count, int askew)
 {
     Layer layer = {.friction = friction, .cells = cells, .count = count, .run = askew ? 11 : 1, .rise = askew ? 4 : 0};
