@@ -1,7 +1,8 @@
 // Endless layers of sand on a rough floor that is tilted: they stay below the friction angle and start to flow at it.
 //
-// A layer repeats along its slope: after every step, copies of what is near one end are put before the other one.
-// Smooth planes hold it across. The floor itself may stand askew to the grid.
+// A layer repeats along its slope: copies of what is near one end stand before the other one, and after every step they
+// are made what their originals are. Smooth planes hold it across. The floor itself may stand askew to the grid.
+#include "base/alloc.h"
 #include "physics/mpm_scene.h"
 #include "unit/test.h"
 
@@ -18,6 +19,7 @@
 #define CLOSE 4.0      // degrees
 // Of sqrt(g * depth), at the surface: it flows. It takes a tenth of a second to be so fast at a degree too many.
 #define FLOWS 0.03
+#define LOOK_STEPS 8 // between two looks whether it flows: a thousandth of a degree
 
 typedef struct Layer {
     float friction; // degrees
@@ -28,7 +30,14 @@ typedef struct Layer {
     MpmScene scene;
     Vec3d along, up;
     double length; // m, of a period
-    int64_t real;  // particles that are no copies
+    int64_t real;  // particles that are no copies: ids from here on are copies'
+    struct Copy {
+        int64_t of; // id
+        double way; // m, along the slope
+    } *copies;
+    int64_t copy_count;
+    int64_t *place; // of each id, as long as nobody sorts
+    int has_places;
 } Layer;
 
 static double way_along(const Layer *layer, const float *position)
@@ -42,7 +51,7 @@ static void shift(const Layer *layer, MpmParticle *p, double way)
 }
 
 // Puts those that have left the period back at its other end, and makes new copies.
-static void repeat(Layer *layer)
+static void choose_copies(Layer *layer)
 {
     Mpm *mpm = layer->scene.mpm;
     double half = 0.5 * layer->length, edge = half - COPIED * (double)mpm->cell;
@@ -58,14 +67,38 @@ static void repeat(Layer *layer)
         MpmParticle p = mpm->particles_before[i];
         double at = way_along(layer, p.position);
         if (fabs(at) <= edge) continue;
-        shift(layer, &p, at > 0.0 ? -layer->length : layer->length);
-        p.id = (int32_t)layer->real;
+        struct Copy copy = {p.id, at > 0.0 ? -layer->length : layer->length};
+        shift(layer, &p, copy.way);
+        p.id = (int32_t)count;
+        layer->copies[count - layer->real] = copy;
         mpm->particles_before[count++] = p;
     }
     MpmParticle *swap = mpm->particles;
     mpm->particles = mpm->particles_before, mpm->particles_before = swap;
     mpm->count = count;
+    layer->copy_count = count - layer->real;
+    layer->has_places = 0;
     mpm->must_sort = 1;
+}
+
+// Between two sorts the same ones are copies, and stand in the same places.
+static void repeat(Layer *layer)
+{
+    Mpm *mpm = layer->scene.mpm;
+    if (mpm->must_sort) {
+        choose_copies(layer);
+        return;
+    }
+    if (!layer->has_places)
+        for (int64_t i = 0; i < mpm->count; i++) layer->place[mpm->particles[i].id] = i;
+    layer->has_places = 1;
+    for (int64_t k = 0; k < layer->copy_count; k++) {
+        MpmParticle p = mpm->particles[layer->place[layer->copies[k].of]];
+        shift(layer, &p, layer->copies[k].way);
+        p.id = (int32_t)(layer->real + k);
+        mpm->particles[layer->place[p.id]] = p;
+    }
+    for (int64_t i = 0; i < mpm->filled_count; i++) mpm->must_sort |= mpm_find_reach(mpm, &mpm->blocks[mpm->filled[i]]);
 }
 
 static GrainResult add(Layer *layer, double x, double y, double z)
@@ -103,11 +136,21 @@ static GrainResult start_layer(Layer *layer, unsigned seed)
         GrainResult result = add(layer, 0.0, 0.0, DEEP);
         if (result != GRAIN_OK) return result;
     }
+    layer->copies = ALLOC(struct Copy, copies);
+    layer->place = ALLOC(int64_t, layer->real + copies);
+    if (!layer->copies || !layer->place) return GRAIN_ERROR_MEMORY;
     GrainResult result = mpm_scene_create(scene, 2);
     if (result != GRAIN_OK) return result;
     // Particles count from between the first ones; the period does so, too, along the slope.
-    repeat(layer);
+    choose_copies(layer);
     return GRAIN_OK;
+}
+
+static void end_layer(Layer *layer)
+{
+    mpm_scene_end(&layer->scene);
+    alloc_free(layer->copies);
+    alloc_free(layer->place);
 }
 
 static GrainResult step_tilted(Layer *layer, double degrees, double seconds)
@@ -148,17 +191,19 @@ static GrainResult find_onset(Layer *layer, double *onset)
            slow = (double)layer->friction - CLOSE;
     double hurried = SETTLE + slow / TILT_RATE, surface;
     *onset = 90.0;
+    int64_t steps = 0;
     for (double time = 0.0; result == GRAIN_OK; time += step) {
         double tilt =
             time < hurried ? fmax(time - SETTLE, 0.0) * TILT_RATE : slow + fmax(time - hurried - CALM, 0.0) * SLOW_RATE;
         if (tilt > (double)layer->friction + CLOSE) break;
         result = step_tilted(layer, tilt, step);
+        if (time < hurried + CALM || ++steps % LOOK_STEPS) continue;
         mean_speed(layer, &surface);
-        if (time < hurried + CALM || surface < FLOWS * sqrt(9.81 * DEEP)) continue;
+        if (surface < FLOWS * sqrt(9.81 * DEEP)) continue;
         *onset = tilt;
         break;
     }
-    mpm_scene_end(&layer->scene);
+    end_layer(layer);
     return result;
 }
 
@@ -173,7 +218,7 @@ static GrainResult find_creep(Layer *layer, double degrees, double seconds, doub
         if (time >= from) gone += step * mean_speed(layer, &surface);
     }
     *cells = result == GRAIN_OK ? gone / (double)layer->scene.mpm->cell : HUGE_VAL;
-    mpm_scene_end(&layer->scene);
+    end_layer(layer);
     return result;
 }
 
@@ -193,8 +238,8 @@ static void check_rest(float friction, int cells, int count, int askew, double s
     Layer layer = {.friction = friction, .cells = cells, .count = count, .run = askew ? 11 : 1, .rise = askew ? 4 : 0};
     double gone;
     ENSURE_OK(find_creep(&layer, (double)friction - 2.0, seconds, &gone));
-    printf("# friction %.0f, %lld particles, floor %s: goes %.4f cells in %.0f s at %.0f degrees\n",
-           (double)friction, (long long)layer.real, askew ? "askew" : "straight", gone, seconds, (double)friction - 2.0);
+    printf("# friction %.0f, %lld particles, floor %s: goes %.4f cells in %.0f s at %.0f degrees\n", (double)friction,
+           (long long)layer.real, askew ? "askew" : "straight", gone, seconds, (double)friction - 2.0);
     ENSURE(fabs(gone) < 0.01);
 }
 

@@ -8,10 +8,13 @@
 /// Columns of it bulge, heaps of it are domes. Grains slide in planes that are steepest against the pressure on them, and
 /// then there is only one angle. Two kinds of flow have that:
 ///
-/// - Firm sand dilates by the friction angle. It cannot go on for long: sheared by a tenth, sand is loosened.
+/// - Firm sand dilates by the friction angle, in the plane that it is sheared in: along n^2, n being the direction of the
+///   deviatoric stress. Dilating on all sides, sand that cannot give way across a slope would press there ever more, and
+///   the surface of yield bears less where the middle stress is a large one: deep layers of friction 40 would flow at 38.
+///   It cannot go on for long: sheared by a tenth, sand is loosened.
 /// - Loosened sand keeps its volume, and its plastic strain is turned against its stress, the more the more its motion
-///   is spin (Spencer 1964, double shearing; here with the spin of the material alone). With n the direction of the
-///   deviatoric stress, W the spin and a the friction angle, beside the flow along n there is
+///   is spin (Spencer 1964, double shearing; here with the spin of the material alone). With W the spin and a the
+///   friction angle, beside the flow along n there is
 ///
 ///       sin a / sqrt(2) (W n - n W),
 ///
@@ -137,12 +140,15 @@ SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, FloatV seco
     FloatV turned = sand_turn(unit, spin, turn);
     turned = simd_min(0.70710678f * sine * seconds, MPM_SAND_TURN * sine / simd_sqrt(one - sine * sine) * flow / turned);
     turned = simd_select(is_apart, zero, turned * (one - firm));
-    all -= simd_select(is_apart, zero, simd_min(dilation * flow, simd_set1(MPM_SAND_DILATION)));
+    FloatV widened = simd_select(is_apart, zero, simd_min(dilation * flow, simd_set1(MPM_SAND_DILATION))), square[6];
+    symmetric_product(unit, unit, square);
+    all -= widened;
     firm -=
         (1.41421356f / MPM_SAND_LOOSENING) * flow - simd_select(is_flowing, zero, seconds * (1.0f / MPM_SAND_FIRMING));
     firm = simd_min(simd_max(firm, zero), one);
     FloatV third = simd_select(is_apart, tip, all * (1.0f / 3.0f)), keep = one - flow * shrink;
-    for (int i = 0; i < 6; i++) shape[i] = shape[i] * keep - turned * turn[i];
+    for (int i = 0; i < 6; i++)
+        shape[i] = shape[i] * keep - turned * turn[i] - widened * (square[i] - (i < 3 ? 1.0f / 3.0f : 0.0f));
     sand_stretch(shape, simd_exp(2.0f * third), state->stretch);
     FloatV pressure = (2.0f * m->shear + 3.0f * m->lame) * third;
     for (int i = 0; i < 6; i++) state->stress[i] = 2.0f * m->shear * shape[i] + (i < 3 ? pressure : zero);
