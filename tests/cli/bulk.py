@@ -31,3 +31,26 @@ def sand_carries_a_ball(folder: Path, solver: dict, lowest: float = 0.05) -> Non
     assert abs(frames[24][2] - frames[18][2]) < 0.003, frames
     # It may roll until it has pressed a hollow for itself, no farther than that is wide.
     assert all(abs(c) < 0.03 for c in frames[24][:2]), frames
+
+
+def heavy_sand_lies_on_light_sand(folder: Path, solver: dict) -> None:
+    """Two layers of 6 cm in a tray: the lower one sinks hardly more under sand that is three times as dense than under its like, by what
+    it is pressed together, and stays below."""
+    def sinks(name: str, density: float) -> float:
+        job = jobs.Job(frame_end=24, solver={**solver, "particle_radius": 0.004, "density": density})
+        job.add_mesh("Light", "source", jobs.box((-0.08, -0.08, 0.0), (0.08, 0.08, 0.06)), material={"density": 800.0})
+        job.add_mesh("Upper", "source", jobs.box((-0.08, -0.08, 0.06), (0.08, 0.08, 0.12)))
+        for wall, low, high in (("West", (-0.12, -0.12, -0.02), (-0.08, 0.12, 0.2)), ("East", (0.08, -0.12, -0.02), (0.12, 0.12, 0.2)),
+                                ("South", (-0.12, -0.12, -0.02), (0.12, -0.08, 0.2)), ("North", (-0.12, 0.08, -0.02), (0.12, 0.12, 0.2))):
+            job.add_mesh(wall, "collider", jobs.box(low, high), friction=0.2)
+        program.run("bake", job.add_ground().write(folder / name), check=0)
+        cache = folder / name / "cache"
+        source = [row[0] for row in column(cache / "birth_000001.grain", "source_id")]
+        heights = [[row[2] for row in column(cache / f"coarse_{number:06d}.grain", "position")] for number in (1, 24)]
+        lower = [place for place, of in enumerate(source) if of == source[heights[0].index(min(heights[0]))]]
+        before, after = (sum(rows[place] for place in lower) / len(lower) for rows in heights)
+        return 1.0 - after / before
+
+    alike, under_heavy = sinks("alike", 800.0), sinks("heavy", 2600.0)
+    print(f"# {solver['type']}: light sand sinks by {alike:.3f} of its height under light sand, by {under_heavy:.3f} under heavy sand")
+    assert under_heavy < alike + 0.1, (alike, under_heavy)

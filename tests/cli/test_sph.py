@@ -19,6 +19,10 @@ def test_sand_carries_a_ball(folder: Path) -> None:
     bulk.sand_carries_a_ball(folder, BULK)
 
 
+def test_heavy_sand_lies_on_light_sand(folder: Path) -> None:
+    bulk.heavy_sand_lies_on_light_sand(folder, BULK)
+
+
 def test_moisture_is_written_and_a_wet_block_stands(folder: Path) -> None:
     """Two blocks of 10 cm, one wet: after half a second it is as high as before, the dry one has run out."""
     job = jobs.Job(frame_end=12, solver=BULK)

@@ -45,8 +45,9 @@ GrainResult job_read_dem(const JobNode *solver, Job *job)
 GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *arrays, int *material)
 {
     static const char *const keys[] = {"density",  "friction",      "rolling_friction", "restitution",
-                                       "cohesion", "young_modulus", "poisson_ratio",    "animation", NULL};
+                                       "cohesion", "young_modulus", "poisson_ratio",    "law", "animation", NULL};
     JobNode node;
+    int law;
     *material = 0;
     if (!json_object_get(source->object, "material")) return GRAIN_OK;
     TRY(job_child(source, "material", &node));
@@ -63,6 +64,8 @@ GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *
     TRY(job_float(&node, "cohesion", 0, 1000, (double)dem->cohesion, &m->cohesion));
     TRY(job_float(&node, "young_modulus", 0, 1e12, (double)dem->young_modulus, &m->young_modulus));
     TRY(job_float(&node, "poisson_ratio", 0, 0.49, (double)dem->poisson_ratio, &m->poisson_ratio));
+    TRY(job_choice(&node, "law", mpm_law_names, job->law, &law));
+    m->law = mpm_law_names[law];
     *material = ++dem->material_count;
     return job_read_material_curves(&node, job, arrays, *material);
 }

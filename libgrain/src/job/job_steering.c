@@ -15,16 +15,16 @@
 static int is_solver(const Job *job, const Solver *solver) { return strcmp(job->solver, solver->name) == 0; }
 
 // A key that the solver has no use for is refused: a shot must not wait for what never comes.
-static GrainResult check_has(const JobNode *node, const Job *job)
+static GrainResult check_has(const JobNode *node, const Job *job, const char *law)
 {
-    int is_meso = is_solver(job, &meso_solver), is_snow = is_solver(job, &mpm_solver) && strncmp(job->law, "snow", 4) == 0;
+    int is_meso = is_solver(job, &meso_solver), is_snow = is_solver(job, &mpm_solver) && strncmp(law, "snow", 4) == 0;
     const json_t *animation = json_object_get(node->object, "animation");
     static const char *const keys[] = {"friction", "cohesion", "viscosity"};
     for (int i = 0; i < 3; i++) {
         if (!json_object_get(animation, keys[i])) continue;
         int is_viscosity = i == 2;
         if (is_viscosity == is_meso && !is_snow) continue;
-        const char *what = is_snow ? "the law" : "the solver", *name = is_snow ? job->law : job->solver;
+        const char *what = is_snow ? "the law" : "the solver", *name = is_snow ? law : job->solver;
         return fail(GRAIN_ERROR_JOB, "job.json: %s.animation.%s: %s '%s' has no %s that could change; %s", node->path, keys[i],
                     what, name, keys[i],
                     is_viscosity ? "only meso has" : is_snow ? "sand and mud have" : "dem, mpm and sph have");
@@ -37,8 +37,8 @@ GrainResult job_read_material_curves(const JobNode *material, Job *job, const Jo
     static const char *const animated[] = {"friction", "cohesion", NULL};
     Curve *friction = &job->friction_curve[kind], *cohesion = &job->cohesion_curve[kind];
     TRY(job_check_animation(material, animated));
-    TRY(check_has(material, job));
     const SimMaterial *own = &job->dem.materials[kind - 1];
+    TRY(check_has(material, job, own->law));
     *friction = (Curve){.constant = {own->friction}, .components = 1};
     *cohesion = (Curve){.constant = {own->cohesion}, .components = 1};
     TRY(job_read_curve(material, "friction", job, arrays, 0, MAX_FRICTION, friction));
@@ -61,7 +61,7 @@ GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *ar
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_animation(&node, animated));
-    TRY(check_has(&node, job));
+    TRY(check_has(&node, job, job->law));
     job->friction_curve[0] = (Curve){.constant = {job->friction}, .components = 1};
     job->cohesion_curve[0] = (Curve){.constant = {job->dem.cohesion}, .components = 1};
     TRY(job_read_curve(&node, "friction", job, arrays, 0, MAX_FRICTION, &job->friction_curve[0]));

@@ -47,6 +47,7 @@ typedef struct SimMaterial {
     float cohesion;         ///< force to pull two grains apart, over the weight of one
     float young_modulus;    ///< Pa, for the Hertz laws; 0: follows from softness
     float poisson_ratio;    ///< for the Hertz laws
+    const char *law;        ///< of mpm: one of mpm_law_names; NULL: SimDef.law
 } SimMaterial;
 
 #define SIM_MESO_SEGMENTS 4

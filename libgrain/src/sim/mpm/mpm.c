@@ -57,8 +57,9 @@ GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now)
     for (int i = 0; i < mpm->materials.count; i++) {
         SimMaterial from = material_of(def, i);
         from.friction = now->friction[i], from.cohesion = now->cohesion[i];
-        TRY(mpm_material_choose(def->law ? def->law : "sand", &from, mpm->sound, mpm->cell, mpm->weight,
-                                def->largest_radius, &mpm->materials.of[i]));
+        const char *law = from.law ? from.law : def->law ? def->law : "sand";
+        TRY(mpm_material_choose(law, &from, mpm->sound, mpm->cell, mpm->weight, def->largest_radius,
+                                &mpm->materials.of[i]));
         if (mpm->materials.of[i].kind == MPM_SAND) steepest = fmaxf(steepest, from.friction);
     }
     float t = fminf(fmaxf((steepest - FLAT_FRICTION) / (STEEP_FRICTION - FLAT_FRICTION), 0.0f), 1.0f);
@@ -140,9 +141,13 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     SimSteering now = steering_of(def);
     TRY(mpm_choose_materials(mpm, &now));
     mpm->longest_step = mpm->step_limit;
-    float densest = 0.0f;
-    for (int i = 0; i < mpm->materials.count; i++) densest = fmaxf(densest, mpm->materials.of[i].density);
-    mpm->full_mass = densest * mpm->cell * mpm->cell * mpm->cell;
+    mpm->densest = mpm->materials.of[0].density;
+    for (int i = 1; i < mpm->materials.count; i++) {
+        float density = mpm->materials.of[i].density;
+        mpm->has_densities |= density != mpm->materials.of[0].density;
+        mpm->densest = fmaxf(mpm->densest, density);
+    }
+    mpm->full_mass = mpm->densest * mpm->cell * mpm->cell * mpm->cell;
     mpm->colliders = ALLOC(SimCollider, def->collider_count);
     if (!mpm->colliders) return GRAIN_ERROR_MEMORY;
     TRY(mpm_reserve(mpm, start->count));
@@ -219,6 +224,10 @@ static void scatter(Mpm *mpm, float seconds)
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
          rest->is_split ? mpm->walls + block->begin : NULL, mpm->boards + i * MPM_BOARD_STRIDE);
+        if (mpm->has_densities)
+            SIMD_CALL(mpm_scatter_room)
+            (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
+             rest->is_split ? mpm->walls + block->begin : NULL, mpm->rooms + i * MPM_BOARD_STRIDE);
         rest->is_scattered = rest->is_asleep;
     }
 }

@@ -58,7 +58,8 @@ typedef struct MpmParticle {
 typedef struct MpmNode {
     float momentum[3], mass;
 } MpmNode;
-/// How a node moves after the step.
+/// How a node moves after the step. mass: of the particles around it, as if each were as dense as the densest: how full it
+/// is there, also where materials of several densities meet.
 typedef struct MpmMotion {
     float velocity[3], mass;
 } MpmMotion;
@@ -120,7 +121,9 @@ typedef struct Mpm {
     float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are
     float step_limit;   ///< s
     float longest_step; ///< s: step_limit at the start, which bodies were made for
-    float full_mass;    ///< kg, on a node deep inside
+    int has_densities;  ///< not all materials are as dense as each other
+    float densest;      ///< kg/m3
+    float full_mass;    ///< kg, on a node deep inside, of the densest
     int64_t count, steps;
     int64_t born;       ///< particles that there ever were; those that are gone are not stored
     int64_t capacity;   ///< particles that there is room for
@@ -139,6 +142,8 @@ typedef struct Mpm {
     int64_t key_capacity;
     MpmNode *boards; ///< filled_count * MPM_BOARD_STRIDE
     int64_t board_capacity;
+    float *rooms; ///< m3, of the particles around each node of a board; only where densities differ
+    int64_t room_capacity;
     MpmMotion *nodes; ///< block_count * MPM_BLOCK_NODES
     int64_t node_capacity;
     MpmSheet *sheets; ///< of what stands, then of what moves
@@ -265,6 +270,9 @@ double mpm_grain_volume(float largest_radius);
 SIMD_KERNEL(void, mpm_scatter,
             (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, float seconds,
              const MpmWall *walls, MpmNode *board))
+SIMD_KERNEL(void, mpm_scatter_room,
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
+             const MpmWall *walls, float *board))
 /// Velocity and position of the particles of a block from its board of node velocities, then their stress. walls: of the
 /// same particles; NULL when the block is not split.
 SIMD_KERNEL(void, mpm_gather,

@@ -36,17 +36,29 @@ static void add_board(Sum *nodes, const Sum *board, Overlap x, Overlap y, Overla
         }
 }
 
+static void add_rooms(float *rooms, const float *board, Overlap x, Overlap y, Overlap z)
+{
+    for (int k = 0; k < z.count; k++)
+        for (int j = 0; j < y.count; j++)
+            for (int i = 0; i < x.count; i++)
+                rooms[((z.node + k) * MPM_BLOCK_SIDE + y.node + j) * MPM_BLOCK_SIDE + x.node + i] +=
+                    board[((z.place + k) * MPM_BOARD_SIDE + y.place + j) * MPM_BOARD_SIDE + x.place + i];
+}
+
 void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
 {
     const MpmBlock *block = &mpm->blocks[number];
     Sum sums[MPM_BLOCK_NODES];
+    float rooms[MPM_BLOCK_NODES];
     memset(sums, 0, sizeof sums);
+    memset(rooms, 0, sizeof rooms);
     for (int k = 0; k < MPM_AROUND; k++) {
         if (block->around[k] < 0) continue;
-        int32_t board = mpm->blocks[block->around[k]].board;
+        int64_t board = mpm->blocks[block->around[k]].board;
         if (board < 0) continue;
-        add_board(sums, (const Sum *)(mpm->boards + (int64_t)board * MPM_BOARD_STRIDE), overlap_of(k % 3 - 1),
-                  overlap_of(k / 3 % 3 - 1), overlap_of(k / 9 - 1));
+        Overlap x = overlap_of(k % 3 - 1), y = overlap_of(k / 3 % 3 - 1), z = overlap_of(k / 9 - 1);
+        add_board(sums, (const Sum *)(mpm->boards + board * MPM_BOARD_STRIDE), x, y, z);
+        if (mpm->has_densities) add_rooms(rooms, mpm->rooms + board * MPM_BOARD_STRIDE, x, y, z);
     }
     MpmMotion *nodes = mpm->nodes + number * MPM_BLOCK_NODES;
     Vec3 g = vec3_scale(mpm->def.gravity, seconds);
@@ -55,7 +67,7 @@ void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
         float mass = sums[i][3];
         nodes[i] = (MpmMotion){{0}};
         if (mass <= least) continue;
-        nodes[i].mass = mass;
+        nodes[i].mass = mpm->has_densities ? mpm->densest * rooms[i] : mass;
         nodes[i].velocity[0] = sums[i][0] / mass + g.x;
         nodes[i].velocity[1] = sums[i][1] / mass + g.y;
         nodes[i].velocity[2] = sums[i][2] / mass + g.z;

@@ -59,3 +59,20 @@ void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const i
     }
     if (count > 0) put_down(&brought, nodes);
 }
+
+// The room that the particles take, to the nodes. Where all are equally dense, their mass tells.
+void SIMD_NAME(mpm_scatter_room)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
+                                 const MpmWall *walls, float *board)
+{
+    memset(board, 0, MPM_BOARD_STRIDE * sizeof *board);
+    for (int64_t p = 0; p < count; p++) {
+        Spline s = spline_at(&particles[p], corner, inverse_cell);
+        uint32_t barred = walls ? walls[p].barred : 0;
+        for (int i = 0; i < 27; i++) {
+            int x = i % 3, y = i / 3 % 3, z = i / 9;
+            if (barred >> i & 1) continue;
+            board[s.first + (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x] +=
+                particles[p].volume * (s.weight[x][0] * s.weight[y][1] * s.weight[z][2]);
+        }
+    }
+}
