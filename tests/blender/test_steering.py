@@ -52,6 +52,42 @@ def test_a_source_with_its_own_material(_: Path) -> None:
     assert abs(found.material_curves.animation["friction"][4, 0] - tan(radians(10.0))) < 1e-5
 
 
+def test_what_a_solver_knows_of_a_source_s_own_material(_: Path) -> None:
+    simulation = support.small_scene(5).grain.active
+    source = bpy.data.objects["Block"].grain.source
+    key(source, "cohesion", {1: 1.0, 5: 3.0})
+    source.use_material, source.friction_angle = True, radians(20.0)
+    expected = {'DEM': {"friction", "rolling_friction", "density", "restitution", "cohesion"}, 'SPH': {"friction", "density", "cohesion"},
+                'MPM': {"law", "friction", "density", "cohesion"}}
+    for solver, names in expected.items():
+        simulation.solver = solver
+        found = entry(made(5)[0], "Block")
+        assert set(found.material) == names and set(found.material_curves.animation) == {"cohesion"}, (solver, found.material)
+    source.law = 'SNOW_WET'
+    found = entry(made(5)[0], "Block")
+    assert found.material == {"law": "snow_wet", "density": 700.0} and not found.material_curves.animation, found
+    source.density, source.law = 123.0, 'MUD'
+    assert source.density == 123.0, "a density that was chosen stays"
+    simulation.solver = 'MESO'
+    assert entry(made(5)[0], "Block").material is None
+
+
+def test_snow_stands_beside_sand(folder: Path) -> None:
+    """Two sources on one floor, one bake: the sand runs out, the wet snow stands."""
+    scene = bpy.context.scene
+    for name, x in (("Sand", -0.2), ("Snow", 0.2)):
+        support.box(name, (x - 0.05, -0.05, 0.0), (x + 0.05, 0.05, 0.1)).grain.type = 'SOURCE'
+    support.floor()
+    simulation, snow = scene.grain.active, bpy.data.objects["Snow"].grain.source
+    simulation.solver, simulation.particle_radius, scene.frame_end = 'MPM', 0.006, 16
+    snow.use_material, snow.law = True, 'SNOW_WET'
+    support.save(folder)
+    bpy.ops.grain.bake()
+    places = support.read_frame(folder / "grain_cache/Sand/coarse_000016.grain")["position"]
+    heights = [places[(places[:, 0] > 0.0) == is_snow, 2].max() for is_snow in (False, True)]
+    assert heights[0] < 0.05 < 0.075 < heights[1], heights
+
+
 def test_a_keyed_bake_stays_in_date_while_scrubbing(folder: Path) -> None:
     from grain.scene import condition
     scene = support.small_scene(6)

@@ -84,7 +84,7 @@ class JobObject:
     friction_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     stickiness_paint: Optional[np.ndarray] = None  # likewise
     thickness: float = 0.0  # m, colliders
-    material: Optional[dict[str, float]] = None  # sources: what differs from the solver's settings
+    material: Optional[dict[str, float | str]] = None  # sources: what differs from the solver's settings
     material_curves: Optional["JobField"] = None  # and how it changes
     attributes: list[tuple[str, str, np.ndarray]] = field(default_factory=list)  # sources: name, domain, float32 (n, 1 to 4)
     poses: Optional[np.ndarray] = None  # float32 (samples, 7): place of the pivot, rotation since the first frame

@@ -5,7 +5,7 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime, viewport
 from ..engine import ffi, text
-from ..scene import apply, baking, condition, consistency, estimate, frames, paths, presets, shapes, simulations, steering
+from ..scene import apply, baking, condition, consistency, estimate, frames, materials, paths, presets, shapes, simulations, steering
 from ..scene.simulations import Simulation
 from .object import PhysicsPanel
 from .simulations import draw_list
@@ -136,7 +136,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
             column.prop(settings, "grain_object")
             column.prop(settings, "grain_balls")
     column.prop(settings, "size_spread")
-    if not (settings.solver == 'MESO' or settings.solver == 'MPM' and settings.law.startswith('SNOW')):
+    if not (settings.solver == 'MESO' or settings.solver == 'MPM' and materials.is_snow(settings.law)):
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
@@ -167,7 +167,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
         return
     layout.use_property_decorate = True
     row = layout.row()
-    row.active = "cohesion" in steering.keys_of(settings)
+    row.active = "cohesion" in steering.keys_of(settings.solver, settings.law)
     row.prop(settings, "cohesion")
     layout.prop(settings, "sleep")
     if settings.solver != 'DEM':

@@ -3,7 +3,7 @@ from bpy.types import Context, Panel
 
 from .. import runtime
 from ..engine import text
-from ..scene import estimate, simulations
+from ..scene import estimate, materials, simulations
 from .object import PhysicsPanel
 from .text import draw_wrapped
 
@@ -69,10 +69,10 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
         layout.use_property_decorate = True
         settings = context.object.grain.source
         simulation = simulations.of_object(context.object, context.scene)
-        of_grains = simulation is None or simulation.solver == 'DEM'
-        if settings.use_material and not of_grains:
-            draw_wrapped(layout, context, "Only the solver Grains knows several materials", icon='INFO')
+        names = materials.settings_of(simulation.solver if simulation is not None else 'MPM', settings.law)
+        if not names:
+            draw_wrapped(layout, context, "Fluid to Paste has one material to a simulation", icon='INFO')
         column = layout.column()
-        column.enabled = settings.use_material and of_grains and not runtime.is_baking()
-        for name in ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"):
+        column.enabled = settings.use_material and not runtime.is_baking()
+        for name in names:
             column.prop(settings, name, **({"text": "Density kg/m³"} if name == "density" else {}))

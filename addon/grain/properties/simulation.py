@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Context, Object, PropertyGroup
 
 from .. import compat, runtime
-from ..scene import consistency, playback, simulations, snapshot
+from ..scene import consistency, materials, playback, simulations, snapshot
 from ..scene.units import metres_per_unit
 from .display import GRAIN_PG_display, GRAIN_PG_retime
 from .volume import GRAIN_PG_volume
@@ -128,12 +128,8 @@ class GRAIN_PG_simulation(PropertyGroup):
         name="Moisture Spread", options=FIXED, default=0.0, min=0.0, max=1.0, soft_max=0.01, precision=4, step=0.01,
         description="How fast moisture spreads from wet sand into dry, in m²/s. 0 keeps it where it is")
     law: EnumProperty(
-        name="Material", options=FIXED, default='SAND', description="What the sources are made of",
-        items=(('SAND', "Sand", "Flows, heaps up at the friction angle; damp with cohesion"),
-               ('SNOW_POWDER', "Powder Snow", "Breaks into dust at a touch"),
-               ('SNOW_CHUNKY', "Chunky Snow", "Packs and breaks into lumps"),
-               ('SNOW_WET', "Wet Snow", "Sticks together and gives way"),
-               ('MUD', "Mud", "Holds its shape until pushed, then flows like thick paste")))
+        name="Material", options=FIXED, default='SAND', items=materials.LAWS,
+        description="What the sources are made of that have no material of their own")
     grain_shape: EnumProperty(
         name="Grain Shape", options=FIXED, default='SPHERE',
         description="What a single grain looks like. Grains that are not round catch in each other and heap up "

@@ -1,10 +1,18 @@
 """Settings of an object which is filled with sand."""
 from math import radians
 
-from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
-from bpy.types import PropertyGroup
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
+from bpy.types import Context, PropertyGroup
+
+from ..scene import materials
 
 FIXED: set[str] = set()  # not for keyframes
+
+
+def _on_law(source: "GRAIN_PG_source", context: Context) -> None:
+    """Snow is not as heavy as sand; a density that somebody has chosen stays."""
+    if source.density in materials.USUAL_DENSITY.values():
+        source.density = materials.USUAL_DENSITY[source.law]
 
 
 class GRAIN_PG_source(PropertyGroup):
@@ -34,8 +42,11 @@ class GRAIN_PG_source(PropertyGroup):
                     "keeps what the surface has nearest to where it was born")
     use_material: BoolProperty(
         name="Own Material", default=False,
-        description="Grains of this source differ from those of the others. Where two kinds touch, the means of their "
-                    "settings hold")
+        description="What comes from here differs from the rest of the simulation: sand on snow, gravel in dust. Not with Fluid to "
+                    "Paste. Where two kinds of Grains touch, the means of their settings hold")
+    law: EnumProperty(
+        name="Material", options=FIXED, default='SAND', items=materials.LAWS, update=_on_law,
+        description="What this source is made of")
     friction_angle: FloatProperty(
         name="Friction", subtype='ANGLE', unit='ROTATION', default=radians(31.0), min=0.0, max=radians(63.4),
         soft_max=radians(50.0), step=100, precision=1, description="Friction between grains of this kind. Can be keyframed")

@@ -8,18 +8,17 @@ for every other simulation in Blender.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import tan
 from typing import Optional
 
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance
-from bpy.types import Object, PropertyGroup, Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..engine.job import JobField, JobObject
 from . import attributes as mesh_attributes
 from . import curves as animation
-from . import fields, flow, motion, paint, record, simulations, steering
+from . import fields, flow, materials, motion, paint, record, simulations, steering
 from .animate import Curves
 from .attributes import Attribute
 from .paint import SnapshotError
@@ -77,7 +76,7 @@ def take(simulation: Simulation, view_layer: ViewLayer, last: Optional[int] = No
         found: set[Object] = set()
         for mesh in _meshes(depsgraph, roles, simulation=simulation):
             found.add(mesh.owner)
-            entry = _job_object(mesh, scale, snapshot)
+            entry = _job_object(mesh, simulation, scale, snapshot)
             if entry is None:
                 continue
             snapshot.objects.append(entry)
@@ -221,7 +220,7 @@ def _read(item: Object, owner: Object, matrix: Matrix, is_instance: bool, instan
                (owner.name, item.original.name, instance_id), painted, found)
 
 
-def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
+def _job_object(mesh: Mesh, simulation: Simulation, scale: float, snapshot: Snapshot) -> Optional[JobObject]:
     role = mesh.owner.grain.type
     if len(mesh.triangles) == 0:
         if _has_instances(mesh.owner):
@@ -243,7 +242,7 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
                          velocity=(0.0, 0.0, 0.0) if source.use_settle else velocity,
                          settle=tidy(source.settle_seconds) if source.use_settle else 0.0,
                          moisture=tidy(source.moisture), moisture_paint=mesh.paint.get("moisture_paint"),
-                         material=_material(source),
+                         material=materials.describe(source, simulation),
                          attributes=[(entry.name, entry.domain, entry.values) for entry in mesh.attributes])
     if role == 'BODY':
         return _body(mesh, positions, scale)
@@ -253,7 +252,7 @@ def _job_object(mesh: Mesh, scale: float, snapshot: Snapshot) -> Optional[JobObj
             return JobObject(mesh.name, "kill", positions, mesh.triangles)
         entry = flow.emitter(mesh.owner, scale)
         entry.name, entry.positions, entry.triangles = mesh.name, positions, mesh.triangles
-        entry.material = _material(mesh.owner.grain.source)
+        entry.material = materials.describe(mesh.owner.grain.source, simulation)
         return entry
     settings = mesh.owner.grain.collider
     return JobObject(mesh.name, "collider", positions, mesh.triangles, **steering.grip(settings), **mesh.paint,
@@ -286,13 +285,6 @@ def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:
                      density=tidy(settings.density),
                      pivot=tuple(tidy(component * scale) for component in mesh.matrix.translation),
                      release_frame=settings.release_frame if settings.use_animation else None)
-
-
-def _material(settings: PropertyGroup) -> Optional[dict[str, float]]:
-    if not settings.use_material:
-        return None
-    names = ("rolling_friction", "density", "restitution", "cohesion")
-    return {"friction": tidy(tan(settings.friction_angle)), **{name: tidy(getattr(settings, name)) for name in names}}
 
 
 def _grain(item: Optional[Object], depsgraph: Depsgraph, scale: float) -> JobObject:

@@ -6,7 +6,7 @@ from bpy.types import Object, PropertyGroup
 
 from ..engine.job import JobField, JobObject
 from . import curves as animation
-from . import motion
+from . import materials, motion
 from .animate import Curves
 from .simulations import Simulation
 from .units import tidy
@@ -16,13 +16,11 @@ _PROPERTIES: dict[str, tuple[str, Callable[[float], float]]] = {
     "friction": ("friction_angle", tan), "cohesion": ("cohesion", float), "viscosity": ("viscosity", float)}
 
 
-def keys_of(simulation: Simulation) -> tuple[str, ...]:
-    """What the solver can change while it runs."""
-    if simulation.solver == 'MESO':
+def keys_of(solver: str, law: str) -> tuple[str, ...]:
+    """What the solver can change while it runs, of sand of this law."""
+    if solver == 'MESO':
         return ("viscosity",)
-    if simulation.solver == 'MPM' and simulation.law.startswith('SNOW'):
-        return ()
-    return ("friction", "cohesion")
+    return () if solver == 'MPM' and materials.is_snow(law) else ("friction", "cohesion")
 
 
 def value(settings: PropertyGroup, key: str, frame: Optional[int] = None) -> float:
@@ -48,7 +46,7 @@ def _add(curves: Curves, entry: JobField, settings: PropertyGroup, key: str) -> 
 
 def add_curves(curves: Curves, entry: JobField, simulation: Simulation) -> list[str]:
     """The simulation's own settings. Returns warnings of keys that mean nothing."""
-    can = keys_of(simulation)
+    can = keys_of(simulation.solver, simulation.law)
     for key in can:
         _add(curves, entry, simulation, key)
     labels = {key: simulation.bl_rna.properties[name].name for key, (name, _) in _PROPERTIES.items()}
@@ -74,6 +72,6 @@ def add_grip_curves(curves: Curves, entry: JobObject, owner: Object) -> None:
 def add_material_curves(curves: Curves, entry: JobField, owner: Object, simulation: Simulation) -> None:
     """Those of a source with a material of its own."""
     settings = owner.grain.source
-    for key in keys_of(simulation):
+    for key in keys_of(simulation.solver, settings.law):
         if key != "viscosity":
             _add(curves, entry, settings, key)
