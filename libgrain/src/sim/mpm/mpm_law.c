@@ -5,8 +5,8 @@
 #include <string.h>
 
 // Loosened sand on the grid bears as if it held together: cones that were built too steep come to rest 2 to 4 degrees too steep
-// at 20 cells of height. It takes as little as the weight of this part of a cell, which the tip of its surface of yield is lowered by.
-#define HOLDS_TOGETHER 0.05f
+// at 20 cells of height. So little as the weight of this part of a cell does that; the tip of its surface of yield is lowered by it.
+#define HOLDS_TOGETHER 0.08f
 // Sine of the steepest friction angle that the law can tell from a steeper one.
 #define STEEPEST 0.98f
 // Viscosity of what does not flow, over density * sound speed * cell.
