@@ -15,7 +15,7 @@ from bpy.types import Context, Object
 from . import runtime, writing
 from .engine import dots as engine_dots
 from .engine.dots import Dots
-from .scene import apply, baking, detail, dots, paths, playback
+from .scene import apply, baking, detail, dots, paths, playback, redraw
 
 _handlers: list[Any] = []
 _shaders: dict[str, Any] = {}
@@ -223,12 +223,9 @@ def _follow() -> Optional[float]:
     if baking.is_rendering():
         return 0.2
     _show()
-    dots.redraw_views()
+    redraw.views()
     if not runtime.is_baking():
-        for window in bpy.context.window_manager.windows:
-            for area in window.screen.areas:
-                if area.type == 'PROPERTIES':
-                    area.tag_redraw()
+        redraw.panels_soon()  # they tell how many grains are shown
     return None
 
 

@@ -15,7 +15,7 @@ from ..engine.between import Between, has_same_grains
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
-from . import apply, births, bodies, detail, dots, frames, paths, retime, simulations, volumes
+from . import apply, births, bodies, detail, dots, frames, paths, redraw, retime, simulations, volumes
 from .simulations import Simulation
 from .units import metres_per_unit
 
@@ -159,7 +159,7 @@ def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.Shown
             else:
                 shown.dots = engine_dots.make(what, style, ahead, numbers, part.amount if source.name != cache.GRAINS_FOLDER else 1.0)
             apply.set_corners(item, *shown.dots.bounds)
-            dots.redraw_views()
+            redraw.views()
         else:
             shown.dots = None
             apply.set_frame(item, what, scale, ahead, part.rate, numbers)
