@@ -1,13 +1,6 @@
-"""Who goes first where all cores are busy: Blender's interface, then what it will want next, then a bake."""
+"""Who goes first where all cores are busy: Blender's interface, then what it will want next (libgrain/src/ahead), then a bake."""
 import os
 import sys
-import threading
-
-
-def let_interface_first() -> None:
-    """Of the thread that calls it, and of those it starts from now on."""
-    if sys.platform == "linux":  # elsewhere a thread has no number, or none that takes a priority
-        _lower(threading.get_native_id(), 10)
 
 
 def let_all_first(pid: int) -> None:

@@ -188,8 +188,7 @@ def _expect_next(shown: Shown, manifest: cache.Manifest, source: Path, frame: in
     """Has the next frames read meanwhile, those after this or before it, whichever way the artist goes."""
     step = -1 if shown.frame is not None and shown.frame > frame else 1
     following = [number for number in range(frame + step, frame + step * (READ_AHEAD + 1), step) if number in manifest.particles]
-    prepare = (lambda grains: engine_dots.of_grains(grains, style)) if style is not None else None
-    read_ahead.expect([cache.frame_path(source, number) for number in following], like, prepare)
+    read_ahead.expect([cache.frame_path(source, number) for number in following], like, style.look if style is not None else None)
 
 
 def _show_nothing(simulation: Simulation, item: Object, shown: Shown) -> None:
