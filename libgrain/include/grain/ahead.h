@@ -34,7 +34,7 @@ typedef struct GrainAheadDots {
     uint32_t reserved;
 } GrainAheadDots;
 
-/// Starts the thread. It lets others first where the system can do that, and leaves them half of the cores.
+/// Starts the thread. It works on all cores, and lets others first where the system can do that.
 GRAIN_API GrainResult grain_ahead_create(GrainAhead **out);
 /// Returns when the thread has ended; the frame it was at is read to its end. Frames not yet finished are forgotten.
 GRAIN_API void grain_ahead_destroy(GrainAhead *ahead);
@@ -45,8 +45,8 @@ GRAIN_API GrainResult grain_ahead_add(GrainAhead *ahead, const GrainAheadDef *de
 GRAIN_API int32_t grain_ahead_drop(GrainAhead *ahead, int64_t number);
 /// Whether grain_ahead_finish would return at once.
 GRAIN_API int32_t grain_ahead_is_done(GrainAhead *ahead, int64_t number);
-/// Returns when the frame is read, with what reading it gave; one that nobody has begun is read here and now, on all
-/// cores. Its number is none from then on. Any thread may call this, one for each number.
+/// Returns when the frame is read, with what reading it gave; one that nobody has begun is read here and now.
+/// Its number is none from then on. Any thread may call this, one for each number.
 GRAIN_API GrainResult grain_ahead_finish(GrainAhead *ahead, int64_t number, GrainAheadDots *dots);
 
 #ifdef __cplusplus

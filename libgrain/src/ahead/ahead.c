@@ -6,7 +6,6 @@
 #endif
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "grain/ahead.h"
 
 #include <pthread.h>
@@ -58,7 +57,7 @@ static float largest_radius(const float *radii, int64_t count)
     return largest;
 }
 
-static GrainResult make_dots(Task *task, int thread_count)
+static GrainResult make_dots(Task *task)
 {
     const GrainAheadDef *def = &task->def;
     const GrainDots dots = {.struct_size = sizeof dots,
@@ -66,30 +65,29 @@ static GrainResult make_dots(Task *task, int thread_count)
                             .positions = column_of(def, "position"),
                             .radii = column_of(def, "radius"),
                             .moistures = column_of(def, "moisture")};
-    const GrainRun run = {.struct_size = sizeof run, .thread_count = thread_count};
     task->look.largest_radius = task->dots.largest_radius = largest_radius(dots.radii, dots.count);
     if (!(task->look.largest_radius > 0.0f)) return GRAIN_OK;
-    TRY(grain_dots_colour(&dots, &task->look, &run, def->colours, task->dots.bounds));
+    TRY(grain_dots_colour(&dots, &task->look, NULL, def->colours, task->dots.bounds));
     task->dots.are_made = 1;
     return GRAIN_OK;
 }
 
-static GrainResult read_columns(const GrainAheadDef *def, int thread_count)
+static GrainResult read_columns(const GrainAheadDef *def)
 {
     GrainFrame *frame;
     TRY(grain_frame_open(def->path, &frame));
     GrainResult result = GRAIN_OK;
     for (int c = 0; c < def->column_count && result == GRAIN_OK; c++)
-        result = grain_frame_load(frame, def->names[c], def->count, def->columns[c], thread_count);
+        result = grain_frame_load(frame, def->names[c], def->count, def->columns[c], 0);
     grain_frame_destroy(frame);
     return result;
 }
 
 /// Whoever has set the task to TASK_IS_READ calls this, without the mutex.
-static void read_task(Task *task, int thread_count)
+static void read_task(Task *task)
 {
-    task->result = read_columns(&task->def, thread_count);
-    if (task->result == GRAIN_OK && task->def.look) task->result = make_dots(task, thread_count);
+    task->result = read_columns(&task->def);
+    if (task->result == GRAIN_OK && task->def.look) task->result = make_dots(task);
     if (task->result != GRAIN_OK) strncpy(task->error, grain_last_error(), sizeof task->error - 1);
 }
 
@@ -112,7 +110,6 @@ static Task *first_waiting(const GrainAhead *ahead)
 static void *run_thread(void *pointer)
 {
     GrainAhead *ahead = pointer;
-    int thread_count = (parallel_core_count() + 1) / 2;
     let_others_first();
     pthread_mutex_lock(&ahead->mutex);
     while (!ahead->is_ending) {
@@ -123,7 +120,7 @@ static void *run_thread(void *pointer)
         }
         task->state = TASK_IS_READ;
         pthread_mutex_unlock(&ahead->mutex);
-        read_task(task, thread_count);
+        read_task(task);
         pthread_mutex_lock(&ahead->mutex);
         task->state = TASK_IS_DONE;
         pthread_cond_broadcast(&ahead->done);
@@ -299,7 +296,7 @@ GrainResult grain_ahead_finish(GrainAhead *ahead, int64_t number, GrainAheadDots
     }
     pthread_mutex_unlock(&ahead->mutex);
     if (!task) return fail(GRAIN_ERROR_ARGUMENT, "grain_ahead_finish: nothing has the number %lld", (long long)number);
-    if (is_mine) read_task(task, 0);
+    if (is_mine) read_task(task);
     GrainResult result = task->result;
     *dots = task->dots;
     if (result != GRAIN_OK) (void)fail(result, "%s", task->error);
