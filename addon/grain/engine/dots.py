@@ -22,6 +22,7 @@ class Dots:
         self.position, self.colour = position, colour  # float32 and uint8
         self.largest, self.bounds = largest, bounds  # radius, and the least and the greatest of the positions
         self.drawn: Any = None  # what a graphics card made of it
+        self.pictures: dict[int, Any] = {}  # what a processor did, by viewport
 
     def __len__(self) -> int:
         return len(self.position)
