@@ -30,7 +30,11 @@ def test_frames_are_read_ahead_in_bounds(folder: Path) -> None:
     assert threading.active_count() == 1, "no thread of Python's runs beside Blender"
     shown = {Path(key[0]).name for key, frame in read_ahead._kept.items() if frame.byte_count()}
     assert "grains_000001.grain" in shown, "going back, the frame before is read"
+    read_ahead.forget()
     scene.frame_set(1)
+    wait_for_reader()
+    shown = {Path(key[0]).name for key, frame in read_ahead._kept.items() if frame.byte_count()}
+    assert {f"grains_{frame:06d}.grain" for frame in (2, 3, 4, 5)} <= shown, "at the first frame, those that follow"
     read_ahead.forget()
     scene.frame_set(2)
     wait_for_reader()

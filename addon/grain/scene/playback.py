@@ -185,9 +185,12 @@ def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.Shown
 
 def _expect_next(shown: Shown, manifest: cache.Manifest, source: Path, frame: int, like: read_ahead.Grains,
                  style: Optional[engine_dots.Style]) -> None:
-    """Has the next frames read meanwhile, those after this or before it, whichever way the artist goes."""
+    """Has the next frames read meanwhile, those after this or before it, whichever way the artist goes; at the end of that way, those
+    of the way back: who goes to the first frame is about to play."""
     step = -1 if shown.frame is not None and shown.frame > frame else 1
-    following = [number for number in range(frame + step, frame + step * (READ_AHEAD + 1), step) if number in manifest.particles]
+    both = [[number for number in range(frame + way, frame + way * (READ_AHEAD + 1), way) if number in manifest.particles]
+            for way in (step, -step)]
+    following = both[0] or both[1]
     read_ahead.expect([cache.frame_path(source, number) for number in following], like, style.look if style is not None else None)
 
 
