@@ -7,7 +7,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
 from . import compat, runtime, viewport, writing
-from .scene import apply, baking, dots, estimate, migrate, paths, playback, relocate, simulations, volumes
+from .scene import apply, baking, dots, estimate, migrate, paths, playback, redraw, relocate, simulations, volumes
 
 
 @persistent
@@ -138,7 +138,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    for timer in (_take_over_open_file, _show_viewport, dots.redraw_views):
+    for timer in (_take_over_open_file, _show_viewport, redraw.views, redraw.panels, baking.show_ended):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     atexit.unregister(runtime.end_process)

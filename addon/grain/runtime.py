@@ -52,6 +52,7 @@ class Shown:
 @dataclass
 class Runtime:
     bake: Optional[Bake] = None
+    ended: Optional[Bake] = None  # whose last frames are still to be shown
     messages: dict[Path, list[Message]] = field(default_factory=dict)
     shown: dict[Path, Shown] = field(default_factory=dict)
     detail: dict[Path, Any] = field(default_factory=dict)  # scene/detail.py
@@ -94,6 +95,7 @@ def end_process() -> None:
 def forget() -> None:
     """Another file was opened: nothing of the old one holds."""
     end_bake()
+    state.ended = None
     state.messages.clear()
     state.shown.clear()
     state.detail.clear()

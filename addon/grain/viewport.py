@@ -4,28 +4,31 @@ A graphics card gets every grain as a point. Where there is none, points would b
 microsecond for each; there libgrain makes a picture of them all, which is laid over the view with its depths.
 """
 import time
+import weakref
 from dataclasses import dataclass
 from typing import Any, Optional
 
 import bpy
 import gpu
 import numpy as np
-from bpy.types import Context, Object
+from bpy.types import Context, Object, Region
 
 from . import runtime, writing
 from .engine import dots as engine_dots
 from .engine.dots import Dots
-from .scene import apply, baking, detail, dots, paths, playback
+from .scene import apply, baking, detail, dots, paths, playback, redraw
 
 _handlers: list[Any] = []
 _shaders: dict[str, Any] = {}
-_pictures: dict[tuple[int, str], "_Picture"] = {}  # by region and object
+_pictures: list[tuple["weakref.ref[Dots]", int, int]] = []  # kept with their dots: these, the region, bytes; the oldest first
 _began: dict[int, float] = {}  # by region: when it began to be drawn
+
+
+MOST_PICTURE_BYTES = 1 << 27
 
 
 @dataclass
 class _Picture:
-    of: Dots
     view: tuple
     part: Optional[tuple[int, int, int, int]]
     texture: Any = None
@@ -134,19 +137,38 @@ def _draw_points(grains: Dots, matrix: Any, diameter: float) -> None:
     gpu.state.program_point_size_set(False)
 
 
-def _draw_picture(grains: Dots, item: Object, matrix: Any, diameter: float, context: Context) -> None:
+def _make_picture(grains: Dots, rows: np.ndarray, diameter: float, region: Region, view: tuple) -> _Picture:
+    part = engine_dots.part_of_view(grains, rows, region.width, region.height, diameter)
+    made = grains.pictures[region.as_pointer()] = _Picture(view, part)
+    if part is not None:
+        pixels = engine_dots.picture(grains, rows, region.width, region.height, part, diameter)
+        made.texture = gpu.types.GPUTexture((part[2] - part[0], part[3] - part[1]), format='RG32F',
+                                            data=gpu.types.Buffer('FLOAT', len(pixels), pixels))
+        _keep_picture(grains, region.as_pointer(), pixels.nbytes)
+    return made
+
+
+def _keep_picture(grains: Dots, key: int, byte_count: int) -> None:
+    """Scrubbing to and fro shows the same frames from the same place again; not too many of them, though."""
+    _pictures[:] = [entry for entry in _pictures if entry[0]() is not None and (entry[0]() is not grains or entry[1] != key)]
+    _pictures.append((weakref.ref(grains), key, byte_count))
+    while len(_pictures) > 1 and sum(size for _, _, size in _pictures) > MOST_PICTURE_BYTES:
+        _drop_picture()
+
+
+def _drop_picture() -> None:
+    grains, key, _ = _pictures.pop(0)
+    if grains() is not None:
+        grains().pictures.pop(key, None)
+
+
+def _draw_picture(grains: Dots, matrix: Any, diameter: float, context: Context) -> None:
     region = context.region
     rows = np.array(matrix, np.float64)
-    view = (rows.tobytes(), region.width, region.height)
-    key = (region.as_pointer(), item.name)
-    made = _pictures.get(key)
-    if made is None or made.of is not grains or made.view != view:  # else it is as it was: something beside it was redrawn
-        part = engine_dots.part_of_view(grains, rows, region.width, region.height, diameter)
-        made = _pictures[key] = _Picture(grains, view, part)
-        if part is not None:
-            pixels = engine_dots.picture(grains, rows, region.width, region.height, part, diameter)
-            made.texture = gpu.types.GPUTexture((part[2] - part[0], part[3] - part[1]), format='RG32F',
-                                                data=gpu.types.Buffer('FLOAT', len(pixels), pixels))
+    view = (rows.tobytes(), region.width, region.height, diameter)
+    made = grains.pictures.get(region.as_pointer())
+    if made is None or made.view != view:  # else the frame was seen from here before, or something beside it was redrawn
+        made = _make_picture(grains, rows, diameter, region, view)
     if made.part is None:
         return
     low = np.array(made.part[:2], np.float32)
@@ -172,7 +194,7 @@ def _draw_dots(shown: runtime.Shown, item: Object, context: Context) -> None:
     gpu.state.blend_set('NONE')
     try:
         if is_software():
-            _draw_picture(grains, item, matrix, diameter, context)
+            _draw_picture(grains, matrix, diameter, context)
         else:
             _draw_points(grains, matrix, diameter)
     finally:
@@ -223,17 +245,15 @@ def _follow() -> Optional[float]:
     if baking.is_rendering():
         return 0.2
     _show()
-    dots.redraw_views()
+    redraw.views()
     if not runtime.is_baking():
-        for window in bpy.context.window_manager.windows:
-            for area in window.screen.areas:
-                if area.type == 'PROPERTIES':
-                    area.tag_redraw()
+        redraw.panels_soon()  # they tell how many grains are shown
     return None
 
 
 def forget() -> None:
-    _pictures.clear()
+    while _pictures:
+        _drop_picture()
     _began.clear()
 
 

@@ -267,6 +267,33 @@ def test_child_that_does_not_listen_is_ended(folder: Path) -> None:
     assert not support.is_alive(process.pid)
 
 
+def test_what_a_child_says_is_kept_until_it_is_asked_for(folder: Path) -> None:
+    """More than a pipe holds by itself, the last line without an end, and nobody who listens meanwhile."""
+    import threading
+    from grain.engine.process import BakeProcess, simulate_stage
+    program = folder / "talker"
+    program.write_text("""#!/bin/sh
+i=0
+while [ $i -lt 2000 ]; do i=$((i + 1)); echo '{"event": "frame", "frame": '$i', "fraction": 0.5, "particles": 3, "note": "'$i' of many"}'; done
+echo "half a word" >&2
+printf 'and the other' >&2
+touch "$0.done"
+exit 7
+""")
+    program.chmod(0o755)
+    process = BakeProcess([simulate_stage(program, folder, folder, 0)])
+    end = time.monotonic() + 20.0
+    while not (folder / "talker.done").exists():
+        assert time.monotonic() < end, "the child waits for somebody to listen"
+        time.sleep(0.02)
+    assert threading.active_count() == 1, "no thread of Python's runs beside Blender"
+    outcome = None
+    while outcome is None:
+        outcome = process.poll()
+    assert process.status.frames_written == 2000 and process.status.frame == 2000
+    assert "half a word and the other" in outcome.text, outcome.text
+
+
 def test_longer_shot_keeps_its_frames(folder: Path) -> None:
     scene = support.small_scene(3)
     support.save(folder)

@@ -1,4 +1,5 @@
 """Packed grains in Blender: what the object holds, frames read ahead, and how long a million of them take to load."""
+import threading
 import time
 from pathlib import Path
 
@@ -6,6 +7,14 @@ import bpy
 import numpy as np
 import support
 from test_upsample import positions, sand_scene
+
+
+def wait_for_reader() -> None:
+    from grain.engine import read_ahead
+    end = time.monotonic() + 10.0
+    while any(frame._reader is not None and not frame._reader.is_done(frame._number) for frame in read_ahead._expected):
+        assert time.monotonic() < end, "what is expected is read"
+        time.sleep(0.01)
 
 
 def test_frames_are_read_ahead_in_bounds(folder: Path) -> None:
@@ -17,27 +26,32 @@ def test_frames_are_read_ahead_in_bounds(folder: Path) -> None:
         scene.frame_set(frame)
         expected = support.read_frame(cache / f"grains_{frame:06d}.grain")
         assert np.array_equal(positions(scene), expected["position"])
-    read_ahead._task.result(10)
-    shown = {Path(key[0]).name for key in read_ahead._kept}
+    wait_for_reader()
+    assert threading.active_count() == 1, "no thread of Python's runs beside Blender"
+    shown = {Path(key[0]).name for key, frame in read_ahead._kept.items() if frame.byte_count()}
     assert "grains_000001.grain" in shown, "going back, the frame before is read"
+    read_ahead.forget()
     scene.frame_set(1)
+    wait_for_reader()
+    shown = {Path(key[0]).name for key, frame in read_ahead._kept.items() if frame.byte_count()}
+    assert {f"grains_{frame:06d}.grain" for frame in (2, 3, 4, 5)} <= shown, "at the first frame, those that follow"
     read_ahead.forget()
     scene.frame_set(2)
-    read_ahead._task.result(10)
-    shown = {Path(key[0]).name for key in read_ahead._kept}
+    wait_for_reader()
+    shown = {Path(key[0]).name for key, frame in read_ahead._kept.items() if frame.byte_count()}
     assert {f"grains_{frame:06d}.grain" for frame in (3, 4, 5, 6)} <= shown, "going on, some more than the next"
     one = max(frame.byte_count() for frame in read_ahead._kept.values())
     read_ahead.MOST_BYTES, before = 2 * one, read_ahead.MOST_BYTES
     try:
         for frame in (1, 2, 3, 4, 5, 6):
             scene.frame_set(frame)
-            read_ahead._task.result(10)
+            wait_for_reader()
         read_ahead.trim()
         assert sum(frame.byte_count() for frame in read_ahead._kept.values()) <= 2 * one
     finally:
         read_ahead.MOST_BYTES = before
     support.disable()
-    assert read_ahead._thread is None and not read_ahead._kept
+    assert read_ahead._reader is None and not read_ahead._kept
     support.enable()
 
 

@@ -295,6 +295,27 @@ def scrubbing() -> drive.Scenario:
     yield 0.0
 
 
+def pictures_are_kept_in_bounds() -> drive.Scenario:
+    """On a processor: a frame that was seen from here before is not drawn again, unless there are too many of them."""
+    made: list[int] = []
+    picture, viewport.engine_dots.picture = viewport.engine_dots.picture, lambda *arguments: made.append(0) or picture(*arguments)
+    before = viewport.MOST_PICTURE_BYTES
+    try:
+        yield from drive.scrub(LAST_FRAME, LAST_FRAME)
+        made.clear()
+        yield from drive.scrub(LAST_FRAME, LAST_FRAME)
+        drive.ensure(not made, f"{len(made)} pictures were made again")
+        drive.ensure(len(viewport._pictures) >= LAST_FRAME, f"{len(viewport._pictures)} pictures are kept")
+        viewport.MOST_PICTURE_BYTES = 1
+        drive.area('VIEW_3D').spaces[0].region_3d.view_distance *= 1.1
+        yield from drive.scrub(LAST_FRAME, LAST_FRAME)
+        drive.ensure(len(made) >= LAST_FRAME and len(viewport._pictures) == 1, f"{len(made)} made, {len(viewport._pictures)} kept")
+        drive.ensure(bool(shown().dots.pictures), "the one that is seen")
+    finally:
+        viewport.engine_dots.picture, viewport.MOST_PICTURE_BYTES = picture, before
+        drive.area('VIEW_3D').spaces[0].region_3d.view_distance /= 1.1
+
+
 def opened_again() -> drive.Scenario:
     bpy.context.scene.frame_set(LAST_FRAME)
     path = support.save(folder)
@@ -321,4 +342,5 @@ def clean_up() -> drive.Scenario:
 drive.run("test_dots", {function.__name__: function for function in (
     lay_out, solid_view_shows_dots, panel_says_what_is_shown, graphics_cards_draw_the_same, behind_is_hidden, hidden_sand_is_not_drawn, views_with_materials_get_points,
     whoever_uses_the_sand_gets_points, undo_brings_dots_back, pictures_of_the_viewport_show_sand, renders_show_every_grain,
-    automatic_amount_follows_the_time_taken, scrubbing, opened_again, nothing_is_left_without_the_add_on)}, options.keyword, clean_up)
+    automatic_amount_follows_the_time_taken, scrubbing, pictures_are_kept_in_bounds, opened_again,
+    nothing_is_left_without_the_add_on)}, options.keyword, clean_up)

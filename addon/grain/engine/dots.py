@@ -1,12 +1,13 @@
 """Grains as lit dots, for viewports: by far less work than geometry, for Blender and for whatever draws them."""
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Optional
 
 import numpy as np
 
-from . import ffi
+from . import ffi, ffi_dots
 from .between import Frame
-from .objects import CacheFrame
+from .objects import CacheFrame, Lit
 from .read_ahead import Grains
 
 # On a processor, pixels that all dots together may touch: a view full of large grains must not take longer than one of many.
@@ -17,23 +18,29 @@ _MOST_PIXELS = 24
 class Dots:
     """What is to be drawn, in the unit and the space of the object it belongs to. Arrays are not changed any more."""
 
-    def __init__(self, position: np.ndarray, radius: np.ndarray, ids: Optional[np.ndarray], moisture: Optional[np.ndarray],
-                 colours: np.ndarray, wet_value: float) -> None:
-        """colours: (256, 3), linear. Raises GrainError."""
-        self.position = np.ascontiguousarray(position, np.float32)
-        radius = np.ascontiguousarray(radius, np.float32)
-        self.largest = float(radius.max()) if len(radius) else 0.0
-        self.colour = np.empty((len(position), 4), np.uint8)
+    def __init__(self, position: np.ndarray, colour: np.ndarray, largest: float, bounds: np.ndarray) -> None:
+        self.position, self.colour = position, colour  # float32 and uint8
+        self.largest, self.bounds = largest, bounds  # radius, and the least and the greatest of the positions
         self.drawn: Any = None  # what a graphics card made of it
-        self.bounds = np.zeros((2, 3), np.float32)
-        ids = np.ascontiguousarray(ids, np.int32) if ids is not None else None
-        moisture = np.ascontiguousarray(moisture, np.float32) if moisture is not None else None
-        if len(position) and self.largest > 0.0:
-            ffi.dots_colour(self.position, radius, ids, moisture, np.ascontiguousarray(colours, np.float32), wet_value,
-                            self.largest, self.colour, self.bounds)
+        self.pictures: dict[int, Any] = {}  # what a processor did, by viewport
 
     def __len__(self) -> int:
         return len(self.position)
+
+
+def _light(position: np.ndarray, radius: np.ndarray, ids: Optional[np.ndarray], moisture: Optional[np.ndarray],
+           colours: np.ndarray, wet_value: float) -> Dots:
+    """colours: (256, 3), linear. Raises GrainError."""
+    position = np.ascontiguousarray(position, np.float32)
+    radius = np.ascontiguousarray(radius, np.float32)
+    made = Dots(position, np.empty((len(position), 4), np.uint8), float(radius.max()) if len(radius) else 0.0,
+                np.zeros((2, 3), np.float32))
+    ids = np.ascontiguousarray(ids, np.int32) if ids is not None else None
+    moisture = np.ascontiguousarray(moisture, np.float32) if moisture is not None else None
+    if len(position) and made.largest > 0.0:
+        ffi_dots.dots_colour(position, radius, ids, moisture, np.ascontiguousarray(colours, np.float32), wet_value, made.largest,
+                        made.colour, made.bounds)
+    return made
 
 
 def _even_part(count: int, share: float) -> Optional[np.ndarray]:
@@ -51,6 +58,10 @@ class Style:
     wet_value: float
     scale: float  # metres to the unit of what is drawn
     radius_scale: float  # of a grain's radius in m to what is drawn
+
+    @cached_property
+    def look(self) -> ffi.GrainDotsLook:
+        return ffi_dots.dots_look(np.ascontiguousarray(self.colours, np.float32), self.wet_value)
 
 
 def make(frame: Frame, style: Style, seconds: float = 0.0, numbers: Optional[np.ndarray] = None, share: float = 1.0) -> Dots:
@@ -73,16 +84,25 @@ def make(frame: Frame, style: Style, seconds: float = 0.0, numbers: Optional[np.
         radius = radius * np.float32(style.radius_scale)
     if isinstance(frame, CacheFrame) and position.base is not None:
         position = position.copy()  # a window on a file that is about to be closed
-    return Dots(position, radius, ids, moisture, style.colours, style.wet_value)
+    return _light(position, radius, ids, moisture, style.colours, style.wet_value)
 
 
 def of_grains(grains: Grains, style: Style) -> Dots:
     """The same of grains that are kept in memory, and kept with them. Any thread."""
-    with grains.making:
+    with grains.lock:
         found = grains.kept.get("dots")
         if found is None or found[0] is not style:
-            found = grains.kept["dots"] = (style, make(grains, style))
+            position, lit = grains.column("position"), grains.lit
+            made = _of_lit(position, lit, style) if lit is not None and lit.is_made and lit.look is style.look else make(grains, style)
+            found = grains.kept["dots"] = (style, made)
         return found[1]
+
+
+def _of_lit(position: np.ndarray, lit: Lit, style: Style) -> Dots:
+    """In the unit of what is drawn, where that is not the metre. Light and colours are the same in any."""
+    if style.scale != 1.0:
+        position = position * np.float32(1.0 / style.scale)
+    return Dots(position, lit.colour, lit.largest * style.radius_scale, lit.bounds / np.float32(style.scale))
 
 
 def part_of_view(dots: Dots, matrix: np.ndarray, width: int, height: int, diameter: float) -> Optional[tuple[int, int, int, int]]:
@@ -103,5 +123,5 @@ def picture(dots: Dots, matrix: np.ndarray, width: int, height: int, part: tuple
     where w is 1. Raises GrainError."""
     most = int(max(1.0, min(_MOST_PIXELS, (_MOST_TOUCHED / max(1, len(dots))) ** 0.5)))
     out = np.empty((part[3] - part[1]) * (part[2] - part[0]) * 2, np.float32)
-    ffi.dots_picture(dots.position, dots.colour, np.ascontiguousarray(matrix, np.float32), (width, height), part, diameter, most, out)
+    ffi_dots.dots_picture(dots.position, dots.colour, np.ascontiguousarray(matrix, np.float32), (width, height), part, diameter, most, out)
     return out

@@ -1,6 +1,6 @@
 """libgrain through ctypes: finding it, loading it, its structs and the table of its functions.
 
-The only file that imports ctypes. Everything is loaded on first use and never unloaded: OpenMP's threads outlive
+Only this file and ffi_dots.py import ctypes. Everything is loaded on first use and never unloaded: OpenMP's threads outlive
 their last call, and a library cannot be replaced in a running Blender anyway. When something is wrong, `problem()`
 says which file and why, in words for an artist; nothing here raises while the add-on registers.
 """
@@ -123,9 +123,19 @@ class GrainDotsView(ctypes.Structure):
                 ("matrix", c_float * 16), ("reserved", c_uint32)]
 
 
+class GrainAheadDef(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("column_count", c_int32), ("path", c_char_p), ("count", c_int64),
+                ("names", c_char_p * 8), ("columns", c_void_p * 8), ("look", POINTER(GrainDotsLook)), ("colours", c_void_p)]
+
+
+class GrainAheadDots(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("are_made", c_int32), ("largest_radius", c_float), ("bounds", c_float * 6),
+                ("reserved", c_uint32)]
+
+
 STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef,
            GrainUpsampleDef, GrainVolumeDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape,
-           GrainDots, GrainDotsLook, GrainDotsView)
+           GrainDots, GrainDotsLook, GrainDotsView, GrainAheadDef, GrainAheadDots)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
@@ -150,6 +160,12 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grain_cover_bind": (c_int32, [c_void_p, POINTER(GrainMesh), POINTER(GrainRun)]),
     "grain_dots_colour": (c_int32, [POINTER(GrainDots), POINTER(GrainDotsLook), POINTER(GrainRun), c_void_p, c_void_p]),
     "grain_dots_picture": (c_int32, [c_void_p, c_void_p, c_int64, POINTER(GrainDotsView), POINTER(GrainRun), c_void_p]),
+    "grain_ahead_create": (c_int32, [POINTER(c_void_p)]),
+    "grain_ahead_destroy": (None, [c_void_p]),
+    "grain_ahead_add": (c_int32, [c_void_p, POINTER(GrainAheadDef), POINTER(c_int64)]),
+    "grain_ahead_drop": (c_int32, [c_void_p, c_int64]),
+    "grain_ahead_is_done": (c_int32, [c_void_p, c_int64]),
+    "grain_ahead_finish": (c_int32, [c_void_p, c_int64, POINTER(GrainAheadDots)]),
     "grain_cover_follow": (c_int32, [c_void_p, POINTER(c_float), c_int64, c_double, POINTER(GrainRun)]),
 }
 
@@ -349,29 +365,6 @@ def cover_bind(handle: c_void_p, to: GrainMesh) -> None:
 
 def cover_follow(handle: c_void_p, positions: int, vertex_count: int, seconds: float) -> None:
     check(library().grain_cover_follow(handle, ctypes.cast(positions, POINTER(c_float)), vertex_count, seconds, None))
-
-
-def _address(array: Any) -> Optional[int]:
-    """Of an array's first element; it must be contiguous and of the type that libgrain expects."""
-    return array.ctypes.data if array is not None else None
-
-
-def dots_colour(positions: Any, radii: Any, ids: Any, moistures: Any, colours: Any, wet_value: float, largest: float,
-                out: Any, bounds: Any) -> None:
-    """Arrays of float32, int32 (ids) and uint8 (out); ids and moistures may be None."""
-    dots = GrainDots(struct_size=ctypes.sizeof(GrainDots), count=len(radii), positions=_address(positions),
-                     radii=_address(radii), ids=_address(ids), moistures=_address(moistures))
-    look = GrainDotsLook(struct_size=ctypes.sizeof(GrainDotsLook), wet_value=wet_value, largest_radius=largest)
-    ctypes.memmove(look.colours, _address(colours), ctypes.sizeof(look.colours))
-    check(library().grain_dots_colour(ctypes.byref(dots), ctypes.byref(look), None, _address(out), _address(bounds)))
-
-
-def dots_picture(positions: Any, colours: Any, matrix: Any, size: tuple[int, int], part: tuple[int, int, int, int],
-                 diameter: float, most_pixels: int, out: Any) -> None:
-    view = GrainDotsView(ctypes.sizeof(GrainDotsView), *size, *part, diameter, most_pixels)
-    ctypes.memmove(view.matrix, _address(matrix), ctypes.sizeof(view.matrix))
-    check(library().grain_dots_picture(_address(positions), _address(colours), len(positions), ctypes.byref(view), None,
-                                       _address(out)))
 
 
 def check(code: int) -> None:

@@ -1,11 +1,12 @@
 """libgrain's objects as Python sees them. Arrays are windows on libgrain's memory: use them inside the `with`."""
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Optional
 
 import numpy as np
 
-from . import ffi
+from . import ffi, ffi_dots
 
 _TYPES = (np.float32, np.int32, np.float64, np.int64)  # by GrainType
 
@@ -49,10 +50,14 @@ class CacheFrame:
         memory, view = ffi.frame_column(self._handle, name)
         if memory is not None:
             return _window(memory, view)[:count]
-        count = view.count if count is None else count
-        array = np.empty((count,) if view.components == 1 else (count, view.components), _TYPES[view.type])
-        ffi.frame_load(self._handle, name, count, array.ctypes.data)
+        array = self.room(name, view.count if count is None else count)
+        ffi.frame_load(self._handle, name, len(array), array.ctypes.data)
         return array
+
+    def room(self, name: str, count: int) -> np.ndarray:
+        """For so many elements of a column, to be filled."""
+        _, view = ffi.frame_column(self._handle, name)
+        return np.empty((count,) if view.components == 1 else (count, view.components), _TYPES[view.type])
 
     def close(self) -> None:
         if self._handle:
@@ -65,6 +70,48 @@ class CacheFrame:
     def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         self.close()
+
+
+@dataclass
+class Lit:
+    """Dots that a Reader makes: colours as grain/dots.h describes them, of all grains or none."""
+    look: ffi.GrainDotsLook
+    colour: np.ndarray
+    is_made: bool = False
+    largest: float = 0.0  # radius in m
+    bounds: Optional[np.ndarray] = None  # (2, 3), m
+
+
+class Reader:
+    """A thread of libgrain's that reads frames ahead, one after another."""
+
+    def __init__(self) -> None:
+        self._handle: Any = ffi_dots.ahead_create()
+
+    def add(self, path: Path, count: int, columns: dict[str, np.ndarray], look: Optional[ffi.GrainDotsLook]) -> tuple[int, Optional[Lit]]:
+        """Fills the arrays, and dots in a look. Nobody touches or frees them before the number returned is dropped or finished, or
+        the reader is closed. Raises GrainError."""
+        lit = Lit(look, np.empty((count, 4), np.uint8)) if look is not None else None
+        return ffi_dots.ahead_add(self._handle, path, count, columns, look, lit.colour if lit is not None else None), lit
+
+    def drop(self, number: int) -> bool:
+        """Whether it had not begun; it never will."""
+        return ffi_dots.ahead_drop(self._handle, number)
+
+    def is_done(self, number: int) -> bool:
+        return ffi_dots.ahead_is_done(self._handle, number)
+
+    def finish(self, number: int, lit: Optional[Lit]) -> None:
+        """Waits for it, or does it now where it has not begun. Raises GrainError."""
+        made = ffi_dots.ahead_finish(self._handle, number)
+        if lit is not None:
+            lit.is_made, lit.largest = bool(made.are_made), made.largest_radius
+            lit.bounds = np.array(made.bounds, np.float32).reshape(2, 3)
+
+    def close(self) -> None:
+        if self._handle:
+            ffi_dots.ahead_destroy(self._handle)
+            self._handle = None
 
 
 class Surface:

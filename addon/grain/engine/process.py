@@ -1,14 +1,12 @@
 """The child process that bakes: started, listened to, stopped.
 
-Two threads move bytes from the child's pipes into queues and do nothing else; `poll()` runs where the caller is (in
-Blender: the main thread), reads the queues and never waits.
+`poll()` runs where the caller is (in Blender: the main thread), reads what is in the child's pipes and never waits. No thread does
+it: see read_ahead.py.
 """
 import json
 import os
-import queue
 import signal
 import subprocess
-import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -20,6 +18,8 @@ from . import bake_log, priority
 # Seconds between asking the child to stop and ending it. It needs a substep and a checkpoint for that, a fraction of
 # a second as a rule; past this point at most the frame it works on is lost, and the artist asked to stop.
 STOP_GRACE = 1.6
+# Of what the child says, kept by the system until poll(): a Blender that is busy for minutes must not hold a bake up.
+PIPE_BYTES = 1 << 20
 
 EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB = 0, 5, 8
 _REMEDIES = {
@@ -84,7 +84,6 @@ class BakeProcess:
         self._next = list(stages)
         self._log = log
         self.status = Status()
-        self._lines: "queue.SimpleQueue[bytes]" = queue.SimpleQueue()
         self._errors: "deque[str]" = deque(maxlen=20)
         self._stop_time: Optional[float] = None
         self._was_killed = False
@@ -99,10 +98,7 @@ class BakeProcess:
         self._child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, env=environment)
         priority.let_all_first(self._child.pid)
-        self._threads = [threading.Thread(target=_move_lines, args=(self._child.stdout, self._lines.put), daemon=True),
-                         threading.Thread(target=_move_lines, args=(self._child.stderr, self._keep_error), daemon=True)]
-        for thread in self._threads:
-            thread.start()
+        self._said, self._complained = _Lines(self._child.stdout), _Lines(self._child.stderr)
 
     @property
     def pid(self) -> int:
@@ -112,9 +108,6 @@ class BakeProcess:
     def is_stopping(self) -> bool:
         return self._stop_time is not None
 
-    def _keep_error(self, line: bytes) -> None:
-        self._errors.append(line.decode("utf-8", "replace").strip())
-
     def stop(self) -> None:
         """Asks the child for a checkpoint and an end; poll() ends it for good when it takes too long."""
         if self._stop_time is None and self._child.poll() is None:
@@ -123,15 +116,10 @@ class BakeProcess:
 
     def poll(self) -> Optional[Outcome]:
         """Takes in what the child has said; the outcome once it has ended."""
-        ended = self._child.poll() is not None
-        if ended:
-            for thread in self._threads:
-                thread.join(timeout=1.0)  # the pipes are closed: only the rest of the bytes is left
-        while True:
-            try:
-                self._take(self._lines.get_nowait())
-            except queue.Empty:
-                break
+        ended = self._child.poll() is not None  # before the pipes are read: then nothing comes after it
+        for line in self._said.read():
+            self._take(line)
+        self._errors.extend(line.decode("utf-8", "replace").strip() for line in self._complained.read())
         if ended:
             self._close()
             if self._goes_on_after_crash():
@@ -172,8 +160,6 @@ class BakeProcess:
         if self._child.poll() is None:
             self._child.kill()
             self._child.wait()
-        for thread in self._threads:
-            thread.join(timeout=1.0)
         self._close()
 
     def _close(self) -> None:
@@ -260,6 +246,28 @@ def _death(number: int) -> str:
     return f"The bake was ended from outside ({name})"
 
 
-def _move_lines(pipe: IO[bytes], put: Any) -> None:
-    for line in pipe:
-        put(line)
+class _Lines:
+    """What comes through a pipe, line by line."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._number, self._rest = pipe.fileno(), b""
+        os.set_blocking(self._number, False)
+        try:
+            import fcntl
+            fcntl.fcntl(self._number, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        except (ImportError, AttributeError, OSError):
+            pass  # not on this system, or not so many: then it is what it gives
+
+    def read(self) -> list[bytes]:
+        """Lines that are complete, or all at the end of the pipe. Never waits."""
+        while True:
+            try:
+                came = os.read(self._number, PIPE_BYTES)
+            except BlockingIOError:
+                break
+            if not came:  # the end: nothing more belongs to the last line
+                lines, self._rest = self._rest.splitlines(), b""
+                return lines
+            self._rest += came
+        *lines, self._rest = self._rest.split(b"\n")
+        return lines

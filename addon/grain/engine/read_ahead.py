@@ -1,32 +1,36 @@
 """Frames of grains in memory, a few of them: the last ones shown, and the next ones, read while nobody waits.
 
-One thread reads ahead. It touches no Blender data, only files, libgrain and arrays of its own.
+libgrain reads ahead, on a thread of its own. No thread of Python's may: Blender 3.4 changes Python's objects while it draws without
+having Python's lock, and crashes when another thread has it.
 """
+import atexit
 import os
 from collections import OrderedDict
-from concurrent.futures import Future, ThreadPoolExecutor
 from math import ceil
 from pathlib import Path
-from threading import Lock
-from typing import Any, Callable, Optional
+from threading import RLock
+from typing import Any, Optional
 
 import numpy as np
 
-from . import priority
-from .objects import CacheFrame
+from .ffi import GrainDotsLook, GrainError
+from .objects import CacheFrame, Lit, Reader
 
 MOST_BYTES = 1 << 30  # kept in memory; a frame that is larger by itself is kept alone
 
 
 class Grains:
-    """The first part of a frame's grains, columns as they are asked for. Any thread."""
+    """The first part of a frame's grains, columns as they are asked for. Any thread: renders have their own."""
 
     def __init__(self, path: Path, amount: float) -> None:
         self.path, self.amount = path, amount
-        self._columns: dict[str, Optional[np.ndarray]] = {}
+        self.lit: Optional[Lit] = None  # as dots, where that was made ahead
         self.kept: dict[str, Any] = {}  # what was made of them
-        self.making = Lock()  # held while something is, so that nobody makes it twice
-        self._lock = Lock()
+        self.lock = RLock()  # held while something is, so that nobody makes it twice
+        self._columns: dict[str, Optional[np.ndarray]] = {}
+        self._ahead: dict[str, np.ndarray] = {}  # columns that are being read
+        self._reader: Optional[Reader] = None
+        self._number = 0  # the reader's
         with CacheFrame(path) as frame:
             self.particles = frame.particles  # of the whole frame
         self.count = ceil(self.particles * amount)
@@ -41,7 +45,8 @@ class Grains:
 
     def columns(self, names: list[str]) -> dict[str, Optional[np.ndarray]]:
         """None for what the file has not. Missing ones are read and checked now. Raises GrainError."""
-        with self._lock:
+        with self.lock:
+            self._finish()
             missing = [name for name in names if name not in self._columns]
             if missing:
                 with CacheFrame(self.path) as frame:
@@ -53,17 +58,51 @@ class Grains:
         return list(self._columns)
 
     def byte_count(self) -> int:
-        return sum(array.nbytes for array in list(self._columns.values()) if array is not None)
+        arrays = [*self._columns.values(), *self._ahead.values()]
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def read_ahead(self, reader: Reader, names: list[str], look: Optional[GrainDotsLook]) -> bool:
+        """Has missing columns read by the reader, and dots made of them in a look. Whether anything was. Raises GrainError."""
+        with self.lock:
+            missing = [name for name in names if name not in self._columns and name not in self._ahead]
+            if self._reader is not None or not missing:
+                return False
+            with CacheFrame(self.path) as frame:
+                rooms = {name: frame.room(name, self.count) if frame.has_column(name) else None for name in missing}
+            self._columns.update((name, None) for name, room in rooms.items() if room is None)
+            self._ahead = {name: room for name, room in rooms.items() if room is not None}
+            if not self._ahead:
+                return False
+            lit = {"position", "radius"} <= set(self._ahead)
+            self._number, self.lit = reader.add(self.path, self.count, self._ahead, look if lit else None)
+            self._reader = reader
+            return True
+
+    def is_read_ahead(self) -> bool:
+        """Whether the reader still has to do with it. What has waited so far does so no more."""
+        with self.lock:
+            if self._reader is not None and self._reader.drop(self._number):
+                self._reader, self._ahead, self.lit = None, {}, None
+            elif self._reader is not None and self._reader.is_done(self._number):
+                self._finish()
+            return self._reader is not None
+
+    def _finish(self) -> None:
+        if self._reader is None:
+            return
+        reader, self._reader, columns, self._ahead = self._reader, None, self._ahead, {}
+        try:
+            reader.finish(self._number, self.lit)
+            self._columns.update(columns)
+        except GrainError:  # it comes again, and is told, when the columns are wanted
+            self.lit = None
 
 
 _Key = tuple[str, int, int, float]
-_Wanted = tuple[Path, float, list[str], Optional[Callable[[Grains], Any]]]
 _kept: "OrderedDict[_Key, Grains]" = OrderedDict()  # the one used last is last
-_wanted: list[_Wanted] = []  # to be read ahead, the most urgent first
-_lock = Lock()  # for both
-_thread: Optional[ThreadPoolExecutor] = None
-_task: Optional[Future] = None
-_is_at_work = False  # the task will look at _wanted once more
+_expected: list[Grains] = []  # which the reader has, even if they are not kept any more: it writes to their memory
+_reader: Optional[Reader] = None
+_lock = RLock()  # for all three
 
 
 def _key(path: Path, amount: float) -> _Key:
@@ -75,47 +114,29 @@ def grains(path: Path, amount: float) -> Grains:
     """The frame, from memory where it is there. Raises OSError, GrainError."""
     key = _key(path, amount)
     with _lock:
-        found = _kept.get(key)
-        if found is not None:
-            _kept.move_to_end(key)
-            return found
-    found = Grains(path, amount)
+        if key not in _kept:
+            _kept[key] = Grains(path, amount)
+        _kept.move_to_end(key)
+        return _kept[key]
+
+
+def expect(paths: list[Path], like: Grains, look: Optional[GrainDotsLook] = None) -> None:
+    """These frames may be wanted next, in this order, with the same columns, and as dots in this look; what was expected before is
+    not any more. Returns at once; whatever fails is told when it is wanted."""
+    global _reader
     with _lock:
-        _kept[key] = found
-    return found
-
-
-def expect(paths: list[Path], like: Grains, prepare: Optional[Callable[[Grains], Any]] = None) -> None:
-    """These frames may be wanted next, in this order, with the same columns, and with what prepare makes of them, on the other
-    thread; what was expected before is not any more. Returns at once; whatever fails is told when it is wanted."""
-    global _thread, _task, _is_at_work
-    trim()
-    room = MOST_BYTES // 2 // max(1, like.byte_count())
-    with _lock:
-        _wanted[:] = [(path, like.amount, like.names(), prepare) for path in paths[:room]]
-        if _is_at_work or not _wanted:
-            return
-        _is_at_work = True
-    if _thread is None:
-        _thread = ThreadPoolExecutor(1, "grain read-ahead", initializer=priority.let_interface_first)
-    _task = _thread.submit(_read_all)
-
-
-def _read_all() -> None:
-    global _is_at_work
-    while True:
-        with _lock:
-            if not _wanted:
-                _is_at_work = False
-                return
-            path, amount, names, prepare = _wanted.pop(0)
-        try:
-            found = grains(path, amount)
-            found.columns(names)
-            if prepare is not None:
-                prepare(found)
-        except Exception:  # of whatever kind: it comes again, and is told, when the frame is wanted
-            continue
+        trim()
+        _expected[:] = [frame for frame in _expected if frame.is_read_ahead()]
+        for path in paths[:MOST_BYTES // 2 // max(1, like.byte_count())]:
+            try:
+                if _reader is None:
+                    _reader = Reader()
+                    atexit.register(forget)  # arrays must not go while it writes to them
+                frame = grains(path, like.amount)
+                if frame.read_ahead(_reader, like.names(), look):
+                    _expected.append(frame)
+            except (OSError, GrainError):
+                continue
 
 
 def trim() -> None:
@@ -127,11 +148,11 @@ def trim() -> None:
 
 def forget() -> None:
     """Nothing is kept, no thread is left."""
-    global _thread, _task, _is_at_work
+    global _reader
     with _lock:
-        _wanted.clear()
-    if _thread is not None:
-        _thread.shutdown(wait=True, cancel_futures=True)
-    _thread, _task, _is_at_work = None, None, False
-    with _lock:
+        if _reader is not None:
+            _reader.close()
+            atexit.unregister(forget)
+        _reader = None
+        _expected.clear()
         _kept.clear()

@@ -9,13 +9,13 @@ from bpy.types import Context, Event, Operator
 from .. import runtime
 from ..engine import ffi
 from ..engine.process import Outcome
-from ..scene import baking, condition, paths, simulations
+from ..scene import baking, condition, paths, redraw, simulations
 from ..scene.simulations import Simulation
 from .cache import draw_deletion
 from .simulation import has_simulation
 
 TIMER_SECONDS = 0.1
-STATUS_SECONDS = 0.3  # drawing a panel takes a slow computer 50 ms
+STATUS_SECONDS = 0.5  # drawing status bar and panel takes a slow computer 0.1 s while a bake has its cores
 
 
 def is_free(cls: type[Operator]) -> bool:
@@ -43,6 +43,7 @@ class BakeRunner:
     artist go on working."""
     _bake: Optional[runtime.Bake] = None
     _workspace: str = ""
+    _status: str = ""  # as it stands in the status bar
     _status_after: float = 0.0
     _has_room: bool = False
     done_text = "The bake is done"
@@ -117,7 +118,7 @@ class BakeRunner:
                 self._show_status(context)
             return {'PASS_THROUGH'}
         self._clear_status()
-        redraw_panels(context)
+        redraw.panels()
         return self._end(context, outcome)
 
     def _advance(self) -> Optional[Outcome]:
@@ -154,14 +155,17 @@ class BakeRunner:
             self._clear_status()
             self._workspace = context.workspace.name
         self._status_after = time.monotonic() + STATUS_SECONDS
-        context.workspace.status_text_set(f"Grain: {baking.summary(self._bake)}      ESC  Pause")
-        redraw_panels(context)
+        status = f"Grain: {baking.summary(self._bake)}      ESC  Pause"
+        if status != self._status:
+            context.workspace.status_text_set(status)
+            self._status = status
+        redraw.panels()
 
     def _clear_status(self) -> None:
         workspace = bpy.data.workspaces.get(self._workspace)
         if workspace is not None:
             workspace.status_text_set(None)
-        self._workspace = ""
+        self._workspace = self._status = ""
 
 
 class GRAIN_OT_bake(BakeRunner, Operator):
@@ -186,13 +190,6 @@ class GRAIN_OT_bake(BakeRunner, Operator):
 
     def chosen(self, context: Context) -> Simulation:
         return simulations.find(context.scene, self.simulation) or context.scene.grain.active
-
-
-def redraw_panels(context: Context) -> None:
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == 'PROPERTIES':
-                area.tag_redraw()
 
 
 class GRAIN_OT_bake_anew(Operator):

@@ -7,10 +7,10 @@ import bpy
 import numpy as np
 from bpy.types import ViewLayer
 
-from .. import runtime
+from .. import runtime, writing
 from ..engine import bake_log, cache, ffi, job as job_files, text
 from ..engine.process import BakeProcess, Outcome, Stage, Status, grains_stage, simulate_stage, volume_stage
-from . import apply, estimate, job, paths, playback, shapes, simulations, snapshot, volumes
+from . import apply, estimate, job, paths, playback, redraw, shapes, simulations, snapshot, volumes
 from .simulations import Simulation
 
 # Loading frames and drawing them may take this share of the time while baking; the rest is the artist's.
@@ -54,8 +54,6 @@ def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: 
     runtime.state.outdated.pop(folder, None)
     for warning in warnings + _place_warnings(simulation, view_layer):
         runtime.say(folder, 'WARNING', warning)
-    # Frames are swapped while rendering: without this Blender may draw a mesh that is being changed.
-    simulation.id_data.render.use_lock_interface = True
     return bake
 
 
@@ -158,14 +156,24 @@ def is_rendering() -> bool:
 
 
 def make_room(bake: runtime.Bake) -> None:
-    """In a window, soon after a bake started: the object that will show its frames. A new object has all editors drawn, which is
-    not to come together with the first look at the sand."""
+    """In a window, soon after a bake started: the object that will show its frames, and all else that has every editor drawn. That is
+    to come neither together with the click nor with the first look at the sand."""
     simulation = simulation_of(bake)
-    if bake.is_volume or simulation is None or apply.sand_object(simulation) is not None:
+    if bake.is_volume or simulation is None:
         return
-    apply.set_corners(apply.ensure_sand_object(simulation), *np.zeros((2, 3)))  # where dots will want them
-    bake.made_object = True
-    _keep_from_undo("Add Grain Sand")
+    _lock_renders(simulation)
+    if apply.sand_object(simulation) is None:
+        apply.set_corners(apply.ensure_sand_object(simulation), *np.zeros((2, 3)))  # where dots will want them
+        bake.made_object = True
+        _keep_from_undo("Add Grain Sand")
+
+
+def _lock_renders(simulation: Simulation) -> None:
+    """Frames are swapped while rendering: without this Blender may draw a mesh that is being changed. Setting it has everything
+    drawn, even to what it is."""
+    render = simulation.id_data.render
+    if not render.use_lock_interface:
+        render.use_lock_interface = True
 
 
 def _show_new_frames(bake: runtime.Bake) -> None:
@@ -178,6 +186,7 @@ def _show_new_frames(bake: runtime.Bake) -> None:
         if is_new:
             _keep_from_undo("Add Grain Volume")
         return
+    _lock_renders(simulation)
     if apply.sand_object(simulation) is None:
         apply.ensure_sand_object(simulation)
         _keep_from_undo("Add Grain Sand")
@@ -187,12 +196,30 @@ def _show_new_frames(bake: runtime.Bake) -> None:
 def _keep_from_undo(message: str) -> None:
     """An undo of something else must not take away what a bake added."""
     if not bpy.app.background:
-        bpy.ops.ed.undo_push(message=message)
+        with bpy.context.temp_override(window=bpy.context.window or bpy.context.window_manager.windows[0]):  # timers have none
+            bpy.ops.ed.undo_push(message=message)
+
+
+def _show_last_frames(bake: runtime.Bake) -> None:
+    """In a window in the next turn of Blender's loop: not in one go with panels that say how the bake ended."""
+    if bake.timer is None:
+        _show_new_frames(bake)
+        return
+    runtime.state.ended = bake
+    if not bpy.app.timers.is_registered(show_ended):
+        bpy.app.timers.register(show_ended, first_interval=redraw.NEXT_TURN)
+
+
+@writing.always_writes
+def show_ended() -> None:
+    if runtime.state.ended is not None:
+        _show_new_frames(runtime.state.ended)
+        runtime.state.ended = None
 
 
 def _finish(bake: runtime.Bake, outcome: Outcome) -> None:
     runtime.end_bake()
-    _show_new_frames(bake)
+    _show_last_frames(bake)
     if bake.made_object and not paths.holds_cache(bake.folder) and simulation_of(bake) is not None:
         apply.remove_sand_object(simulation_of(bake))  # there is nothing to show
     for warning in bake.process.status.warnings:

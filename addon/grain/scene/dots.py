@@ -15,7 +15,7 @@ import numpy as np
 from bpy.types import Collection, Context, Object, Scene, Screen, WindowManager, WorkSpace
 
 from ..engine.dots import Style
-from . import apply, look
+from . import apply, look, redraw
 from .looks import LOOKS
 from .simulations import Simulation
 
@@ -100,8 +100,8 @@ def _is_used(item: Object) -> bool:
     known = _users.get(item.name)
     began = time.monotonic()
     if known is not None and (not known.is_stale or _look_again_after(known) > 0.0):
-        if known.is_stale and not bpy.app.timers.is_registered(redraw_views):
-            bpy.app.timers.register(redraw_views, first_interval=_look_again_after(known))
+        if known.is_stale and not bpy.app.timers.is_registered(redraw.views):
+            bpy.app.timers.register(redraw.views, first_interval=_look_again_after(known))
         return known.is_used
     owners = [item, *item.users_collection]
     is_used = any(not isinstance(user, _HOLDERS) for users in bpy.data.user_map(subset=owners).values() for user in users)
@@ -112,16 +112,6 @@ def _is_used(item: Object) -> bool:
 def _look_again_after(known: _Users) -> float:
     """Seconds: a look at a large file takes some milliseconds, and a hundredth of the time may go into it."""
     return known.looked_at + 100.0 * known.cost - time.monotonic()
-
-
-def redraw_views() -> None:
-    """The views alone, not the headers and tools around them."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == 'VIEW_3D':
-                for region in area.regions:
-                    if region.type == 'WINDOW':
-                        region.tag_redraw()
 
 
 # --- what they look like --------------------------------------------------------------------------

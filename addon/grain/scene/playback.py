@@ -15,7 +15,7 @@ from ..engine.between import Between, has_same_grains
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
 from ..runtime import Message, Shown
-from . import apply, births, bodies, detail, dots, frames, paths, retime, simulations, volumes
+from . import apply, births, bodies, detail, dots, frames, paths, redraw, retime, simulations, volumes
 from .simulations import Simulation
 from .units import metres_per_unit
 
@@ -159,7 +159,7 @@ def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.Shown
             else:
                 shown.dots = engine_dots.make(what, style, ahead, numbers, part.amount if source.name != cache.GRAINS_FOLDER else 1.0)
             apply.set_corners(item, *shown.dots.bounds)
-            dots.redraw_views()
+            redraw.views()
         else:
             shown.dots = None
             apply.set_frame(item, what, scale, ahead, part.rate, numbers)
@@ -185,11 +185,13 @@ def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.Shown
 
 def _expect_next(shown: Shown, manifest: cache.Manifest, source: Path, frame: int, like: read_ahead.Grains,
                  style: Optional[engine_dots.Style]) -> None:
-    """Has the next frames read meanwhile, those after this or before it, whichever way the artist goes."""
+    """Has the next frames read meanwhile, those after this or before it, whichever way the artist goes; at the end of that way, those
+    of the way back: who goes to the first frame is about to play."""
     step = -1 if shown.frame is not None and shown.frame > frame else 1
-    following = [number for number in range(frame + step, frame + step * (READ_AHEAD + 1), step) if number in manifest.particles]
-    prepare = (lambda grains: engine_dots.of_grains(grains, style)) if style is not None else None
-    read_ahead.expect([cache.frame_path(source, number) for number in following], like, prepare)
+    both = [[number for number in range(frame + way, frame + way * (READ_AHEAD + 1), way) if number in manifest.particles]
+            for way in (step, -step)]
+    following = both[0] or both[1]
+    read_ahead.expect([cache.frame_path(source, number) for number in following], like, style.look if style is not None else None)
 
 
 def _show_nothing(simulation: Simulation, item: Object, shown: Shown) -> None:

@@ -1,5 +1,6 @@
 #pragma once
 /// All of libgrain, in the order of the pipeline.
+#include "grain/ahead.h"
 #include "grain/base.h"
 #include "grain/cover.h"
 #include "grain/dots.h"

@@ -1,14 +1,13 @@
 // Arguments of the dots are checked here; dots_light.c finds which way the sand faces, dots_picture.c draws.
 #include "base/error.h"
 #include "base/parallel.h"
-#include "dots/dots_light.h"
+#include "dots/dots_kernel.h"
 #include "dots/dots_picture.h"
 
 #include <math.h>
 #include <string.h>
 
 #define BLOCK 16384
-#define RUN 256 // grains at a time: one simple loop after another over them is quicker than all of it for each
 #define MOST_SIDE 16384
 #define MOST_PIXELS 32
 // Below that one thread is done before a second has come: while a bake has the cores that may take longer than the
@@ -53,8 +52,8 @@ static float darker_by(float moisture, float wet_value)
 static void colour_run(const GrainDots *dots, const GrainDotsLook *look, const Roots *roots, const DotsLight *light,
                        int64_t begin, int64_t count, uint8_t *out)
 {
-    uint32_t dice[RUN];
-    uint8_t lit[RUN];
+    uint32_t dice[DOTS_RUN];
+    uint8_t lit[DOTS_RUN];
     for (int64_t i = 0; i < count; i++)
         dice[i] = scramble(dots->ids ? (uint32_t)dots->ids[begin + i] : (uint32_t)(begin + i));
     dots_light_at(light, dots->positions + 3 * begin, dice, count, lit);
@@ -75,8 +74,8 @@ static void colour_run(const GrainDots *dots, const GrainDotsLook *look, const R
 static void colour_block(const GrainDots *dots, const GrainDotsLook *look, const Roots *roots, const DotsLight *light,
                          int64_t begin, int64_t end, uint8_t *out)
 {
-    for (int64_t i = begin; i < end; i += RUN)
-        colour_run(dots, look, roots, light, i, end - i < RUN ? end - i : RUN, out + 4 * i);
+    for (int64_t i = begin; i < end; i += DOTS_RUN)
+        colour_run(dots, look, roots, light, i, end - i < DOTS_RUN ? end - i : DOTS_RUN, out + 4 * i);
 }
 
 GrainResult grain_dots_colour(const GrainDots *dots, const GrainDotsLook *look, const GrainRun *options, uint8_t *out,

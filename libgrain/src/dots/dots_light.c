@@ -2,12 +2,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "dots/dots_kernel.h"
 
 #include <math.h>
 #include <string.h>
 
 #define MOST_CELLS 96 // along the longest side: a megabyte of brightness at most, which caches hold
 #define BLOCK 16384
+#define MOST_COUNTING 8 // threads: each takes up to 4 MB
 // Grains farther from the mean than this, in standard deviations, are strays: a few that fell off the table must not
 // make the grid coarse for all others.
 #define REACH 3.0
@@ -66,35 +68,28 @@ static GrainResult lay_grid(DotsLight *light, const GrainDots *dots, const Run *
     return GRAIN_OK;
 }
 
-static int32_t cell_along(const DotsLight *light, int k, float place, float shift)
-{
-    float at = (place - light->low[k]) * light->cells_per_length + shift;
-    float most = (float)(light->size[k] - 1);
-    at = at > 0.0f ? at : 0.0f; // NaN: 0
-    return (int32_t)(at < most ? at : most);
-}
-
 static int64_t cell_at(const DotsLight *light, int32_t x, int32_t y, int32_t z)
 {
     return ((int64_t)z * light->size[1] + y) * light->size[0] + x;
 }
 
-static int64_t cell_of(const DotsLight *light, const float position[3])
+static void count_block(const DotsLight *light, const float *positions, int64_t begin, int64_t end, uint32_t *counts)
 {
-    int32_t at[3];
-    for (int k = 0; k < 3; k++) at[k] = cell_along(light, k, position[k], 0.0f);
-    return cell_at(light, at[0], at[1], at[2]);
+    int32_t cells[DOTS_RUN];
+    for (int64_t i = begin; i < end; i += DOTS_RUN) {
+        int64_t count = end - i < DOTS_RUN ? end - i : DOTS_RUN;
+        SIMD_CALL(dots_cells)(light, positions + 3 * i, NULL, count, cells);
+        for (int64_t j = 0; j < count; j++) counts[cells[j]]++;
+    }
 }
 
-static void count_grains(const DotsLight *light, const GrainDots *dots, const Run *run, uint32_t *counts)
+// Into counts of its own by each thread: common ones would go to and fro between their caches.
+static void count_grains(const DotsLight *light, const GrainDots *dots, int threads, int64_t cell_count,
+                         uint32_t *counts)
 {
-    if (run->thread_count == 1) { // which needs no locks
-        for (int64_t i = 0; i < dots->count; i++) counts[cell_of(light, dots->positions + 3 * i)]++;
-        return;
-    }
-    PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(dots->count, BLOCK))
-    for (int64_t i = block * BLOCK; i < parallel_block_end(block, BLOCK, dots->count); i++)
-        __atomic_fetch_add(counts + cell_of(light, dots->positions + 3 * i), 1, __ATOMIC_RELAXED);
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(dots->count, BLOCK))
+    count_block(light, dots->positions, block * BLOCK, parallel_block_end(block, BLOCK, dots->count),
+                counts + parallel_thread_index() * cell_count);
 }
 
 // 1 2 1 along one axis, beyond the edge nothing.
@@ -160,7 +155,8 @@ GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run
     *light = (DotsLight){0};
     TRY(lay_grid(light, dots, run));
     int64_t cells = (int64_t)light->size[0] * light->size[1] * light->size[2], used = 0;
-    uint32_t *counts = ALLOC_ZEROED(uint32_t, cells);
+    int threads = run->thread_count < MOST_COUNTING ? run->thread_count : MOST_COUNTING;
+    uint32_t *counts = ALLOC_ZEROED(uint32_t, threads * cells);
     float *amount = ALLOC(float, cells);
     light->brightness = ALLOC(uint8_t, cells);
     if (!counts || !amount || !light->brightness) {
@@ -168,10 +164,12 @@ GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run
         alloc_free(amount);
         return GRAIN_ERROR_MEMORY;
     }
-    count_grains(light, dots, run, counts);
+    count_grains(light, dots, threads, cells, counts);
     for (int64_t i = 0; i < cells; i++) {
-        amount[i] = (float)counts[i];
-        used += counts[i] > 0;
+        uint32_t count = counts[i];
+        for (int t = 1; t < threads; t++) count += counts[t * cells + i];
+        amount[i] = (float)count;
+        used += count > 0;
     }
     alloc_free(counts);
     smooth_all(light, amount, run);
@@ -188,13 +186,7 @@ void dots_light_destroy(DotsLight *light)
 
 void dots_light_at(const DotsLight *light, const float *positions, const uint32_t *dice, int64_t count, uint8_t *out)
 {
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t shifts = dice[i] * 0x9E3779B9u;
-        int32_t at[3];
-        for (int k = 0; k < 3; k++) {
-            float shift = (float)(int32_t)(shifts >> 10 * k & 1023) * (1.0f / 1024.0f) - 0.5f;
-            at[k] = cell_along(light, k, positions[3 * i + k], shift);
-        }
-        out[i] = light->brightness[cell_at(light, at[0], at[1], at[2])];
-    }
+    int32_t cells[DOTS_RUN];
+    SIMD_CALL(dots_cells)(light, positions, dice, count, cells);
+    for (int64_t i = 0; i < count; i++) out[i] = light->brightness[cells[i]];
 }

@@ -17,5 +17,5 @@ typedef struct DotsLight {
 GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run *run);
 void dots_light_destroy(DotsLight *light);
 /// Brightness of grains, DOTS_LIGHT_UNIT times 0.15 (turned away) to 1.15 (facing the light). A grain's dice shift its
-/// place by up to half a cell: seen together, grains blend what neighbouring cells say.
+/// place by up to half a cell: seen together, grains blend what neighbouring cells say. At most DOTS_RUN grains.
 void dots_light_at(const DotsLight *light, const float *positions, const uint32_t *dice, int64_t count, uint8_t *out);

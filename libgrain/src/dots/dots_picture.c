@@ -1,18 +1,18 @@
 #include "dots/dots_picture.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "dots/dots_kernel.h"
 
 #include <math.h>
 #include <string.h>
 
 #define BLOCK 16384
 #define ROWS 32
-#define RUN 256 // grains at a time: their places first, which needs no branches
 #define AHEAD 12
 #define EMPTY UINT64_MAX
-#define NEAREST_W 1e-6f // behind the eye
-#define SMALLEST_BALL 4 // pixels: from here on a dot is shaded as a ball
+#define MOST_CANVAS_BYTES 100000000
 
+// Each thread has one of its own: lines of a common one would go to and fro between their caches all the time.
 typedef struct Canvas {
     uint64_t *pixels; ///< depth above, colour below: the smallest number is the nearest grain
     int64_t width, height;
@@ -21,9 +21,8 @@ typedef struct Canvas {
 // Whoever is nearest stays, in whatever order they come.
 static void put(uint64_t *pixel, uint64_t value)
 {
-    uint64_t before = __atomic_load_n(pixel, __ATOMIC_RELAXED);
-    while (value < before &&
-           !__atomic_compare_exchange_n(pixel, &before, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    uint64_t before = *pixel;
+    *pixel = value < before ? value : before; // without a branch, which nobody could foresee
 }
 
 static uint64_t depth_above(float depth)
@@ -40,10 +39,10 @@ static uint64_t colour_of(const uint8_t *colour, float brightness)
     return part[0] << 16 | part[1] << 8 | part[2];
 }
 
-// A square of up to three pixels that lies on the canvas as a whole: most dots are that.
-static void put_square(const Canvas *canvas, int64_t left, int64_t bottom, int64_t side, uint64_t value)
+// Most dots are that: a square of up to three pixels that lies on the canvas as a whole.
+static void put_square(const Canvas *canvas, int64_t corner, int64_t side, uint64_t value)
 {
-    uint64_t *row = canvas->pixels + bottom * canvas->width + left;
+    uint64_t *row = canvas->pixels + corner;
     for (int64_t v = 0; v < side; v++, row += canvas->width)
         for (int64_t u = 0; u < side; u++) put(row + u, value);
 }
@@ -59,7 +58,7 @@ static void put_ball(const Canvas *canvas, int64_t left, int64_t bottom, int64_t
             int64_t x = left + u;
             if (x < 0 || x >= canvas->width) continue;
             float brightness = 1.0f;
-            if (side >= SMALLEST_BALL) {
+            if (side >= DOTS_SMALLEST_BALL) {
                 float across = ((float)u + 0.5f) * scale - 1.0f, up = ((float)v + 0.5f) * scale - 1.0f;
                 float towards = 1.0f - across * across - up * up;
                 if (towards <= 0.0f) continue;
@@ -70,90 +69,65 @@ static void put_ball(const Canvas *canvas, int64_t left, int64_t bottom, int64_t
     }
 }
 
-/// Where a run of grains is on the canvas: pixels from its lower left corner; a depth outside of 0 to 1 is not seen.
-typedef struct Places {
-    float x[RUN], y[RUN], depth[RUN], wide[RUN];
-} Places;
-
-static void find_places(const GrainDotsView *view, const float *positions, const uint8_t *colours, int64_t count,
-                        Places *out)
+static void put_run(const Canvas *canvas, const DotsPlaces *places, const uint8_t *colours, int64_t count)
 {
-    const float *m = view->matrix;
-    float width = 0.5f * (float)view->width, height = 0.5f * (float)view->height;
-    float size = view->diameter * (1.0f / 255.0f);
     for (int64_t i = 0; i < count; i++) {
-        const float *p = positions + 3 * i;
-        float w = m[12] * p[0] + m[13] * p[1] + m[14] * p[2] + m[15];
-        float inverse = w > NEAREST_W ? 1.0f / w : NAN; // behind the eye nothing is anywhere
-        out->depth[i] = 0.5f + 0.5f * inverse * (m[8] * p[0] + m[9] * p[1] + m[10] * p[2] + m[11]);
-        out->x[i] = width + width * inverse * (m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3]) - (float)view->left;
-        out->y[i] = height + height * inverse * (m[4] * p[0] + m[5] * p[1] + m[6] * p[2] + m[7]) - (float)view->bottom;
-        out->wide[i] = size * inverse * (float)colours[4 * i + 3] + 0.5f;
-    }
-}
-
-// Grains come in no order and the canvas is larger than the nearest cache: what will be needed is on its way meanwhile.
-static void fetch(const Canvas *canvas, float x, float y)
-{
-    if (x >= 0.0f && y >= 0.0f && x < (float)canvas->width && y < (float)canvas->height)
-        __builtin_prefetch(canvas->pixels + (int64_t)y * canvas->width + (int64_t)x, 1);
-}
-
-static void put_run(const Canvas *canvas, const GrainDotsView *view, const Places *places, const uint8_t *colours,
-                    int64_t count)
-{
-    const float most = (float)view->most_pixels, right = (float)canvas->width + most,
-                top = (float)canvas->height + most;
-    for (int64_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) fetch(canvas, places->x[i + AHEAD], places->y[i + AHEAD]);
-        float depth = places->depth[i], x = places->x[i], y = places->y[i];
-        if (!(depth >= 0.0f && depth <= 1.0f && x > -most && x < right && y > -most && y < top)) continue;
-        float wide = places->wide[i] < most ? places->wide[i] : most;
-        int64_t side = wide < 1.0f ? 1 : (int64_t)wide;
-        float half = 0.5f * (float)(side - 1);
-        // Down to whole numbers: above 0 that is what a conversion does.
-        int64_t left = (int64_t)(x - half + 64.0f) - 64, bottom = (int64_t)(y - half + 64.0f) - 64;
+        // Grains come in no order and the canvas is larger than the nearest cache: what will be needed is on its way.
+        if (i + AHEAD < count && places->corner[i + AHEAD] >= 0)
+            __builtin_prefetch(canvas->pixels + places->corner[i + AHEAD], 1);
         const uint8_t *colour = colours + 4 * i;
-        int is_inside = left >= 0 && bottom >= 0 && left + side <= canvas->width && bottom + side <= canvas->height;
-        if (side < SMALLEST_BALL && is_inside)
-            put_square(canvas, left, bottom, side,
-                       depth_above(depth) | (uint32_t)(colour[0] << 16 | colour[1] << 8 | colour[2]));
-        else
-            put_ball(canvas, left, bottom, side, depth_above(depth), colour);
+        uint64_t depth = depth_above(places->depth[i]);
+        if (places->corner[i] >= 0)
+            put_square(canvas, places->corner[i], places->side[i],
+                       depth | (uint32_t)(colour[0] << 16 | colour[1] << 8 | colour[2]));
+        else if (places->side[i] > 0)
+            put_ball(canvas, places->left[i], places->bottom[i], places->side[i], depth, colour);
     }
 }
 
 static void put_block(const Canvas *canvas, const GrainDotsView *view, const float *positions, const uint8_t *colours,
                       int64_t begin, int64_t end)
 {
-    Places places;
-    for (int64_t i = begin; i < end; i += RUN) {
-        int64_t count = end - i < RUN ? end - i : RUN;
-        find_places(view, positions + 3 * i, colours + 4 * i, count, &places);
-        put_run(canvas, view, &places, colours + 4 * i, count);
+    DotsPlaces places;
+    for (int64_t i = begin; i < end; i += DOTS_RUN) {
+        int64_t count = end - i < DOTS_RUN ? end - i : DOTS_RUN;
+        SIMD_CALL(dots_places)(view, positions + 3 * i, colours + 4 * i, count, &places);
+        put_run(canvas, &places, colours + 4 * i, count);
+    }
+}
+
+// The nearest of all canvases, as floats.
+static void resolve(const uint64_t *pixels, int64_t size, int canvas_count, int64_t begin, int64_t end, float *out)
+{
+    for (int64_t i = begin; i < end; i++) {
+        uint64_t pixel = pixels[i];
+        for (int c = 1; c < canvas_count; c++) pixel = pixels[c * size + i] < pixel ? pixels[c * size + i] : pixel;
+        uint32_t bits = (uint32_t)(pixel >> 32);
+        float depth = 2.0f;
+        if (pixel != EMPTY) memcpy(&depth, &bits, sizeof depth);
+        out[2 * i] = depth;
+        out[2 * i + 1] = (float)(int32_t)(pixel & 0xffffff); // below 2^24: exact
     }
 }
 
 GrainResult dots_picture(const float *positions, const uint8_t *colours, int64_t count, const GrainDotsView *view,
                          const Run *run, float *out)
 {
-    Canvas canvas = {.width = view->right - view->left, .height = view->top - view->bottom};
-    int64_t size = canvas.width * canvas.height, strip = ROWS * canvas.width;
-    canvas.pixels = ALLOC(uint64_t, size);
-    if (!canvas.pixels) return GRAIN_ERROR_MEMORY;
-    PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(size, strip))
-    for (int64_t i = block * strip; i < parallel_block_end(block, strip, size); i++) canvas.pixels[i] = EMPTY;
-    PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(count, BLOCK))
-    put_block(&canvas, view, positions, colours, block * BLOCK, parallel_block_end(block, BLOCK, count));
-    PARALLEL_BLOCKS(run->thread_count, block, parallel_block_count(size, strip))
-    for (int64_t i = block * strip; i < parallel_block_end(block, strip, size); i++) {
-        uint64_t pixel = canvas.pixels[i];
-        uint32_t bits = (uint32_t)(pixel >> 32);
-        float depth = 2.0f;
-        if (pixel != EMPTY) memcpy(&depth, &bits, sizeof depth);
-        out[2 * i] = depth;
-        out[2 * i + 1] = (float)(pixel & 0xffffff); // below 2^24: exact
+    const int64_t width = view->right - view->left, height = view->top - view->bottom;
+    const int64_t size = width * height, strip = ROWS * width;
+    int64_t most = MOST_CANVAS_BYTES / (size * (int64_t)sizeof(uint64_t));
+    int threads = run->thread_count < most ? run->thread_count : most > 1 ? (int)most : 1;
+    uint64_t *pixels = ALLOC(uint64_t, threads * size);
+    if (!pixels) return GRAIN_ERROR_MEMORY;
+    PARALLEL_BLOCKS(threads, canvas, threads)
+    memset(pixels + canvas * size, 0xff, (size_t)size * sizeof *pixels);
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(count, BLOCK))
+    {
+        const Canvas canvas = {pixels + parallel_thread_index() * size, width, height};
+        put_block(&canvas, view, positions, colours, block * BLOCK, parallel_block_end(block, BLOCK, count));
     }
-    alloc_free(canvas.pixels);
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(size, strip))
+    resolve(pixels, size, threads, block * strip, parallel_block_end(block, strip, size), out);
+    alloc_free(pixels);
     return GRAIN_OK;
 }
