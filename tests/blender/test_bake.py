@@ -294,6 +294,19 @@ exit 7
     assert "half a word and the other" in outcome.text, outcome.text
 
 
+def test_a_bake_beside_an_interface_lets_it_first(folder: Path) -> None:
+    import os
+    from grain.engine.process import BakeProcess, simulate_stage
+    program = folder / "sleeper"
+    program.write_text("#!/bin/sh\nexec sleep 20\n")
+    program.chmod(0o755)
+    for is_beside in (False, True):
+        process = BakeProcess([simulate_stage(program, folder, folder, 0)], is_beside_interface=is_beside)
+        niceness = os.getpriority(os.PRIO_PROCESS, process.pid)
+        process.shut_down()
+        assert (niceness > os.getpriority(os.PRIO_PROCESS, 0)) == is_beside, (is_beside, niceness)
+
+
 def test_longer_shot_keeps_its_frames(folder: Path) -> None:
     scene = support.small_scene(3)
     support.save(folder)

@@ -80,9 +80,10 @@ def _where(job: Path, cache: Path, threads: int) -> list[str]:
 class BakeProcess:
     """Commands of the `grain` program, one after the other unless one fails or is stopped, each as a child."""
 
-    def __init__(self, stages: list[Stage], log: Optional[Path] = None) -> None:
+    def __init__(self, stages: list[Stage], log: Optional[Path] = None, is_beside_interface: bool = False) -> None:
+        """is_beside_interface: somebody works in this Blender meanwhile, and goes first."""
         self._next = list(stages)
-        self._log = log
+        self._log, self._is_beside_interface = log, is_beside_interface
         self.status = Status()
         self._errors: "deque[str]" = deque(maxlen=20)
         self._stop_time: Optional[float] = None
@@ -97,7 +98,8 @@ class BakeProcess:
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
         self._child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, env=environment)
-        priority.let_all_first(self._child.pid)
+        if self._is_beside_interface:
+            priority.let_all_first(self._child.pid)
         self._said, self._complained = _Lines(self._child.stdout), _Lines(self._child.stderr)
 
     @property

@@ -99,7 +99,8 @@ def _usable_folder(simulation: Simulation) -> cache.Path:
 
 
 def _begin(simulation: Simulation, folder: cache.Path, commands: list[Stage]) -> runtime.Bake:
-    runtime.state.bake = runtime.Bake(folder, simulation.name, BakeProcess(commands, folder / bake_log.FILE))
+    process = BakeProcess(commands, folder / bake_log.FILE, is_beside_interface=not bpy.app.background)
+    runtime.state.bake = runtime.Bake(folder, simulation.name, process)
     return runtime.state.bake
 
 
