@@ -98,7 +98,7 @@ class GRAIN_OT_bake_from(BakeRunner, Operator):
         if not can_bake(cls, context):
             return False
         if not _saved(context.scene.grain.active):
-            cls.poll_message_set("No state is saved yet: Cache > Frames per Saved State says how often one is")
+            cls.poll_message_set("No state is saved yet: Cache > State Interval says how often one is")
             return False
         return True
 

@@ -242,7 +242,7 @@ class GRAIN_PG_simulation(PropertyGroup):
         name="Cache Folder", subtype='DIR_PATH', default="", options=compat.FOLDER_OPTIONS, update=_on_folder,
         description="Folder for the baked frames. Empty: 'grain_cache' and the simulation's name, beside the .blend")
     checkpoint_every: IntProperty(
-        name="Frames per Saved State", default=10, min=1, max=1000, soft_max=100,
+        name="State Interval", default=10, min=1, max=1000, soft_max=100,
         description="Frames between states from which Bake From Frame can go on. Of the last ten such states all are kept, of earlier "
                     "ones every tenth. A state takes as much disk as several frames; 1 lets you go on from any of the last ten frames")
     thread_count: IntProperty(
