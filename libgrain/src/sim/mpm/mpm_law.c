@@ -6,6 +6,7 @@
 
 // Loosened sand on the grid bears as if it held together: cones that were built too steep come to rest 2 to 4 degrees too steep
 // at 20 cells of height. So little as the weight of this part of a cell does that; the tip of its surface of yield is lowered by it.
+// Above 45 degrees by less: that costs the tangent of the angle times as much of what it bears, and small piles of 60 would slump.
 #define HOLDS_TOGETHER 0.08f
 // Sine of the steepest friction angle that the law can tell from a steeper one.
 #define STEEPEST 0.98f
@@ -43,7 +44,7 @@ static void set_sand(MpmMaterial *m, float friction, float tension, float cell_w
     float pressed = 3.0f * m->lame + 2.0f * m->shear;
     m->number[0] = fminf(friction / sqrtf(1.0f + friction * friction), STEEPEST);
     m->number[1] = tension / pressed;
-    m->number[2] = HOLDS_TOGETHER * cell_weight / pressed;
+    m->number[2] = HOLDS_TOGETHER * cell_weight / (pressed * fmaxf(friction, 1.0f));
     m->number[3] = 2.0f * m->shear / (m->lame + 2.0f / 3.0f * m->shear);
 }
 
