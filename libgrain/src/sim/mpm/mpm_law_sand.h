@@ -45,11 +45,12 @@
 // stiff that the step is too long for it. Sand is never pressed by more than a few hundredths (sound is six times as
 // fast as any impact).
 #define MPM_SAND_PRESSED 0.15f
-// Shear that loosens firm sand, and so many times its elastic shear more: that must first turn its stress, which takes several times
-// as much as the stress itself. A layer of 26 cells and friction 45 lost its firmness before, and flowed from 42.5 degrees on. Sand
-// dilates by some hundredths meanwhile.
+// Shear that loosens firm sand. Where it is slow, as on a slope that is tilted, so many times its elastic shear more: that must first turn
+// its stress, which takes several times as much as the stress itself. A layer of 26 cells and friction 45 lost its firmness before, and
+// flowed from 42.5 degrees on. s: slow is what takes longer for a shear of one; what is hit is loosened at once, or it would burst.
 #define MPM_SAND_LOOSENING 0.1f
-#define MPM_SAND_LOOSENING_STRAINED 10.0f
+#define MPM_SAND_TURNING 10.0f
+#define MPM_SAND_SLOW 1.0f
 // Seconds of rest that make it firm.
 #define MPM_SAND_FIRMING 0.1f
 // The most volume that sand gains in one step.
@@ -146,8 +147,8 @@ SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, FloatV seco
     FloatV widened = simd_select(is_apart, zero, simd_min(dilation * flow, simd_set1(MPM_SAND_DILATION))), square[6];
     symmetric_product(unit, unit, square);
     all -= widened;
-    firm -=
-        1.41421356f * flow / (MPM_SAND_LOOSENING + MPM_SAND_LOOSENING_STRAINED * norm) - simd_select(is_flowing, zero, seconds * (1.0f / MPM_SAND_FIRMING));
+    FloatV sheared = 1.41421356f * flow, turning = MPM_SAND_TURNING * norm / (one + MPM_SAND_SLOW * sheared / seconds);
+    firm -= sheared / (MPM_SAND_LOOSENING + turning) - simd_select(is_flowing, zero, seconds * (1.0f / MPM_SAND_FIRMING));
     firm = simd_min(simd_max(firm, zero), one);
     FloatV third = simd_select(is_apart, tip, all * (1.0f / 3.0f)), keep = one - flow * shrink;
     for (int i = 0; i < 6; i++)
