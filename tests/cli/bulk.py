@@ -17,13 +17,19 @@ def same_bytes_for_any_threads_and_stops(folder: Path, solver: dict) -> None:
     assert program.digest(folder / "one") == program.digest(folder / "three") == program.digest(folder / "parts")
 
 
+def add_tray(job: jobs.Job, inside: float, height: float, friction: float) -> None:
+    """Four walls of 4 cm, as far as `inside` from the middle."""
+    outside = inside + 0.04
+    for name, low, high in (("West", (-outside, -outside), (-inside, outside)), ("East", (inside, -outside), (outside, outside)),
+                            ("South", (-outside, -outside), (outside, -inside)), ("North", (-outside, inside), (outside, outside))):
+        job.add_mesh(name, "collider", jobs.box((*low, -0.02), (*high, height)), friction=friction)
+
+
 def sand_carries_a_ball(folder: Path, solver: dict, lowest: float = 0.05) -> None:
     """A wooden ball of 3 cm radius laid on 6 cm of sand: it sinks in by less than its radius, and stays."""
     job = jobs.Job(frame_end=24, solver=solver)
     job.add_mesh("Bed", "source", jobs.box((-0.1, -0.1, 0.001), (0.1, 0.1, 0.06)))
-    for name, low, high in (("West", (-0.14, -0.14, -0.02), (-0.1, 0.14, 0.1)), ("East", (0.1, -0.14, -0.02), (0.14, 0.14, 0.1)),
-                            ("South", (-0.14, -0.14, -0.02), (0.14, -0.1, 0.1)), ("North", (-0.14, 0.1, -0.02), (0.14, 0.14, 0.1))):
-        job.add_mesh(name, "collider", jobs.box(low, high), friction=0.5)
+    add_tray(job, 0.1, 0.1, friction=0.5)
     job.add_mesh("Ball", "body", jobs.ball((0.0, 0.0, 0.095), 0.03), density=700.0)
     program.run("bake", job.add_ground().write(folder / "job"), "--cache", folder / "cache", check=0)
     frames = {n: column(folder / "cache" / f"coarse_{n:06d}.grain", "body.position")[0] for n in (18, 24)}
@@ -40,9 +46,7 @@ def heavy_sand_lies_on_light_sand(folder: Path, solver: dict) -> None:
         job = jobs.Job(frame_end=24, solver={**solver, "particle_radius": 0.004, "density": density})
         job.add_mesh("Light", "source", jobs.box((-0.08, -0.08, 0.0), (0.08, 0.08, 0.06)), material={"density": 800.0})
         job.add_mesh("Upper", "source", jobs.box((-0.08, -0.08, 0.06), (0.08, 0.08, 0.12)))
-        for wall, low, high in (("West", (-0.12, -0.12, -0.02), (-0.08, 0.12, 0.2)), ("East", (0.08, -0.12, -0.02), (0.12, 0.12, 0.2)),
-                                ("South", (-0.12, -0.12, -0.02), (0.12, -0.08, 0.2)), ("North", (-0.12, 0.08, -0.02), (0.12, 0.12, 0.2))):
-            job.add_mesh(wall, "collider", jobs.box(low, high), friction=0.2)
+        add_tray(job, 0.08, 0.2, friction=0.2)
         program.run("bake", job.add_ground().write(folder / name), check=0)
         cache = folder / name / "cache"
         source = [row[0] for row in column(cache / "birth_000001.grain", "source_id")]
