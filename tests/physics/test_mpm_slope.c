@@ -19,7 +19,7 @@
 #define CLOSE 2.5      // degrees
 // Of sqrt(g * depth), at the surface: it flows. It takes a tenth of a second to be so fast at a degree too many.
 #define FLOWS 0.03
-#define LOOK_STEPS 8 // between two looks whether it flows: a thousandth of a degree
+#define LOOK_STEPS 8 // between two looks whether it flows: some thousandths of a degree
 
 typedef struct Layer {
     float friction; // degrees

@@ -47,7 +47,7 @@
 #define MPM_SAND_PRESSED 0.15f
 // Shear that loosens firm sand. Where it is slow, as on a slope that is tilted, so many times its elastic shear more: that must first turn
 // its stress, which takes several times as much as the stress itself. A layer of 26 cells and friction 45 lost its firmness before, and
-// flowed from 42.5 degrees on. s: slow is what takes longer for a shear of one; what is hit is loosened at once, or it would burst.
+// flowed from 42.5 degrees on. s: slow is what takes longer for a shear of one; what is hit is loosened at once, or it would dilate on and on.
 #define MPM_SAND_LOOSENING 0.1f
 #define MPM_SAND_TURNING 10.0f
 #define MPM_SAND_SLOW 1.0f
