@@ -222,7 +222,7 @@ static GrainResult find_creep(Layer *layer, double degrees, double seconds, doub
     return result;
 }
 
-// Within a degree of the friction angle; two at 45, where the length of a step matters most (mpm.c).
+// Within a degree of the friction angle, so that artists may take the one for the other.
 static void check_onset(float friction, int cells, int count, int askew)
 {
     Layer layer = {.friction = friction, .cells = cells, .count = count, .run = askew ? 11 : 1, .rise = askew ? 4 : 0};
@@ -230,7 +230,7 @@ static void check_onset(float friction, int cells, int count, int askew)
     ENSURE_OK(find_onset(&layer, &onset));
     printf("# friction %.0f, %lld particles, floor %s: flows at %.1f degrees\n", (double)friction,
            (long long)layer.real, askew ? "askew" : "straight", onset);
-    ENSURE_NEAR(onset, (double)friction, friction > 42.0f ? 2.0 : 1.0);
+    ENSURE_NEAR(onset, (double)friction, 1.0);
 }
 
 static void check_rest(float friction, int cells, int count, int askew, double seconds)
@@ -245,6 +245,8 @@ static void check_rest(float friction, int cells, int count, int askew, double s
 
 TEST(mpm_slope_flows_at_its_friction_angle) { check_onset(30.0f, 8, 3000, 0); }
 TEST(mpm_steep_slope_flows_at_its_friction_angle) { check_onset(40.0f, 8, 3000, 0); }
+// The steepest on the worst floor: with nodes held only where they touch it, 43.1.
+TEST(mpm_steep_slope_askew_flows_at_its_friction_angle) { check_onset(45.0f, 8, 3000, 1); }
 TEST(mpm_slope_stays_below_its_friction_angle) { check_rest(30.0f, 8, 3000, 0, 1.0); }
 
 // 20, 25, ... 45 degrees.

@@ -366,4 +366,4 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
-const Solver mpm_solver = {"mpm", 11, create, destroy, largest_step, step, read, save, load, measure, rigid_of, mpm_change, mpm_steer, mpm_push};
+const Solver mpm_solver = {"mpm", 12, create, destroy, largest_step, step, read, save, load, measure, rigid_of, mpm_change, mpm_steer, mpm_push};
