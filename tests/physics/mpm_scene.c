@@ -82,7 +82,7 @@ Vec3d mpm_scene_momentum(const MpmScene *scene)
     for (int64_t i = 0; i < scene->mpm->count; i++) {
         const MpmParticle *p = &scene->mpm->particles[i];
         Vec3d v = {(double)p->velocity[0], (double)p->velocity[1], (double)p->velocity[2]};
-        sum = vec3d_add(sum, vec3d_scale(v, (double)p->mass));
+        sum = vec3d_add(sum, vec3d_scale(v, (double)mpm_mass_of(&scene->mpm->materials, p)));
     }
     return sum;
 }

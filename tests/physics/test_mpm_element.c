@@ -1,4 +1,5 @@
 // One particle of sand in a field of motion that is given, as in a laboratory's shear box: what it bears.
+#include "base/error.h"
 #include "sim/mpm/mpm.h"
 #include "unit/test.h"
 
@@ -33,10 +34,11 @@ static GrainResult start_element(Element *element, float degrees, float pressed,
         .materials = &element->materials, .seconds = STEP, .inverse_cell = 1.0f / CELL, .full_mass = FULL_MASS};
     float stretch = expf(-2.0f / 3.0f * pressed);
     element->particle = (MpmParticle){.volume = CELL * CELL * CELL / 8.0f,
-                                      .mass = 0.125f,
                                       .stretch = {stretch, stretch, stretch},
                                       .plastic = plastic};
-    return mpm_material_choose("sand", &material, SOUND, CELL, GRAVITY, CELL / 3.6f, &element->materials.of[0]);
+    TRY(mpm_material_choose("sand", &material, SOUND, CELL, GRAVITY, CELL / 3.6f, &element->materials.of[0]));
+    element->particle.mass = mpm_mass_of(&element->materials, &element->particle);
+    return GRAIN_OK;
 }
 
 // Motion of all nodes that a particle in the middle sees. rate: the velocity's gradient, 1/s, rows first.

@@ -109,7 +109,8 @@ static double step_cost(MpmScene *scene)
     return best;
 }
 
-// A column has collapsed, and its heap sleeps, but for a block or two of the rim: a step costs next to nothing.
+// A column has collapsed, and its heap sleeps, but for a block or two of the rim: a step costs next to nothing. Those that fall asleep
+// last wake others beside them now and then: in eight runs all slept after 1.2 to 2.9 s.
 TEST(mpm_heap_asleep_costs_next_to_nothing)
 {
     MpmScene scene;
@@ -121,7 +122,7 @@ TEST(mpm_heap_asleep_costs_next_to_nothing)
     ENSURE_OK(mpm_scene_create(&scene, 1));
     ENSURE_OK(mpm_scene_run(&scene, 0.1));
     double moving = step_cost(&scene);
-    ENSURE_OK(mpm_scene_run(&scene, 1.4));
+    ENSURE_OK(mpm_scene_run(&scene, 2.9));
     double asleep = step_cost(&scene);
     SimStats stats;
     mpm_solver.measure(scene.mpm, &stats);

@@ -210,6 +210,15 @@ static void load_bodies(Mpm *mpm, double seconds)
     }
 }
 
+// Where the mass that particles bring tells how full nodes are, nothing else need be brought.
+static int has_rooms(const Mpm *mpm, const MpmBlock *block)
+{
+    if (mpm->has_densities) return 1;
+    for (int32_t i = block->begin; i < block->end; i++)
+        if (mpm->particles[i].mass < mpm_mass_of(&mpm->materials, &mpm->particles[i])) return 1;
+    return 0;
+}
+
 static void scatter(Mpm *mpm, float seconds)
 {
     if (seconds != mpm->scattered_seconds) // what was brought holds for steps of that length
@@ -224,7 +233,8 @@ static void scatter(Mpm *mpm, float seconds)
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
          rest->is_split ? mpm->walls + block->begin : NULL, mpm->boards + i * MPM_BOARD_STRIDE);
-        if (mpm->has_densities)
+        rest->has_rooms = (uint8_t)has_rooms(mpm, block);
+        if (rest->has_rooms)
             SIMD_CALL(mpm_scatter_room)
             (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
              rest->is_split ? mpm->walls + block->begin : NULL, mpm->rooms + i * MPM_BOARD_STRIDE);
@@ -248,7 +258,7 @@ static void gather(Mpm *mpm, const MpmStep *now)
             continue;
         }
         MpmImpulse *impulses = mpm->impulses + i * bodies;
-        if (bodies > 0) mpm_pay_bodies(mpm, i, board, impulses);
+        if (bodies > 0) mpm_pay_bodies(mpm, i, impulses);
         SIMD_CALL(mpm_gather)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, board,
          rest.is_split ? mpm->walls + block->begin : NULL, now);
@@ -359,8 +369,9 @@ static void measure(const void *state, SimStats *out)
         Vec3d at = vec3d((double)p->position[0] + mpm->origin[0], (double)p->position[1] + mpm->origin[1],
                          (double)p->position[2] + mpm->origin[2]);
         out->asleep += isinf(p->still) != 0;
-        out->kinetic += 0.5 * (double)p->mass * vec3d_dot(v, v);
-        out->potential -= (double)p->mass * vec3d_dot(vec3d_from(mpm->def.gravity), at);
+        double mass = (double)mpm_mass_of(&mpm->materials, p);
+        out->kinetic += 0.5 * mass * vec3d_dot(v, v);
+        out->potential -= mass * vec3d_dot(vec3d_from(mpm->def.gravity), at);
     }
 }
 

@@ -37,10 +37,10 @@ typedef struct MpmParticle {
     float position[3]; ///< m
     float volume;      ///< m3, at rest
     float velocity[3]; ///< m/s
-    float mass;        ///< kg
+    float mass;        ///< kg: as much of it as goes with the nodes, which is all but where loose sand flies alone
     struct {
         float gradient[3]; ///< a column of the velocity gradient, 1/s
-        float stress;      ///< Kirchhoff stress, Pa: xx, yy, zz
+        float stress;      ///< Kirchhoff stress, Pa: xx, yy, zz; as small a part as that of the mass
     } column[3];
     float shear_stress[3]; ///< xy, xz, yz
     float plastic;         ///< what the law remembers (mpm_law.h)
@@ -58,8 +58,8 @@ typedef struct MpmParticle {
 typedef struct MpmNode {
     float momentum[3], mass;
 } MpmNode;
-/// How a node moves after the step. mass: of the particles around it, as if each were as dense as the densest: how full it
-/// is there, also where materials of several densities meet.
+/// How a node moves after the step. mass: of the particles around it, as if all of each went with the node and were as dense as
+/// the densest: how full it is there, also where materials of several densities meet, and where sand flies.
 typedef struct MpmMotion {
     float velocity[3], mass;
 } MpmMotion;
@@ -100,10 +100,10 @@ typedef struct MpmImpulse {
     Vec3d linear, angular; ///< kg m/s; kg m2/s, about the body's centre
 } MpmImpulse;
 
-/// Of a filled block: does it sleep, is what it brings to the nodes known already, is somebody awake beside it, and does a
-/// thin wall part particles from nodes?
+/// Of a filled block: does it sleep, is what it brings to the nodes known already, is somebody awake beside it, does a thin
+/// wall part particles from nodes, and does the mass that it brings not tell how full the nodes are?
 typedef struct MpmRest {
-    uint8_t is_asleep, is_scattered, is_watching, is_split;
+    uint8_t is_asleep, is_scattered, is_watching, is_split, has_rooms;
 } MpmRest;
 
 typedef struct Mpm {
@@ -142,7 +142,7 @@ typedef struct Mpm {
     int64_t key_capacity;
     MpmNode *boards; ///< filled_count * MPM_BOARD_STRIDE
     int64_t board_capacity;
-    float *rooms; ///< m3, of the particles around each node of a board; only where densities differ
+    float *rooms; ///< m3, of the particles around each node of a board; of those boards that have rooms
     int64_t room_capacity;
     MpmMotion *nodes; ///< block_count * MPM_BLOCK_NODES
     int64_t node_capacity;
@@ -180,13 +180,20 @@ GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now);
 #define MPM_ALONE 0.06f
 #define MPM_NOT_ALONE 0.18f
 
-/// How far such a particle moves with the nodes, from the mass that it sees around it; for the rest it flies alone.
+/// How far such a particle moves with the nodes in the next step, from the mass that it sees around it; for the rest it flies alone.
+/// What goes with the nodes is also all that it brings to them, so together they keep their momentum.
 static inline float mpm_share_of(float mass, float full_mass)
 {
     if (mass >= MPM_NOT_ALONE * full_mass) return 1.0f;
     float t = mass / full_mass * (1.0f / (MPM_NOT_ALONE - MPM_ALONE)) - MPM_ALONE / (MPM_NOT_ALONE - MPM_ALONE);
     t = t > 0.0f ? t : 0.0f;
     return t * t * (3.0f - 2.0f * t);
+}
+
+/// All of a particle's mass, kg.
+static inline float mpm_mass_of(const MpmMaterials *materials, const MpmParticle *p)
+{
+    return p->volume * materials->of[p->material].density;
 }
 
 /// Of a particle, in the world.
@@ -239,8 +246,8 @@ int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block);
 
 // mpm_bodies.c
 /// What bodies have taken from the nodes, as far as the particles of a filled block go with the nodes: theirs. Before the
-/// particles move. board: the nodes' motion.
-void mpm_pay_bodies(const Mpm *mpm, int64_t filled, const MpmMotion *board, MpmImpulse *impulses);
+/// particles move.
+void mpm_pay_bodies(const Mpm *mpm, int64_t filled, MpmImpulse *impulses);
 
 // mpm_walls.c
 /// Finds which nodes lie behind thin walls for the particles of a filled block; 0 when none does.

@@ -189,8 +189,7 @@ static GrainResult grow_blocks(Mpm *mpm)
     TRY(alloc_grow((void **)&mpm->blocks, &mpm->block_capacity, mpm->block_count, sizeof(MpmBlock)));
     TRY(alloc_grow((void **)&mpm->nodes, &mpm->node_capacity, mpm->block_count * MPM_BLOCK_NODES, sizeof(MpmMotion)));
     TRY(alloc_grow((void **)&mpm->boards, &mpm->board_capacity, mpm->filled_count * MPM_BOARD_STRIDE, sizeof(MpmNode)));
-    if (mpm->has_densities)
-        TRY(alloc_grow((void **)&mpm->rooms, &mpm->room_capacity, mpm->filled_count * MPM_BOARD_STRIDE, sizeof(float)));
+    TRY(alloc_grow((void **)&mpm->rooms, &mpm->room_capacity, mpm->filled_count * MPM_BOARD_STRIDE, sizeof(float)));
     TRY(alloc_grow((void **)&mpm->filled, &mpm->filled_capacity, mpm->filled_count, sizeof(int32_t)));
     TRY(alloc_grow((void **)&mpm->saved_blocks, &mpm->saved_capacity, mpm->filled_count,
                    MPM_FILLED_INTS * sizeof(int32_t)));

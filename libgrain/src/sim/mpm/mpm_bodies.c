@@ -1,6 +1,6 @@
-// Bodies are pushed by the particles, not by the nodes: a body holds the nodes that it touches, but a particle that flies
-// alone does not go with them, and what a node brings is as much as its particles take from it. So the mass that goes with
-// each node is summed first, and a node's loss counts for that mass. Momentum is kept to the rounding of the sums.
+// Bodies are pushed by the particles, not by the nodes: what a node that a body holds has lost is as much as its particles
+// lose by it, and the blocks around bring different ones. So the mass that goes with each node is summed for each block, and a
+// node's loss counts for that mass. Momentum is kept to the rounding of the sums.
 #include "base/error.h"
 #include "sim/mpm/mpm.h"
 
@@ -21,11 +21,10 @@ static int is_touched(const Mpm *mpm, const MpmBlock *block)
 }
 
 // The part of a particle's mass that goes with each node of the board.
-static void add_follower(const Mpm *mpm, const MpmBlock *block, const MpmParticle *p, uint32_t barred, const MpmMotion *board,
-                         float *followed)
+static void add_follower(const Mpm *mpm, const MpmBlock *block, const MpmParticle *p, uint32_t barred, float *followed)
 {
     int first = 0;
-    float weight[3][3], along[27], seen = 0.0f, mass = 0.0f;
+    float weight[3][3];
     static const int stride[3] = {1, MPM_BOARD_SIDE, MPM_BOARD_SIDE * MPM_BOARD_SIDE};
     for (int axis = 0; axis < 3; axis++) {
         float at = p->position[axis] * mpm->inverse_cell - (float)(block->corner[axis] - 1);
@@ -36,25 +35,20 @@ static void add_follower(const Mpm *mpm, const MpmBlock *block, const MpmParticl
         weight[axis][2] = 0.5f * (f - 0.5f) * (f - 0.5f);
         first += place * stride[axis];
     }
-    for (int i = 0; i < 27; i++) {
-        along[i] = barred >> i & 1 ? 0.0f : weight[0][i % 3] * weight[1][i / 3 % 3] * weight[2][i / 9];
-        seen += along[i];
-        mass += along[i] * board[first + i / 9 * stride[2] + i / 3 % 3 * stride[1] + i % 3].mass;
-    }
-    if (!(seen > 0.0f)) return;
-    int is_loose = mpm->materials.of[p->material].is_loose && p->moisture == 0.0f;
-    float share = p->mass * (is_loose ? mpm_share_of(mass / seen, mpm->full_mass) : 1.0f);
-    for (int i = 0; i < 27; i++) followed[first + i / 9 * stride[2] + i / 3 % 3 * stride[1] + i % 3] += share * along[i];
+    for (int i = 0; i < 27; i++)
+        if (!(barred >> i & 1))
+            followed[first + i / 9 * stride[2] + i / 3 % 3 * stride[1] + i % 3] +=
+                p->mass * (weight[0][i % 3] * weight[1][i / 3 % 3] * weight[2][i / 9]);
 }
 
-void mpm_pay_bodies(const Mpm *mpm, int64_t filled, const MpmMotion *board, MpmImpulse *impulses)
+void mpm_pay_bodies(const Mpm *mpm, int64_t filled, MpmImpulse *impulses)
 {
     const MpmBlock *block = &mpm->blocks[mpm->filled[filled]];
     if (!is_touched(mpm, block)) return;
     float followed[MPM_BOARD_NODES] = {0};
     int is_split = mpm->rest[filled].is_split;
     for (int32_t i = block->begin; i < block->end; i++)
-        add_follower(mpm, block, &mpm->particles[i], is_split ? mpm->walls[i].barred : 0, board, followed);
+        add_follower(mpm, block, &mpm->particles[i], is_split ? mpm->walls[i].barred : 0, followed);
     for (int i = 0; i < MPM_BOARD_NODES; i++) {
         int at[3] = {i % MPM_BOARD_SIDE, i / MPM_BOARD_SIDE % MPM_BOARD_SIDE, i / (MPM_BOARD_SIDE * MPM_BOARD_SIDE)}, node = 0;
         double place[3];

@@ -37,7 +37,7 @@ void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *kinds,
         int material = kinds ? kinds[i] : 0;
         MpmParticle *p = &mpm->particles[mpm->count++];
         *p = (MpmParticle){.volume = volume,
-                           .mass = volume * mpm->materials.of[material].density,
+                           .mass = volume * mpm->materials.of[material].density, // as in mpm_mass_of
                            .radius = start->radius[i],
                            .material = material,
                            .moisture = moisture ? moisture[i] : 0.0f,

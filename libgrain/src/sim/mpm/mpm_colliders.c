@@ -264,7 +264,7 @@ static void push_out(const Mpm *mpm, int number, MpmParticle *p, Vec3 place, con
     }
     p->velocity[0] = after.x, p->velocity[1] = after.y, p->velocity[2] = after.z;
     p->position[0] += moved.x, p->position[1] += moved.y, p->position[2] += moved.z;
-    Vec3d push = vec3d_scale(vec3d_sub(vec3d_from(before), vec3d_from(after)), (double)p->mass);
+    Vec3d push = vec3d_scale(vec3d_sub(vec3d_from(before), vec3d_from(after)), (double)mpm_mass_of(&mpm->materials, p));
     mpm_give(mpm, number, impulses, push, place);
 }
 

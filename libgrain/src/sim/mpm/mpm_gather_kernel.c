@@ -24,6 +24,7 @@ typedef struct Batch {
     float mass[BATCH];  // around the particle, on its nodes, kg
     float slope[BATCH]; // of it, squared, in masses a cell
     float pulled[BATCH]; // MpmParticle.pulled, squared until the stress is found
+    float shared[BATCH]; // what goes with the nodes in the next step
     float shear[BATCH], lame[BATCH], damping[BATCH], number[MPM_LAW_NUMBERS][BATCH];
     float kind[MPM_LAW_COUNT][BATCH]; // 1 where the particle is of that law
     int has_kind[MPM_LAW_COUNT];
@@ -79,7 +80,8 @@ SIMD_INLINE Float4 held_by(Float4 velocity, const MpmWall *wall, float seconds)
 SIMD_INLINE void patch_nodes(const MpmParticle *particle, const Spline *s, const MpmStep *step, MpmWall *wall,
                              const Float4 *nodes, Float4 patch[PATCH_NODES])
 {
-    float push = -4.0f * particle->volume * step->inverse_cell * step->seconds / particle->mass, seen = 0.0f, mass = 0.0f;
+    float push = particle->mass > 0.0f ? -4.0f * particle->volume * step->inverse_cell * step->seconds / particle->mass : 0.0f;
+    float seen = 0.0f, mass = 0.0f;
     Float4 velocity = {particle->velocity[0] + step->fall[0], particle->velocity[1] + step->fall[1],
                        particle->velocity[2] + step->fall[2], 0.0f}, column[3], taken = set4(0.0f);
     for (int axis = 0; axis < 3; axis++) column[axis] = spline_column(particle, axis, 1.0f / step->inverse_cell, push);
@@ -115,13 +117,16 @@ SIMD_INLINE Sums sum_beside(const MpmParticle *particle, Spline *s, const MpmSte
     return sum_nodes(&moved, patch);
 }
 
-// Velocity of the particle from its sums, and the velocity's gradient; moves it.
+// Velocity of the particle from its sums, and the velocity's gradient; moves it. As much of it goes with the nodes as it has
+// brought to them.
 SIMD_INLINE void move_particle(MpmParticle *particle, const Spline *s, Float4 sum, const Float4 column[3],
                                const MpmStep *step, int is_loose, Batch *batch, int lane)
 {
     float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways are in cells
-    float shared = is_loose ? mpm_share_of(sum[3], step->full_mass) : 1.0f, squared = 0.0f;
+    float all = mpm_mass_of(step->materials, particle), shared = particle->mass / all, squared = 0.0f;
     batch->mass[lane] = sum[3];
+    batch->shared[lane] = is_loose ? mpm_share_of(sum[3], step->full_mass) : 1.0f;
+    particle->mass = batch->shared[lane] * all;
     for (int axis = 0; axis < 3; axis++) {
         float alone = particle->velocity[axis] + step->fall[axis];
         particle->velocity[axis] = shared * sum[axis] + (1.0f - shared) * alone;
@@ -292,6 +297,8 @@ static void find_stress(Batch *batch, const MpmStep *step, int lanes)
         FloatV squeeze = squeeze_of(crowd, bulk, squared_volume, seconds);
         apply_laws(batch, lane, &m, squeeze, seconds, &state);
         add_damping(batch, lane, simd_select(state.flows, simd_set1(0.0f), m.damping), state.stress);
+        FloatV shared = simd_load(batch->shared + lane);
+        for (int i = 0; i < 6; i++) state.stress[i] *= shared;
         store_records(batch, lane, &state);
         simd_store(batch->pulled + lane, simd_sqrt(simd_load(batch->pulled + lane)));
     }
@@ -315,8 +322,6 @@ SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corne
     Spline spline = spline_at(particle, corner, step->inverse_cell);
     Sums sums = sum_beside(particle, &spline, step, wall, nodes);
     int is_loose = material->is_loose && particle->moisture == 0.0f;
-    if (wall && wall->barred && is_loose) // what flies alone meets the wall as a particle
-        for (int axis = 0; axis < 3; axis++) wall->taken[axis] *= mpm_share_of(sums.all[3], step->full_mass);
     move_particle(particle, &spline, sums.all, sums.column, step, is_loose, batch, lane);
     load_state(particle, batch, lane);
     if (materials->count > 1) load_material(material, batch, lane);
@@ -351,7 +356,7 @@ float SIMD_NAME(mpm_stronger_pull)(const MpmParticle *particles, int64_t count, 
         const MpmParticle *particle = &particles[i];
         Spline s = spline_at(particle, corner, step->inverse_cell);
         Float4 sum = sum_beside(particle, &s, step, walls ? &walls[i] : NULL, nodes).all;
-        float shared = step->materials->of[particle->material].is_loose ? mpm_share_of(sum[3], step->full_mass) : 1.0f, squared = 0.0f;
+        float shared = particle->mass / mpm_mass_of(step->materials, particle), squared = 0.0f;
         for (int axis = 0; axis < 3; axis++) {
             float speed = shared * sum[axis] + (1.0f - shared) * step->fall[axis];
             squared += speed * speed;

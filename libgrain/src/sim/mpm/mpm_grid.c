@@ -36,6 +36,26 @@ static void add_board(Sum *nodes, const Sum *board, Overlap x, Overlap y, Overla
         }
 }
 
+// Of a board without rooms.
+static void add_masses(float *rooms, const MpmNode *board, float room_for_mass, Overlap x, Overlap y, Overlap z)
+{
+    for (int k = 0; k < z.count; k++)
+        for (int j = 0; j < y.count; j++)
+            for (int i = 0; i < x.count; i++)
+                rooms[((z.node + k) * MPM_BLOCK_SIDE + y.node + j) * MPM_BLOCK_SIDE + x.node + i] +=
+                    room_for_mass * board[((z.place + k) * MPM_BOARD_SIDE + y.place + j) * MPM_BOARD_SIDE + x.place + i].mass;
+}
+
+// Whether one of the boards around has rooms: where a board has none, all are as dense as the densest.
+static int has_rooms_around(const Mpm *mpm, const MpmBlock *block)
+{
+    for (int k = 0; k < MPM_AROUND; k++) {
+        int32_t board = block->around[k] < 0 ? -1 : mpm->blocks[block->around[k]].board;
+        if (board >= 0 && mpm->rest[board].has_rooms) return 1;
+    }
+    return 0;
+}
+
 static void add_rooms(float *rooms, const float *board, Overlap x, Overlap y, Overlap z)
 {
     for (int k = 0; k < z.count; k++)
@@ -49,7 +69,8 @@ void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
 {
     const MpmBlock *block = &mpm->blocks[number];
     Sum sums[MPM_BLOCK_NODES];
-    float rooms[MPM_BLOCK_NODES];
+    float rooms[MPM_BLOCK_NODES], room_for_mass = 1.0f / mpm->densest;
+    int has_rooms = has_rooms_around(mpm, block);
     memset(sums, 0, sizeof sums);
     memset(rooms, 0, sizeof rooms);
     for (int k = 0; k < MPM_AROUND; k++) {
@@ -57,17 +78,21 @@ void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
         int64_t board = mpm->blocks[block->around[k]].board;
         if (board < 0) continue;
         Overlap x = overlap_of(k % 3 - 1), y = overlap_of(k / 3 % 3 - 1), z = overlap_of(k / 9 - 1);
-        add_board(sums, (const Sum *)(mpm->boards + board * MPM_BOARD_STRIDE), x, y, z);
-        if (mpm->has_densities) add_rooms(rooms, mpm->rooms + board * MPM_BOARD_STRIDE, x, y, z);
+        const MpmNode *brought = mpm->boards + board * MPM_BOARD_STRIDE;
+        add_board(sums, (const Sum *)brought, x, y, z);
+        if (!has_rooms) continue;
+        if (mpm->rest[board].has_rooms)
+            add_rooms(rooms, mpm->rooms + board * MPM_BOARD_STRIDE, x, y, z);
+        else
+            add_masses(rooms, brought, room_for_mass, x, y, z);
     }
     MpmMotion *nodes = mpm->nodes + number * MPM_BLOCK_NODES;
     Vec3 g = vec3_scale(mpm->def.gravity, seconds);
     float least = LEAST_MASS * mpm->full_mass;
     for (int i = 0; i < MPM_BLOCK_NODES; i++) {
         float mass = sums[i][3];
-        nodes[i] = (MpmMotion){{0}};
+        nodes[i] = (MpmMotion){.mass = has_rooms ? mpm->densest * rooms[i] : mass};
         if (mass <= least) continue;
-        nodes[i].mass = mpm->has_densities ? mpm->densest * rooms[i] : mass;
         nodes[i].velocity[0] = sums[i][0] / mass + g.x;
         nodes[i].velocity[1] = sums[i][1] / mass + g.y;
         nodes[i].velocity[2] = sums[i][2] / mass + g.z;

@@ -60,7 +60,7 @@ void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const i
     if (count > 0) put_down(&brought, nodes);
 }
 
-// The room that the particles take, to the nodes. Where all are equally dense, their mass tells.
+// The room that the particles take, to the nodes. Where all are equally dense and none flies alone, their mass tells.
 void SIMD_NAME(mpm_scatter_room)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
                                  const MpmWall *walls, float *board)
 {
