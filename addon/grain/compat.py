@@ -76,8 +76,8 @@ def modifier_input(modifier: Modifier, name: str) -> Any:
 
 
 def mark_loose_edges(mesh: Mesh) -> None:
-    """Of a mesh whose edges are all loose and new: they are drawn from now on. Before 4.0 without having all editors drawn again."""
-    if VERSION >= (4, 0, 0):
+    """Of a mesh whose edges are all loose and new: they are drawn from now on. Before 3.5 without having all editors drawn again."""
+    if VERSION >= (3, 5, 0):  # there it is found out, no mark of the edge
         mesh.update(calc_edges_loose=True)
     else:
         mesh.edges.foreach_set("is_loose", [True] * len(mesh.edges))
