@@ -3,7 +3,7 @@ from typing import Any, Optional
 
 import blf
 import bpy
-from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Modifier, Node, NodeSocket, NodeTree, UILayout)
+from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Mesh, Modifier, Node, NodeSocket, NodeTree, UILayout)
 
 VERSION: tuple[int, int, int] = bpy.app.version
 VERSION_TEXT: str = bpy.app.version_string
@@ -73,6 +73,14 @@ def modifier_input(modifier: Modifier, name: str) -> Any:
     if VERSION >= (5, 2, 0):
         return getattr(modifier.properties.inputs, identifier).value
     return modifier.get(identifier)
+
+
+def mark_loose_edges(mesh: Mesh) -> None:
+    """Of a mesh whose edges are all loose and new: they are drawn from now on. Before 3.5 without having all editors drawn again."""
+    if VERSION >= (3, 5, 0):  # there it is found out, no mark of the edge
+        mesh.update(calc_edges_loose=True)
+    else:
+        mesh.edges.foreach_set("is_loose", [True] * len(mesh.edges))
 
 
 def find_input(node: Node, *names: str) -> Optional[NodeSocket]:

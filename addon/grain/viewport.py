@@ -5,6 +5,8 @@ microsecond for each; there libgrain makes a picture of them all, which is laid 
 """
 import time
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -171,15 +173,28 @@ def _draw_picture(grains: Dots, matrix: Any, diameter: float, context: Context) 
         made = _make_picture(grains, rows, diameter, region, view)
     if made.part is None:
         return
-    low = np.array(made.part[:2], np.float32)
-    size = np.array((region.width, region.height), np.float32)
-    left, bottom, right, top = (*(low / size * 2.0 - 1.0), *(np.array(made.part[2:]) / size * 2.0 - 1.0))
+    _lay_over(made.texture, made.part, region.width, region.height)
+
+
+def _lay_over(texture: Any, part: tuple[int, int, int, int], width: int, height: int) -> None:
+    low = np.array(part[:2], np.float32)
+    size = np.array((width, height), np.float32)
+    left, bottom, right, top = (*(low / size * 2.0 - 1.0), *(np.array(part[2:]) / size * 2.0 - 1.0))
     shader = _shader("picture")
     shader.bind()
     shader.uniform_float("low", tuple(low))
-    shader.uniform_sampler("picture", made.texture)
+    shader.uniform_sampler("picture", texture)
     corners = np.array(((left, bottom), (right, bottom), (left, top), (right, top)), np.float32)
     _buffer([("corner", 'F32', 'FLOAT', corners)], 'TRI_STRIP').draw(shader)
+
+
+def _draw_nothing() -> None:
+    """A picture of no grains: what has to be compiled for the first one of a session then takes no time from it."""
+    width, height = 7, 5  # as no powers of two are: for these Mesa compiles something else
+    pixels = np.full(2 * width * height, 2.0, np.float32)  # depths beyond everything
+    texture = gpu.types.GPUTexture((width, height), format='RG32F', data=gpu.types.Buffer('FLOAT', len(pixels), pixels))
+    with _dots_state():
+        _lay_over(texture, (0, 0, width, height), bpy.context.region.width, bpy.context.region.height)
 
 
 def _draw_dots(shown: runtime.Shown, item: Object, context: Context) -> None:
@@ -189,14 +204,20 @@ def _draw_dots(shown: runtime.Shown, item: Object, context: Context) -> None:
     # Fewer grains fill the same space where each is larger.
     larger = max(1.0, shown.all_count / max(1, shown.count)) ** (1.0 / 3.0)
     diameter = larger * grains.largest * item.matrix_world.median_scale * view.window_matrix[1][1] * context.region.height
-    gpu.state.depth_test_set('LESS_EQUAL')
-    gpu.state.depth_mask_set(True)
-    gpu.state.blend_set('NONE')
-    try:
+    with _dots_state():
         if is_software():
             _draw_picture(grains, matrix, diameter, context)
         else:
             _draw_points(grains, matrix, diameter)
+
+
+@contextmanager
+def _dots_state() -> Iterator[None]:
+    gpu.state.depth_test_set('LESS_EQUAL')
+    gpu.state.depth_mask_set(True)
+    gpu.state.blend_set('NONE')
+    try:
+        yield
     finally:
         gpu.state.depth_mask_set(False)
         gpu.state.depth_test_set('NONE')
@@ -211,6 +232,11 @@ def _after_view() -> None:
     space = context.space_data
     if space is None or space.type != 'VIEW_3D' or context.region_data is None or runtime.state.playback_paused:
         return
+    if dots.is_to_be_prepared() and dots.is_solid(space.shading) and is_software():
+        try:
+            _draw_nothing()
+        except Exception as error:
+            dots.give_up(str(error))
     changed = False
     for simulation in context.scene.grain.simulations:
         shown = runtime.state.shown.get(paths.cache_folder(simulation))

@@ -307,6 +307,37 @@ def test_a_bake_beside_an_interface_lets_it_first(folder: Path) -> None:
         assert (niceness > os.getpriority(os.PRIO_PROCESS, 0)) == is_beside, (is_beside, niceness)
 
 
+def test_a_bake_may_wait_for_its_start(folder: Path) -> None:
+    """Beside an interface a child starts when the room for its frames was drawn. Whatever comes before that must not miss it."""
+    from grain.engine.process import BakeProcess, simulate_stage
+    program = folder / "quick"
+    program.write_text("#!/bin/sh\ntouch \"$0.ran\"\n")
+    program.chmod(0o755)
+    stages = [simulate_stage(program, folder, folder, 0)]
+    process = BakeProcess(stages, waits=True)
+    time.sleep(0.1)
+    assert process.pid is None and process.poll() is None and not (folder / "quick.ran").exists()
+    process.go()
+    pid = process.pid
+    process.go()
+    assert process.pid == pid is not None
+    process.wait(5.0)
+    assert process.poll().kind == "done" and (folder / "quick.ran").exists()
+
+    (folder / "quick.ran").unlink()
+    process = BakeProcess(stages, waits=True)
+    process.stop()
+    process.go()
+    assert process.poll().kind == "stopped" and process.pid is None
+    BakeProcess(stages, waits=True).shut_down()
+    assert not (folder / "quick.ran").exists(), "nobody wanted it to run"
+
+    process = BakeProcess([simulate_stage(folder / "missing", folder, folder, 0)], waits=True)
+    process.go()
+    outcome = process.poll()
+    assert outcome.kind == "failed" and "missing cannot be started: No such file" in outcome.text, outcome
+
+
 def test_longer_shot_keeps_its_frames(folder: Path) -> None:
     scene = support.small_scene(3)
     support.save(folder)

@@ -164,6 +164,38 @@ def stop_and_resume() -> drive.Scenario:
     drive.ensure(len(list(folder.glob("grain_cache/stop/coarse_*.grain"))) > baked, "Resume went on")
 
 
+def room_is_made_before_the_child_starts() -> drive.Scenario:
+    """With a bake on all cores the drawing of all editors for a new object takes twice as long. Who changes their mind meanwhile finds
+    nothing left of it."""
+    def press_bake() -> None:
+        with bpy.context.temp_override(window=drive.window(), area=drive.area('PROPERTIES')):
+            bpy.ops.grain.bake('INVOKE_DEFAULT')
+
+    yield from open_scene("room", 3, 0.008)
+    drawn: list[tuple[bool, bool]] = []
+
+    def note() -> None:
+        if runtime.state.bake is not None:
+            drawn.append((scene().grain.active.sand_object is not None, runtime.state.bake.process.pid is not None))
+
+    handler = bpy.types.SpaceView3D.draw_handler_add(note, (), 'WINDOW', 'POST_PIXEL')
+    press_bake()
+    drive.ensure(runtime.state.bake.process.pid is None, "the click alone starts no child")
+    yield from drive.wait_until(is_idle, 60.0, "the end of the bake")
+    bpy.types.SpaceView3D.draw_handler_remove(handler, 'WINDOW')
+    drive.ensure((True, False) in drawn, f"sand was there, and drawn, before the child started: {drawn}")
+    drive.ensure((False, True) not in drawn, f"and never the other way round: {drawn}")
+    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'COMPLETE', condition.of_simulation(scene().grain.active).text)
+
+    yield from open_scene("room_stopped", 3, 0.008)
+    press_bake()
+    runtime.state.bake.process.stop()
+    yield from drive.wait_until(is_idle, 5.0, "the stop before the start")
+    yield 0.3
+    drive.ensure(scene().grain.active.sand_object is None, "an object is left")
+    drive.ensure(not list(folder.glob("grain_cache/room_stopped/coarse_*.grain")), "frames are left")
+
+
 def killed_child() -> drive.Scenario:
     yield from open_scene("killed", 24, 0.005)  # long enough that a slow window sees it before it is done
     yield from drive.click_button("grain.bake(")
@@ -306,5 +338,5 @@ def clean_up() -> drive.Scenario:
 
 drive.run("test_bake", {
     scenario.__name__: scenario for scenario in (
-        lay_out, add_bake_and_watch, stop_and_resume, killed_child, change_bake_anew_and_free, nothing_is_left,
+        lay_out, add_bake_and_watch, stop_and_resume, room_is_made_before_the_child_starts, killed_child, change_bake_anew_and_free, nothing_is_left,
         all_panels, quit_while_baking)}, options.keyword, clean_up)

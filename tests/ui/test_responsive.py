@@ -2,7 +2,6 @@
 loaded whole, and scrubbed a million grains at a time. All in front of a 3D viewport in Solid shading. Heavy runs only.
 
 Blender's anti-aliasing is off: without a graphics card it takes 0.2 s for an empty view of this size by itself."""
-import os
 import shutil
 import tempfile
 import time
@@ -20,13 +19,12 @@ LOAD_SECONDS = 1.0  # of 5 million grains
 SCRUB_RATE = 10.0  # frames a second of a million
 
 support.enable()
-from grain import runtime  # noqa: E402
+from grain import runtime, viewport  # noqa: E402
 from grain.engine import read_ahead  # noqa: E402
 from grain.operators import bake as bake_operator  # noqa: E402
 from grain.scene import playback  # noqa: E402
 
 held: list[float] = []
-patience = drive.patience()  # of what else runs here; the load of the bake itself is no excuse
 
 
 def watch_modal() -> None:
@@ -84,6 +82,7 @@ def shown() -> runtime.Shown:
 def large_bake() -> drive.Scenario:
     """As a new simulation is, with the automatic amount."""
     watch_modal()
+    others = drive.Others()
     views: list[tuple[int, int]] = []
     turns: dict[str, set[int]] = {"view": set(), "panels": set()}  # of Blender's loop in which they were drawn
 
@@ -108,14 +107,16 @@ def large_bake() -> drive.Scenario:
     coarse = support.read_json(folder / "grain_cache/Sand/cache.json")["frames"][-1]["particles"]
     grains = support.read_json(folder / "grain_cache/Sand/grains/cache.json")["frames"][-1]["particles"]
     print(f"# {coarse:,} particles, {grains:,} grains: longest gap {gap:.3f} s, the operator's part of it {max(held):.3f} s, "
-          f"{len(views)} drawings of the viewport, {len(set(views))} of other sand, at a load of {os.getloadavg()[0]:.1f}", flush=True)
+          f"{len(views)} drawings of the viewport, {len(set(views))} of other sand; others used {others.cores():.2f} cores", flush=True)
     drive.ensure(coarse > 95_000 and grains > 4_500_000, "it is a large bake")
     drive.ensure(any(count > 50_000 for count, _ in views), f"sand was seen while it was baked: {sorted(set(views))}")
     drive.ensure(any(total == grains for _, total in views), "and the render grains")
     together = len(turns["view"] & turns["panels"])  # once for the new object; and Blender has reasons of its own at times
     drive.ensure(together < 3, f"view and panels were drawn in one go {together} times")
-    drive.ensure(max(held) < LONGEST_GAP * patience, f"the add-on held the interface for {max(held):.3f} s")
-    drive.ensure(gap < LONGEST_GAP * patience, f"the interface stood still for {gap:.3f} s")
+    if gap >= LONGEST_GAP and others.cores() > drive.QUIET:
+        raise drive.Skipped(f"the interface stood still for {gap:.3f} s, while others used {others.cores():.2f} cores")
+    drive.ensure(max(held) < LONGEST_GAP, f"the add-on held the interface for {max(held):.3f} s")
+    drive.ensure(gap < LONGEST_GAP, f"the interface stood still for {gap:.3f} s")
 
 
 def timed_loads(count: int) -> list[float]:
@@ -144,11 +145,16 @@ def large_frames() -> drive.Scenario:
     yield 0.3
     for kind in ('POINTS', 'DOTS'):
         display.viewport_display = kind
-        read_ahead.forget()
-        loads = timed_loads(3)
-        count = shown().count
-        print(f"# {count:,} grains loaded as {kind.lower()} in {max(loads):.2f} s at most, at a load of {os.getloadavg()[0]:.1f}", flush=True)
-        drive.ensure(count > 4_500_000 and max(loads) < LOAD_SECONDS * patience, f"loading took {max(loads):.2f} s")
+
+        def measure() -> drive.Scenario:
+            read_ahead.forget()
+            longest = max(timed_loads(3))
+            print(f"# {shown().count:,} grains loaded as {kind.lower()} in {longest:.2f} s at most", flush=True)
+            yield 0.0
+            return longest < LOAD_SECONDS, f"loading took {longest:.2f} s"
+
+        yield from drive.judge(measure)
+        drive.ensure(shown().count > 4_500_000, f"{shown().count} grains")
     display.viewport_display = 'AUTO'
     next(area for area in drive.window().screen.areas if area.type == 'OUTLINER' and area.width > 500).type = 'VIEW_3D'
     yield 0.5
@@ -159,17 +165,19 @@ def scrubbing() -> drive.Scenario:
     display = bpy.context.scene.grain.active.display
     display.amount_mode, display.viewport_count = 'COUNT', 1_000_000
     yield 1.0
-    read_ahead.forget()
-    rates = {}
     for word, count in (("first", LAST_FRAME), ("again", 2 * LAST_FRAME)):
-        rates[word], longest = yield from drive.scrub(LAST_FRAME, count)
-        print(f"# a million grains {word}: {rates[word]:.1f} frames a second with drawing, {longest:.3f} s at most for one, "
-              f"at a load of {os.getloadavg()[0]:.1f}", flush=True)
+        def measure() -> drive.Scenario:
+            if word == "first":
+                read_ahead.forget()
+                viewport.forget()
+            rate, longest = yield from drive.scrub(LAST_FRAME, count)
+            print(f"# a million grains {word}: {rate:.1f} frames a second with drawing, {longest:.3f} s at most for one", flush=True)
+            return rate > SCRUB_RATE, f"{rate:.1f} frames a second {word}"
+
+        yield from drive.judge(measure)
     drive.screenshot(options.out / "responsive_scrub.png")
     drive.ensure(drive.area('VIEW_3D').spaces[0].shading.type == 'SOLID', "the viewport is there")
     drive.ensure(shown().dots is not None and len(shown().dots) == 1_000_000, f"{shown().count} grains are shown")
-    for word, rate in rates.items():
-        drive.ensure(rate * patience > SCRUB_RATE, f"{rate:.1f} frames a second {word}")
 
 
 def clean_up() -> drive.Scenario:

@@ -21,7 +21,8 @@ STOP_GRACE = 1.6
 # Of what the child says, kept by the system until poll(): a Blender that is busy for minutes must not hold a bake up.
 PIPE_BYTES = 1 << 20
 
-EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB = 0, 5, 8
+EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB, EXIT_NOT_STARTED = 0, 5, 8, 127  # the last as shells have it
+STOPPED = "Stopped. Resume goes on from here"
 _REMEDIES = {
     1: "This is a fault in Grain: please report it, with the cache's 'job' folder",
     4: "Check the cache folder, then press the button again",
@@ -80,15 +81,27 @@ def _where(job: Path, cache: Path, threads: int) -> list[str]:
 class BakeProcess:
     """Commands of the `grain` program, one after the other unless one fails or is stopped, each as a child."""
 
-    def __init__(self, stages: list[Stage], log: Optional[Path] = None, is_beside_interface: bool = False) -> None:
-        """is_beside_interface: somebody works in this Blender meanwhile, and goes first."""
+    def __init__(self, stages: list[Stage], log: Optional[Path] = None, is_beside_interface: bool = False, waits: bool = False) -> None:
+        """is_beside_interface: somebody works in this Blender meanwhile, and goes first. waits: until go(). Raises OSError."""
         self._next = list(stages)
         self._log, self._is_beside_interface = log, is_beside_interface
         self.status = Status()
         self._errors: "deque[str]" = deque(maxlen=20)
         self._stop_time: Optional[float] = None
         self._was_killed = False
-        self._start(*self._next.pop(0))
+        self._child: Optional["subprocess.Popen[bytes]"] = None
+        self._not_started = ""  # why
+        if not waits:
+            self._start(*self._next.pop(0))
+
+    def go(self) -> None:
+        """Starts what waits for it; whatever prevents that is poll()'s to tell. Called again it does nothing."""
+        if self._child is not None or self.is_stopping or self._not_started:
+            return
+        try:
+            self._start(*self._next.pop(0))
+        except OSError as error:
+            self._not_started = f"{error.filename or 'The bake'} cannot be started: {error.strerror}"
 
     def _start(self, working: str, command: list[str]) -> None:
         self._working, self._command = working, command
@@ -103,8 +116,9 @@ class BakeProcess:
         self._said, self._complained = _Lines(self._child.stdout), _Lines(self._child.stderr)
 
     @property
-    def pid(self) -> int:
-        return self._child.pid
+    def pid(self) -> Optional[int]:
+        """None: not started yet."""
+        return self._child.pid if self._child is not None else None
 
     @property
     def is_stopping(self) -> bool:
@@ -112,12 +126,16 @@ class BakeProcess:
 
     def stop(self) -> None:
         """Asks the child for a checkpoint and an end; poll() ends it for good when it takes too long."""
-        if self._stop_time is None and self._child.poll() is None:
-            self._stop_time = time.monotonic()
+        if self._stop_time is not None or (self._child is not None and self._child.poll() is not None):
+            return
+        self._stop_time = time.monotonic()
+        if self._child is not None:
             self._child.terminate()
 
     def poll(self) -> Optional[Outcome]:
         """Takes in what the child has said; the outcome once it has ended."""
+        if self._child is None:
+            return self._outcome_without_child()
         ended = self._child.poll() is not None  # before the pipes are read: then nothing comes after it
         for line in self._said.read():
             self._take(line)
@@ -149,6 +167,8 @@ class BakeProcess:
 
     def wait(self, seconds: float) -> None:
         """Sleeps until the child has ended, this long at most."""
+        if self._child is None:
+            return
         try:
             self._child.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -158,6 +178,8 @@ class BakeProcess:
         """Stops the child and waits for its end: Blender quits, opens another file or disables the add-on."""
         self._next.clear()
         self.stop()
+        if self._child is None:
+            return
         self.wait(STOP_GRACE)
         if self._child.poll() is None:
             self._child.kill()
@@ -202,13 +224,18 @@ class BakeProcess:
         elif kind == "done":
             status.fraction = 1.0
 
+    def _outcome_without_child(self) -> Optional[Outcome]:
+        if self._not_started:
+            return Outcome("failed", self._not_started, EXIT_NOT_STARTED)
+        return Outcome("stopped", STOPPED, EXIT_STOPPED) if self.is_stopping else None
+
     def _outcome(self) -> Outcome:
         code = self._child.returncode
         said = self.status.error or " ".join(self._errors)
         if code == EXIT_DONE:
             return Outcome("done", "", code)
         if code == EXIT_STOPPED or self._was_killed:
-            return Outcome("stopped", "Stopped. Resume goes on from here", code)
+            return Outcome("stopped", STOPPED, code)
         if code == EXIT_OTHER_JOB:
             return Outcome("other_job", said, code)
         if code < 0:

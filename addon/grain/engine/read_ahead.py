@@ -14,8 +14,9 @@ from typing import Any, Optional
 import numpy as np
 
 from .ffi import GrainDotsLook, GrainError
-from .objects import CacheFrame, Lit, Reader
+from .objects import CacheFrame, Lit, Reader, side_by_side
 
+_COLOUR = "colour"  # of dots; no column of a file
 MOST_BYTES = 1 << 30  # kept in memory; a frame that is larger by itself is kept alone
 
 
@@ -68,14 +69,15 @@ class Grains:
             if self._reader is not None or not missing:
                 return False
             with CacheFrame(self.path) as frame:
-                rooms = {name: frame.room(name, self.count) if frame.has_column(name) else None for name in missing}
-            self._columns.update((name, None) for name, room in rooms.items() if room is None)
-            self._ahead = {name: room for name, room in rooms.items() if room is not None}
-            if not self._ahead:
+                layouts = {name: frame.layout(name, self.count) for name in missing if frame.has_column(name)}
+            self._columns.update((name, None) for name in missing if name not in layouts)
+            if not layouts:
                 return False
-            lit = {"position", "radius"} <= set(self._ahead)
-            self._number, self.lit = reader.add(self.path, self.count, self._ahead, look if lit else None)
-            self._reader = reader
+            is_lit = look is not None and {"position", "radius"} <= set(layouts)
+            arrays = side_by_side({**layouts, **({_COLOUR: ((self.count, 4), np.uint8)} if is_lit else {})})
+            lit = Lit(look, arrays.pop(_COLOUR)) if is_lit else None
+            self._number = reader.add(self.path, self.count, arrays, lit)
+            self._reader, self._ahead, self.lit = reader, arrays, lit
             return True
 
     def is_read_ahead(self) -> bool:

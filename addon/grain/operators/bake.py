@@ -1,5 +1,6 @@
 """Baking: start, resume, start anew, stop."""
 import time
+from collections.abc import Iterator
 from typing import Optional
 
 import bpy
@@ -45,7 +46,7 @@ class BakeRunner:
     _workspace: str = ""
     _status: str = ""  # as it stands in the status bar
     _status_after: float = 0.0
-    _has_room: bool = False
+    _preparations: Optional[Iterator[str]] = None  # before the child starts
     done_text = "The bake is done"
 
     def chosen(self, context: Context) -> Simulation:
@@ -122,11 +123,10 @@ class BakeRunner:
         return self._end(context, outcome)
 
     def _advance(self) -> Optional[Outcome]:
-        if self._has_room:
-            return baking.advance(self._bake)
-        self._has_room = True  # not in one go with the click: what shows that the bake began is drawn for that
-        baking.make_room(self._bake)
-        return None
+        if self._preparations is None:
+            self._preparations = baking.preparations(self._bake)  # not in one go with the click: what shows it is drawn for that
+        is_prepared = self._bake.process.is_stopping or next(self._preparations, None) is None
+        return baking.advance(self._bake) if is_prepared else None
 
     def cancel(self, context: Context) -> None:
         runtime.end_bake()

@@ -194,13 +194,14 @@ def set_corners(item: Object, low: np.ndarray, high: np.ndarray) -> None:
     """In the place of grains that are drawn as dots: the corners of the box around them."""
     mesh: Mesh = item.data
     if len(mesh.vertices) != _CORNER_VERTICES or len(mesh.edges) != _CORNER_EDGES:
-        mesh.clear_geometry()
+        if len(mesh.vertices):  # where there is nothing it would only have all editors drawn again
+            mesh.clear_geometry()
         mesh.vertices.add(_CORNER_VERTICES)
         mesh.edges.add(_CORNER_EDGES)
         # A corner is four vertices, the first in the middle.
         pairs = [(4 * corner, 4 * corner + arm) for corner in range(8) for arm in (1, 2, 3)]
         mesh.edges.foreach_set("vertices", np.array(pairs, np.int32).reshape(-1))
-        mesh.update(calc_edges_loose=True)
+        compat.mark_loose_edges(mesh)
     places = np.empty((8, 4, 3), np.float32)
     for corner in range(8):
         side = np.array([(corner >> axis) & 1 for axis in range(3)])

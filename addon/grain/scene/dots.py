@@ -43,6 +43,26 @@ def give_up(reason: str) -> None:
     print(f"Grain: dots cannot be drawn here, points are shown instead: {reason}")
 
 
+_preparing = 'NOT_YET'  # WANTED: in the next drawing of a view; DONE: in this session
+
+
+def prepare_drawing() -> bool:
+    """Whether the next drawing of a view is to prepare for the first dots of the session."""
+    global _preparing
+    if _preparing == 'NOT_YET' and not _cannot_be_drawn:
+        _preparing = 'WANTED'
+    return _preparing == 'WANTED'
+
+
+def is_to_be_prepared() -> bool:
+    """By the view that asks, and no other."""
+    global _preparing
+    if _preparing != 'WANTED':
+        return False
+    _preparing = 'DONE'
+    return True
+
+
 def is_solid(shading: bpy.types.View3DShading) -> bool:
     return shading.type in ('SOLID', 'WIREFRAME')
 
