@@ -5,13 +5,14 @@
 ///
 /// What flows along the principal directions of its stress and keeps its volume has two angles: in simple shear, as on
 /// slopes, it flows at atan(sin a), a being the angle of its surface of yield, but at rest it bears slopes of up to a.
-/// Columns of it bulge, heaps of it are domes. Grains slide in planes that are steepest against the pressure on them, and
-/// then there is only one angle. Two kinds of flow have that:
+/// Columns of it bulge, heaps of it are domes. Grains slide in planes that are steepest against the pressure on them,
+/// and then there is only one angle. Two kinds of flow have that:
 ///
-/// - Firm sand dilates by the friction angle, in the plane that it is sheared in: along n^2, n being the direction of the
-///   deviatoric stress. Dilating on all sides, sand that cannot give way across a slope would press there ever more, and
-///   the surface of yield bears less where the middle stress is a large one: deep layers of friction 40 would flow at 38.
-///   It cannot go on for long: sheared by a tenth, sand is loosened.
+/// - Firm sand dilates by the friction angle, in the plane that it is sheared in: along n^2, n being the direction of
+/// the
+///   deviatoric stress. Dilating on all sides, sand that cannot give way across a slope would press there ever more,
+///   and the surface of yield bears less where the middle stress is a large one: deep layers of friction 40 would flow
+///   at 38. It cannot go on for long: sheared by a tenth, sand is loosened.
 /// - Loosened sand keeps its volume, and its plastic strain is turned against its stress, the more the more its motion
 ///   is spin (Spencer 1964, double shearing; here with the spin of the material alone). With W the spin and a the
 ///   friction angle, beside the flow along n there is
@@ -21,8 +22,8 @@
 ///   which in simple shear, where spin and strain are equal, turns the stress until the plane of shear is one of those
 ///   that grains slide in. Without spin, as between two plates, flow and stress have the same directions.
 ///
-/// At rest loosened sand becomes firm again. In tension sand comes apart; the volume it gained doing so is given back before it
-/// bears again, or heaps would grow with every grain that jumps (Klar et al. 2016, section 4.3.4); at most
+/// At rest loosened sand becomes firm again. In tension sand comes apart; the volume it gained doing so is given back
+/// before it bears again, or heaps would grow with every grain that jumps (Klar et al. 2016, section 4.3.4); at most
 /// MPM_SAND_GAIN of it, as what has flown far apart says nothing about how it will lie. plastic: from -1, firm, to 0,
 /// loosened; above, that volume.
 ///
@@ -31,10 +32,11 @@
 ///     K d t^3 - (K - 3) / 2 t^2 + (K - 9) = 0,      d = n_1 n_2 n_3;      t = sqrt(2) sin a where d = 0.
 ///
 /// The return to it keeps the principal directions, so they need not be known: all is done on the strain's parts, and
-/// logarithm and exponential of the small change of shape are short series. A third of the time of finding eigenvectors.
+/// logarithm and exponential of the small change of shape are series of five powers. A third of the time of finding
+/// eigenvectors.
 ///
-/// number[0]: sine of the friction angle; number[1]: strain of the surface's tip (cohesion); number[2]: by how much that
-/// tip is lower in loosened sand; number[3]: shear modulus * 2 over three times the bulk modulus
+/// number[0]: sine of the friction angle; number[1]: strain of the surface's tip (cohesion); number[2]: by how much
+/// that tip is lower in loosened sand; number[3]: shear modulus * 2 over three times the bulk modulus
 #include "sim/mpm/mpm_law_kernel.h"
 
 // Where one principal stress would be 0, when the other two are equal.
@@ -45,9 +47,10 @@
 // stiff that the step is too long for it. Sand is never pressed by more than a few hundredths (sound is six times as
 // fast as any impact).
 #define MPM_SAND_PRESSED 0.15f
-// Shear that loosens firm sand. Where it is slow, as on a slope that is tilted, so many times its elastic shear more: that must first turn
-// its stress, which takes several times as much as the stress itself. A layer of 26 cells and friction 45 lost its firmness before, and
-// flowed from 42.5 degrees on. s: slow is what takes longer for a shear of one; what is hit is loosened at once, or it would dilate on and on.
+// Shear that loosens firm sand. Where it is slow, as on a slope that is tilted, so many times its elastic shear more:
+// that must first turn its stress, which takes several times as much as the stress itself. A layer of 26 cells and
+// friction 45 lost its firmness before, and flowed from 42.5 degrees on. s: slow is what takes longer for a shear of
+// one; what is hit is loosened at once, or it would dilate on and on.
 #define MPM_SAND_LOOSENING 0.1f
 #define MPM_SAND_TURNING 10.0f
 #define MPM_SAND_SLOW 1.0f
@@ -72,14 +75,25 @@ SIMD_INLINE FloatV sand_limit(FloatV sine, FloatV d)
     return t;
 }
 
+// x (c0 + x (c1 + x (c2 + x (c3 + x c4)))): series of five powers.
+SIMD_INLINE void sand_series(const FloatV x[6], const float c[5], FloatV sum[6])
+{
+    FloatV next[6];
+    for (int i = 0; i < 6; i++) sum[i] = c[4] * x[i];
+    for (int power = 3; power >= 0; power--) {
+        for (int i = 0; i < 6; i++) next[i] = sum[i] + (i < 3 ? c[power] : 0.0f);
+        symmetric_product(next, x, sum);
+    }
+}
+
 // Half the logarithm of a stretch without change of volume, I + x. The series ends at an odd power: it rises
 // everywhere, so even where x is too large for it, which only happens to what flows or comes apart, large stays large.
+// This series and the next one must undo each other to roundings, as every step takes both: ending at the third power
+// they changed the stress of sand at rest, and steep layers crept, the faster the shorter steps were.
 SIMD_INLINE void sand_shape(const FloatV x[6], FloatV shape[6])
 {
-    FloatV square[6], cube[6];
-    symmetric_product(x, x, square);
-    symmetric_product(square, x, cube);
-    for (int i = 0; i < 6; i++) shape[i] = 0.5f * x[i] - 0.25f * square[i] + (1.0f / 6.0f) * cube[i];
+    static const float half_logarithm[5] = {0.5f, -0.25f, 1.0f / 6.0f, -0.125f, 0.1f};
+    sand_series(x, half_logarithm, shape);
     FloatV third = (shape[0] + shape[1] + shape[2]) * (1.0f / 3.0f);
     for (int i = 0; i < 3; i++) shape[i] -= third;
 }
@@ -87,17 +101,15 @@ SIMD_INLINE void sand_shape(const FloatV x[6], FloatV shape[6])
 // exp(2 * shape) * volume
 SIMD_INLINE void sand_stretch(const FloatV shape[6], FloatV volume, FloatV out[6])
 {
-    FloatV x[6], square[6], cube[6];
-    for (int i = 0; i < 6; i++) x[i] = shape[i] + shape[i];
-    symmetric_product(x, x, square);
-    symmetric_product(square, x, cube);
-    for (int i = 0; i < 6; i++)
-        out[i] = ((i < 3 ? 1.0f : 0.0f) + x[i] + 0.5f * square[i] + (1.0f / 6.0f) * cube[i]) * volume;
+    static const float exponential[5] = {2.0f, 2.0f, 4.0f / 3.0f, 2.0f / 3.0f, 4.0f / 15.0f};
+    sand_series(shape, exponential, out);
+    for (int i = 0; i < 6; i++) out[i] = (out[i] + (i < 3 ? 1.0f : 0.0f)) * volume;
 }
 
 SIMD_INLINE FloatV sand_norm(const FloatV a[6])
 {
-    return simd_sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + 2.0f * (a[3] * a[3] + a[4] * a[4] + a[5] * a[5])) + 1e-12f;
+    return simd_sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + 2.0f * (a[3] * a[3] + a[4] * a[4] + a[5] * a[5])) +
+           1e-12f;
 }
 
 // The strain's parts: logarithm of volume, and shape.
@@ -126,7 +138,8 @@ SIMD_INLINE FloatV sand_turn(const FloatV n[6], const FloatV spin[3], FloatV tur
 }
 
 // spin: xy, xz, yz of the velocity gradient's antisymmetric part, 1/s.
-SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, FloatV seconds, const FloatV spin[3], MpmState *state)
+SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, FloatV seconds, const FloatV spin[3],
+                              MpmState *state)
 {
     FloatV zero = simd_set1(0.0f), one = simd_set1(1.0f), sine = m->number[0], shape[6];
     FloatV firm = simd_max(-state->plastic, zero), gained = simd_max(state->plastic, zero);
@@ -142,13 +155,15 @@ SIMD_INLINE void mpm_law_sand(const MpmMaterialV *m, FloatV squeeze, FloatV seco
     FloatV flow = simd_select(is_flowing, (strained - most) / (m->number[3] + limit * dilation), zero);
     flow = simd_select(is_apart, norm, simd_min(flow, norm));
     FloatV turned = sand_turn(unit, spin, turn);
-    turned = simd_min(0.70710678f * sine * seconds, MPM_SAND_TURN * sine / simd_sqrt(one - sine * sine) * flow / turned);
+    turned =
+        simd_min(0.70710678f * sine * seconds, MPM_SAND_TURN * sine / simd_sqrt(one - sine * sine) * flow / turned);
     turned = simd_select(is_apart, zero, turned * (one - firm));
     FloatV widened = simd_select(is_apart, zero, simd_min(dilation * flow, simd_set1(MPM_SAND_DILATION))), square[6];
     symmetric_product(unit, unit, square);
     all -= widened;
     FloatV sheared = 1.41421356f * flow, turning = MPM_SAND_TURNING * norm / (one + MPM_SAND_SLOW * sheared / seconds);
-    firm -= sheared / (MPM_SAND_LOOSENING + turning) - simd_select(is_flowing, zero, seconds * (1.0f / MPM_SAND_FIRMING));
+    firm -=
+        sheared / (MPM_SAND_LOOSENING + turning) - simd_select(is_flowing, zero, seconds * (1.0f / MPM_SAND_FIRMING));
     firm = simd_min(simd_max(firm, zero), one);
     FloatV third = simd_select(is_apart, tip, all * (1.0f / 3.0f)), keep = one - flow * shrink;
     for (int i = 0; i < 6; i++)
