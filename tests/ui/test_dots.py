@@ -118,7 +118,9 @@ def panel_says_what_is_shown() -> drive.Scenario:
     yield 0.5 * drive.patience()
     drive.screenshot(options.out / "dots_panel.png")
     drive.ensure(shown().count == 100_000, f"{shown().count} grains")
-    bpy.context.preferences.system.viewport_aa = 'OFF'
+    bpy.ops.grain.plain_drawing()  # the button in that picture
+    system = bpy.context.preferences.system
+    drive.ensure(system.viewport_aa == 'OFF' and not system.use_overlay_smooth_wire, "nothing is anti-aliased any more")
     entry.most, detail._take_in = detail.FIRST, take_in
     playback.show(simulation())
     drive.area('PROPERTIES').tag_redraw()

@@ -1,7 +1,8 @@
 """A large bake leaves the interface alone: 100,000 particles and 5 million render grains, watched by a timer; then its frames are
 loaded whole, and scrubbed a million grains at a time. All in front of a 3D viewport in Solid shading. Heavy runs only.
 
-Blender's anti-aliasing is off: without a graphics card it takes 0.2 s for an empty view of this size by itself."""
+Blender's anti-aliasing is off, that of the picture and that of wires: without a graphics card it takes 0.2 s for an empty view of this
+size by itself, and the manual says so (troubleshooting.md)."""
 import shutil
 import tempfile
 import time
@@ -58,7 +59,7 @@ def lay_out() -> drive.Scenario:
     drive.press('ESC', *drive.middle('VIEW_3D'))  # the splash screen
     yield 0.5
     yield from report_view("with Blender's anti-aliasing")
-    bpy.context.preferences.system.viewport_aa = 'OFF'
+    bpy.ops.grain.plain_drawing()
     yield from report_view("without it")
 
 

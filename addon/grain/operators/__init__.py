@@ -29,6 +29,7 @@ CLASSES = (
     display.GRAIN_OT_show_sand,
     display.GRAIN_OT_radius_fit,
     display.GRAIN_OT_viewport_picture,
+    display.GRAIN_OT_plain_drawing,
     cover.GRAIN_OT_cover,
     rigid.GRAIN_OT_bake_keyframes,
     export.GRAIN_OT_export,

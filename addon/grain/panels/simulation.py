@@ -260,9 +260,10 @@ def _draw_shown(layout: UILayout, context: Context, simulation: Simulation) -> N
     else:
         why = ", as many as this computer draws smoothly" if simulation.display.amount_mode == 'AUTO' else ""
         draw_wrapped(layout, context, f"{shown.count:,} of {shown.all_count:,} grains are shown{drawn_as}{why}")
-    if shown.dots is not None and viewport.is_software() and context.preferences.system.viewport_aa != 'OFF':
-        draw_wrapped(layout, context, "No graphics card draws this window: without Preferences > Viewport > Anti-Aliasing it is "
-                                      "three times as quick", icon='INFO')
+    system = context.preferences.system
+    if shown.dots is not None and viewport.is_software() and (system.viewport_aa != 'OFF' or system.use_overlay_smooth_wire):
+        draw_wrapped(layout, context, "No graphics card draws this window: without anti-aliasing it is several times as quick", icon='INFO')
+        layout.operator("grain.plain_drawing")
 
 
 def draw_retime(layout: UILayout, context: Context) -> None:
