@@ -2,6 +2,8 @@
 """Rules of the tree that a compiler does not check. Prints `ok NAME` or `not ok NAME: reason` for each."""
 import ast
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,6 +110,17 @@ def pictures_with_paths() -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)} names the file it was rendered from"
 
 
+FORMATTER = "clang-format-14"  # others break lines elsewhere
+
+
+def unformatted() -> Iterator[str]:
+    files = sorted(path for folder in ("libgrain", "tests") for path in (ROOT / folder).rglob("*")
+                   if path.suffix in (".c", ".h", ".cpp"))
+    found = subprocess.run([FORMATTER, "--dry-run", *map(str, files)], cwd=ROOT, capture_output=True, text=True, check=True).stderr
+    for name in sorted(set(re.findall(r"^(\S+?):\d+:\d+: warning", found, re.MULTILINE))):
+        yield f"{Path(name).relative_to(ROOT)} is not formatted; ./build.sh format does it"
+
+
 RULES = {
     "includes_follow_the_order": wrong_includes,
     "openmp_only_in_parallel_h": stray_openmp,
@@ -118,12 +131,16 @@ RULES = {
     "type_hints_everywhere": missing_hints,
     "no_file_too_long": long_files,
     "no_paths_in_pictures": pictures_with_paths,
+    "c_is_formatted": unformatted,
 }
 
 
 def main() -> int:
     failed = 0
     for name, rule in RULES.items():
+        if rule is unformatted and not shutil.which(FORMATTER):
+            print(f"skip layers/check_layers:{name}: there is no {FORMATTER}")
+            continue
         found = list(rule())
         failed += bool(found)
         print(f"not ok layers/check_layers:{name}: {'; '.join(found)}" if found else f"ok layers/check_layers:{name}")

@@ -43,7 +43,8 @@ void cli_stop_on_signals(void);
 int cli_end(GrainResult result, const GrainBakeStatus *last);
 
 // cmd_repair.c
-/// Calls with a cache folder and each folder of grains and volumes in it; returns the first exit code that is not EXIT_DONE.
+/// Calls with a cache folder and each folder of grains and volumes in it; returns the first exit code that is not
+/// EXIT_DONE.
 typedef int CliCacheFn(const char *folder, void *user);
 int cli_each_cache(const char *folder, CliCacheFn *call, void *user);
 /// A line on stderr; a CacheWarnFn.

@@ -12,7 +12,8 @@ static const char help[] =
     "  --cache DIR     where frames go; default JOB/cache\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
     "  --restart       throw away what the cache holds and begin anew\n"
-    "  --from FRAME    throw away what comes after this frame and go on from the newest checkpoint up to it, with the job\n"
+    "  --from FRAME    throw away what comes after this frame and go on from the newest checkpoint up to it, with the "
+    "job\n"
     "                  as it is now: for changing something in the middle of a shot\n"
     "  --until FRAME   stop after this frame; the same command without it goes on\n"
     "\n"
@@ -24,11 +25,13 @@ static const char help[] =
 
 static int parse(int argument_count, char **arguments, GrainBakeDef *def)
 {
-    static const struct option options[] = {
-        {"cache", required_argument, NULL, 'c'}, {"threads", required_argument, NULL, 't'},
-        {"restart", no_argument, NULL, 'r'},     {"until", required_argument, NULL, 'u'},
-        {"from", required_argument, NULL, 'f'},  {"help", no_argument, NULL, 'h'},
-        {0}};
+    static const struct option options[] = {{"cache", required_argument, NULL, 'c'},
+                                            {"threads", required_argument, NULL, 't'},
+                                            {"restart", no_argument, NULL, 'r'},
+                                            {"until", required_argument, NULL, 'u'},
+                                            {"from", required_argument, NULL, 'f'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     int option, exit_code;
     while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
         switch (option) {

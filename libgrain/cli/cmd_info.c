@@ -31,7 +31,8 @@ static void extend(Extent *extent, const Column *positions)
     }
 }
 
-static GrainResult check_frame(const char *folder, const CacheManifest *manifest, const CacheFrame *frame, Extent *extent)
+static GrainResult check_frame(const char *folder, const CacheManifest *manifest, const CacheFrame *frame,
+                               Extent *extent)
 {
     if (strcmp(manifest->stream, "volume") == 0) return volume_file_check(folder, manifest, frame);
     struct GrainFrame file;
@@ -95,7 +96,8 @@ static int print_info(const char *folder, const CacheManifest *manifest, const J
     }
     int32_t wanted = manifest->frame_end - manifest->frame_start + 1;
     printf("cache        %s\n", folder);
-    static const char *const stages[] = {[JOB_SIMULATE] = "simulate", [JOB_UPSAMPLE] = "upsample", [JOB_VOXELS] = "volume"};
+    static const char *const stages[] = {
+        [JOB_SIMULATE] = "simulate", [JOB_UPSAMPLE] = "upsample", [JOB_VOXELS] = "volume"};
     printf("stage        %s\n", stages[stage_of(manifest)]);
     printf("job          %s\n", manifest->job_name);
     printf("written by   Grain %s\n", manifest->library);

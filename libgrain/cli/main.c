@@ -28,18 +28,29 @@ static const struct {
 int cli_exit_code(int result)
 {
     switch (result) {
-    case GRAIN_OK: return EXIT_DONE;
-    case GRAIN_CANCELLED: return EXIT_STOPPED;
+    case GRAIN_OK:
+        return EXIT_DONE;
+    case GRAIN_CANCELLED:
+        return EXIT_STOPPED;
     case GRAIN_ERROR_JOB:
-    case GRAIN_ERROR_MESH: return EXIT_JOB;
-    case GRAIN_ERROR_IO: return EXIT_IO;
-    case GRAIN_ERROR_MEMORY: return EXIT_MEMORY;
-    case GRAIN_ERROR_DIVERGED: return EXIT_DIVERGED;
-    case GRAIN_ERROR_OTHER_JOB: return EXIT_OTHER_JOB;
-    case GRAIN_ERROR_BUSY: return EXIT_BUSY;
-    case GRAIN_ERROR_DISK_FULL: return EXIT_DISK_FULL;
-    case GRAIN_ERROR_DAMAGED: return EXIT_DAMAGED;
-    default: return EXIT_INTERNAL;
+    case GRAIN_ERROR_MESH:
+        return EXIT_JOB;
+    case GRAIN_ERROR_IO:
+        return EXIT_IO;
+    case GRAIN_ERROR_MEMORY:
+        return EXIT_MEMORY;
+    case GRAIN_ERROR_DIVERGED:
+        return EXIT_DIVERGED;
+    case GRAIN_ERROR_OTHER_JOB:
+        return EXIT_OTHER_JOB;
+    case GRAIN_ERROR_BUSY:
+        return EXIT_BUSY;
+    case GRAIN_ERROR_DISK_FULL:
+        return EXIT_DISK_FULL;
+    case GRAIN_ERROR_DAMAGED:
+        return EXIT_DAMAGED;
+    default:
+        return EXIT_INTERNAL;
     }
 }
 

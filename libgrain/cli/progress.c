@@ -43,19 +43,23 @@ int32_t cli_on_status(void *user, const GrainBakeStatus *s)
         break;
     case GRAIN_BAKE_STARTED:
         line = json_pack("{s:s, s:I, s:i, s:i, s:i, s:s}", "event", "started", "particles", (json_int_t)s->particles,
-                         "frame_start", s->frame_start, "frame_end", s->frame_end, "resumed_from", s->resumed_from, "cache",
-                         s->stage);
+                         "frame_start", s->frame_start, "frame_end", s->frame_end, "resumed_from", s->resumed_from,
+                         "cache", s->stage);
         break;
     case GRAIN_BAKE_PROGRESS:
     case GRAIN_BAKE_FRAME:
-        line = json_pack("{s:s, s:i, s:f, s:I, s:f, s:f, s:f, s:I}", "event",
-                         s->event == GRAIN_BAKE_FRAME ? "frame" : "progress", "frame", s->frame, "fraction", s->fraction,
-                         "particles", (json_int_t)s->particles, "seconds", s->seconds, "seconds_left", s->seconds_left,
-                         "seconds_per_frame", s->seconds_per_frame, "bytes_written", (json_int_t)s->bytes_written);
+        line =
+            json_pack("{s:s, s:i, s:f, s:I, s:f, s:f, s:f, s:I}", "event",
+                      s->event == GRAIN_BAKE_FRAME ? "frame" : "progress", "frame", s->frame, "fraction", s->fraction,
+                      "particles", (json_int_t)s->particles, "seconds", s->seconds, "seconds_left", s->seconds_left,
+                      "seconds_per_frame", s->seconds_per_frame, "bytes_written", (json_int_t)s->bytes_written);
         if (line && s->event == GRAIN_BAKE_FRAME) json_object_set_new(line, "statistics", statistics_of(s));
         break;
-    case GRAIN_BAKE_WARNING: line = json_pack("{s:s, s:s}", "event", "warning", "message", s->stage); break;
-    default: break;
+    case GRAIN_BAKE_WARNING:
+        line = json_pack("{s:s, s:s}", "event", "warning", "message", s->stage);
+        break;
+    default:
+        break;
     }
     if (line) print_line(line);
     return stop_wanted ? 0 : GRAIN_CONTINUE;
@@ -117,7 +121,8 @@ int cli_end(GrainResult result, const GrainBakeStatus *last)
     }
     int exit_code = cli_fail(result);
     if (result == GRAIN_CANCELLED)
-        print_line(json_pack("{s:s, s:i, s:s}", "event", "stopped", "frame", last->frame, "message", grain_last_error()));
+        print_line(
+            json_pack("{s:s, s:i, s:s}", "event", "stopped", "frame", last->frame, "message", grain_last_error()));
     else
         print_line(json_pack("{s:s, s:i, s:s}", "event", "error", "code", exit_code, "message", grain_last_error()));
     return exit_code;

@@ -61,9 +61,9 @@ typedef void VdbReaderCloseFn(VdbReader *reader);
 typedef int32_t VdbSinkFn(void *user, const void *data, int64_t bytes);
 
 typedef enum VdbGridKind {
-    VDB_FOG = 0,       ///< active where above 0
-    VDB_VELOCITY = 1,  ///< three numbers a voxel; active where not 0
-    VDB_DISTANCE = 2,  ///< a level set: active where nearer than the background
+    VDB_FOG = 0,      ///< active where above 0
+    VDB_VELOCITY = 1, ///< three numbers a voxel; active where not 0
+    VDB_DISTANCE = 2, ///< a level set: active where nearer than the background
 } VdbGridKind;
 
 /// A grid of blocks of 8 x 8 x 8 voxels, stored as halves. Voxel (i, j, k) is at voxel_size * (i, j, k).
@@ -92,17 +92,17 @@ typedef struct VdbFile {
 } VdbFile;
 typedef int32_t VdbGridsWriteFn(const VdbFile *file, VdbSinkFn *sink, void *user, VdbMessage *message);
 
-/// Points for OpenVDB's point grids, as Houdini reads them: positions in 16 bits of a voxel, "v" and "pscale" as halves,
-/// "id" and "orient" (x, y, z, w) where given.
+/// Points for OpenVDB's point grids, as Houdini reads them: positions in 16 bits of a voxel, "v" and "pscale" as
+/// halves, "id" and "orient" (x, y, z, w) where given.
 typedef struct VdbPoints {
     const char *creator;
-    double voxel_size;     ///< m
+    double voxel_size; ///< m
     int64_t count;
-    const float *position; ///< 3 for each, m
-    const float *velocity; ///< 3 for each, m/s; may be NULL
-    const float *radius;   ///< m; may be NULL
+    const float *position;    ///< 3 for each, m
+    const float *velocity;    ///< 3 for each, m/s; may be NULL
+    const float *radius;      ///< m; may be NULL
     const float *orientation; ///< 4 for each, w first; may be NULL
-    const int64_t *id;     ///< may be NULL
+    const int64_t *id;        ///< may be NULL
 } VdbPoints;
 typedef int32_t VdbPointsWriteFn(const VdbPoints *points, VdbSinkFn *sink, void *user, VdbMessage *message);
 

@@ -1,10 +1,10 @@
-// Frames of grains on disk: a splash, simulated, refined and written frame by frame as packed grains, as OpenVDB points and
-// as plain floats; then ten of its impacts side by side, for the time 20 million grains take. Position and velocity only,
-// to a memory disk, on two threads.
+// Frames of grains on disk: a splash, simulated, refined and written frame by frame as packed grains, as OpenVDB points
+// and as plain floats; then ten of its impacts side by side, for the time 20 million grains take. Position and velocity
+// only, to a memory disk, on two threads.
 //
-// OpenVDB's points have 16 bits to a coordinate within a voxel of eight grains: finer than our 1/100 radius. With 8 bits
-// they are about as coarse as ours; that figure stands beside the ratio. They keep no order, so that who is who from frame
-// to frame would take an id more, which is not counted.
+// OpenVDB's points have 16 bits to a coordinate within a voxel of eight grains: finer than our 1/100 radius. With 8
+// bits they are about as coarse as ours; that figure stands beside the ratio. They keep no order, so that who is who
+// from frame to frame would take an id more, which is not counted.
 #include "base/alloc.h"
 #include "bench/bench.h"
 #include "bench/rival_openvdb.h"
@@ -66,8 +66,10 @@ static GrainResult write_packed(const Frames *f, int frame, const Vec3 *position
     GrainsWriter writer;
     GrainResult result = grains_begin(&writer, f->path, header, f->columns, 2, sizes, chunk_count, previous, THREADS);
     if (result == GRAIN_OK) result = grains_append(&writer, chunk_count, data);
-    if (result == GRAIN_OK) result = grains_commit(&writer, header);
-    else grains_abandon(&writer);
+    if (result == GRAIN_OK)
+        result = grains_commit(&writer, header);
+    else
+        grains_abandon(&writer);
     alloc_free(sizes);
     return result;
 }
@@ -102,11 +104,13 @@ static GrainResult measure_frame(Frames *f, int frame, Sums *sums, Vec3 *again, 
     GrainFileHeader header;
     snprintf(f->previous, sizeof f->previous, "%s", f->path);
     snprintf(f->path, sizeof f->path, "%s/grains_%06d.grain", f->folder, frame + 1);
-    GrainResult result = write_packed(f, frame + 1, g->position, g->velocity, g->count, frame > 0 ? f->previous : NULL, &header);
+    GrainResult result =
+        write_packed(f, frame + 1, g->position, g->velocity, g->count, frame > 0 ? f->previous : NULL, &header);
     if (result == GRAIN_OK) result = read_packed(f->path, again, again_velocity, g->count);
     if (result != GRAIN_OK) return result;
     double error = furthest(g->position, again, g->count), speed = 0.0;
-    if (error > 1.001 * f->position_error) printf("position is off by %g m where %g are allowed\n", error, f->position_error);
+    if (error > 1.001 * f->position_error)
+        printf("position is off by %g m where %g are allowed\n", error, f->position_error);
     RivalPoints *rival = rival_points_create(&g->position[0].x, &g->velocity[0].x, g->count);
     double packed = (double)header.bytes / (double)g->count;
     double vdb16 = (double)rival_points_write(rival, f->other, 16, THREADS) / (double)g->count;
@@ -137,7 +141,8 @@ static GrainResult measure_shot(Frames *f, const Recording *recording, Sums *sum
            "error r");
     for (int frame = 0; frame < FRAMES && result == GRAIN_OK; frame++) {
         UpsampleCoarse now = recording_frame(recording, frame);
-        if (frame == 0) result = upsample_begin(f->upsampler, &now, 0.0);
+        if (frame == 0)
+            result = upsample_begin(f->upsampler, &now, 0.0);
         else {
             UpsampleCoarse from = recording_frame(recording, frame - 1);
             result = upsample_advance(f->upsampler, &from, &now, (frame - 1) / FPS, 1.0 / FPS, NULL, NULL);
@@ -172,7 +177,8 @@ typedef struct Times {
     double write, read, bytes;
 } Times;
 
-static Times time_packed(Frames *f, const Vec3 *position, const Vec3 *velocity, int64_t count, Vec3 *out, Vec3 *out_velocity)
+static Times time_packed(Frames *f, const Vec3 *position, const Vec3 *velocity, int64_t count, Vec3 *out,
+                         Vec3 *out_velocity)
 {
     Times best = {1e30, 1e30, 0};
     GrainFileHeader header;
@@ -183,7 +189,8 @@ static Times time_packed(Frames *f, const Vec3 *position, const Vec3 *velocity, 
         double written = run_clock();
         if (read_packed(f->path, out, out_velocity, count) != GRAIN_OK) break;
         double read = run_clock();
-        best = (Times){fmin(best.write, written - began), fmin(best.read, read - written), (double)header.bytes / (double)count};
+        best = (Times){fmin(best.write, written - began), fmin(best.read, read - written),
+                       (double)header.bytes / (double)count};
     }
     return best;
 }
@@ -201,12 +208,14 @@ static Times time_floats(const Frames *f, const Vec3 *position, const Vec3 *velo
         if (grain_file_read(f->other, &frame) != GRAIN_OK) break;
         double read = run_clock();
         grain_file_free(&frame);
-        best = (Times){fmin(best.write, written - began), fmin(best.read, read - written), (double)header.bytes / (double)count};
+        best = (Times){fmin(best.write, written - began), fmin(best.read, read - written),
+                       (double)header.bytes / (double)count};
     }
     return best;
 }
 
-static Times time_vdb(const Frames *f, const Vec3 *position, const Vec3 *velocity, int64_t count, Vec3 *out, Vec3 *out_velocity)
+static Times time_vdb(const Frames *f, const Vec3 *position, const Vec3 *velocity, int64_t count, Vec3 *out,
+                      Vec3 *out_velocity)
 {
     RivalPoints *rival = rival_points_create(&position[0].x, &velocity[0].x, count);
     double began = run_clock(), bytes = (double)rival_points_write(rival, f->other, 16, THREADS), written = run_clock();
@@ -248,8 +257,10 @@ static GrainResult prepare(Frames *f, const Recording *recording, Sums *sums)
     UpsampleOutput output = {0};
     upsample_output_errors(&output, 0.01, (double)upsample_grain_radius(&def), FPS);
     f->position_error = output.position_error;
-    f->columns[0] = (GrainsColumn){"position", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.position_error / sqrt(3.0)}, 1};
-    f->columns[1] = (GrainsColumn){"velocity", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.velocity_error / sqrt(3.0)}, 0};
+    f->columns[0] =
+        (GrainsColumn){"position", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.position_error / sqrt(3.0)}, 1};
+    f->columns[1] =
+        (GrainsColumn){"velocity", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.velocity_error / sqrt(3.0)}, 0};
     int64_t count = upsample_count_grains(&def, recording->count);
     f->grains = (Grains){.count = count, .position = ALLOC(Vec3, count), .velocity = ALLOC(Vec3, count)};
     *sums = (Sums){.position = ALLOC(Vec3, count), .velocity = ALLOC(Vec3, count)};

@@ -71,7 +71,8 @@ static Speed measure(int64_t particles, int has_walls, int threads)
 {
     Speed best = {0};
     Mpm *mpm = NULL;
-    if (create(particles, has_walls, threads, &mpm) != GRAIN_OK || advance(mpm, has_walls ? SETTLING : START) != GRAIN_OK) {
+    if (create(particles, has_walls, threads, &mpm) != GRAIN_OK ||
+        advance(mpm, has_walls ? SETTLING : START) != GRAIN_OK) {
         printf("mpm: %s\n", grain_last_error());
         mpm_solver.destroy(mpm);
         return best;
@@ -93,13 +94,15 @@ BENCH(mpm)
 {
     static const int64_t counts[] = {38000, 60000};
     double slowest = INFINITY, least_gain = INFINITY, paper = 0.0;
-    printf("%10s %9s %16s %16s %8s %18s\n", "particles", "", "M steps/s, core", "on two cores", "gain", "20 ms, two cores");
+    printf("%10s %9s %16s %16s %8s %18s\n", "particles", "", "M steps/s, core", "on two cores", "gain",
+           "20 ms, two cores");
     for (int c = 0; c < 2; c++)
         for (int has_walls = 0; has_walls < 2; has_walls++) {
             Speed one = measure(counts[c], has_walls, 1), two = measure(counts[c], has_walls, 2);
             double steps = ceil(FRAME / one.step), work = steps * (double)one.particles;
-            printf("%10lld %9s %16.2f %16.2f %8.2f %16.3f s\n", (long long)one.particles, has_walls ? "settled" : "flowing",
-                   1e-6 * one.core, 1e-6 * two.wall, two.wall / one.wall, work / two.wall);
+            printf("%10lld %9s %16.2f %16.2f %8.2f %16.3f s\n", (long long)one.particles,
+                   has_walls ? "settled" : "flowing", 1e-6 * one.core, 1e-6 * two.wall, two.wall / one.wall,
+                   work / two.wall);
             if (c == 0 && !has_walls) {
                 paper = PAPER_CORE_SECONDS / (work / one.core);
                 bench_figure("frame_38k", work / two.wall);

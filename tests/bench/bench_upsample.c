@@ -1,7 +1,7 @@
 // Upsampling 40k coarse particles that swirl and fall, frame by frame, without output.
 //
-// The rival is the figure the paper gives (Ihmsen, Wahl, Teschner 2013, table 1): 19.4M grains, 9.6 s for a frame of two
-// substeps on 12 cores, 0.34M updates a second and core, of an older processor.
+// The rival is the figure the paper gives (Ihmsen, Wahl, Teschner 2013, table 1): 19.4M grains, 9.6 s for a frame of
+// two substeps on 12 cores, 0.34M updates a second and core, of an older processor.
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "base/simd.h"
@@ -63,8 +63,9 @@ static void coarse_end(Coarse *coarse)
 // A floor far below and a wall beside: what every shot has.
 static const UpsampleCollider *walls_at(void *user, double time, int *count)
 {
-    static const UpsampleCollider walls[2] = {{.plane_normal = {0, 0, 1}, .plane_point = {0, 0, -1}, .friction = 0.6f},
-                                              {.plane_normal = {1, 0, 0}, .plane_point = {-0.5f, 0, 0}, .friction = 0.6f}};
+    static const UpsampleCollider walls[2] = {
+        {.plane_normal = {0, 0, 1}, .plane_point = {0, 0, -1}, .friction = 0.6f},
+        {.plane_normal = {1, 0, 0}, .plane_point = {-0.5f, 0, 0}, .friction = 0.6f}};
     (void)user, (void)time;
     *count = 2;
     return walls;

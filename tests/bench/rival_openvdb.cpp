@@ -87,7 +87,8 @@ void rival_points_destroy(RivalPoints *made) { delete made; }
 int64_t rival_points_write(const RivalPoints *from, const char *path, int position_bits, int threads)
 {
     tbb::global_control control(tbb::global_control::max_allowed_parallelism, size_t(threads));
-    auto grid = position_bits == 8 ? make_grid<points::FixedPointCodec<true>>(*from) : make_grid<points::FixedPointCodec<false>>(*from);
+    auto grid = position_bits == 8 ? make_grid<points::FixedPointCodec<true>>(*from)
+                                   : make_grid<points::FixedPointCodec<false>>(*from);
     openvdb::io::File file(path);
     file.setCompression(openvdb::io::COMPRESS_BLOSC | openvdb::io::COMPRESS_ACTIVE_MASK);
     file.write({grid});
@@ -111,10 +112,12 @@ int64_t rival_points_read(const char *path, float *positions, float *velocities,
         total += size_t(leaf->pointCount());
     }
     tbb::parallel_for(size_t(0), leaves.size(), [&](size_t i) {
-        points::AttributeHandle<openvdb::Vec3f> p(leaves[i]->constAttributeArray("P")), v(leaves[i]->constAttributeArray("velocity"));
+        points::AttributeHandle<openvdb::Vec3f> p(leaves[i]->constAttributeArray("P")),
+            v(leaves[i]->constAttributeArray("velocity"));
         size_t at = first[i];
         for (auto index = leaves[i]->beginIndexOn(); index; ++index, ++at) {
-            openvdb::Vec3d world = grid->transform().indexToWorld(openvdb::Vec3d(p.get(*index)) + index.getCoord().asVec3d());
+            openvdb::Vec3d world =
+                grid->transform().indexToWorld(openvdb::Vec3d(p.get(*index)) + index.getCoord().asVec3d());
             openvdb::Vec3f velocity = v.get(*index);
             for (int axis = 0; axis < 3; axis++) {
                 positions[3 * at + size_t(axis)] = float(world[axis]);

@@ -22,8 +22,8 @@ typedef struct RivalPoints RivalPoints;
 /// Points in OpenVDB's own containers.
 RivalPoints *rival_points_create(const float *positions, const float *velocities, int64_t count);
 void rival_points_destroy(RivalPoints *points);
-/// As a grid of OpenVDB points with position_bits (8 or 16) to a coordinate within its voxel, velocities in half floats and
-/// Blosc, eight points to a voxel. Returns the bytes of the file.
+/// As a grid of OpenVDB points with position_bits (8 or 16) to a coordinate within its voxel, velocities in half floats
+/// and Blosc, eight points to a voxel. Returns the bytes of the file.
 int64_t rival_points_write(const RivalPoints *points, const char *path, int position_bits, int threads);
 /// Back into arrays, in the grid's own order. Returns how many.
 int64_t rival_points_read(const char *path, float *positions, float *velocities, int threads);

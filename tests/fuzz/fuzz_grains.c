@@ -116,11 +116,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(file, data + HEADER, size - HEADER);
     if (data[0] & 1) mend(file, size - HEADER);
     FILE *out = fopen(path, "wb");
-    if (!out || fwrite(file, 1, size - HEADER, out) != size - HEADER || fclose(out) != 0) fuzz_found("could not write %s", path);
+    if (!out || fwrite(file, 1, size - HEADER, out) != size - HEADER || fclose(out) != 0)
+        fuzz_found("could not write %s", path);
     free(file);
     GrainFrame *frame;
     GrainResult result = grain_frame_open(path, &frame);
-    if (result != GRAIN_OK && (frame || !strstr(grain_last_error(), "grains_"))) fuzz_found("error '%s'", grain_last_error());
+    if (result != GRAIN_OK && (frame || !strstr(grain_last_error(), "grains_")))
+        fuzz_found("error '%s'", grain_last_error());
     for (int c = 0; c < COLUMNS && result == GRAIN_OK; c++) load(frame, columns[c].name);
     grain_frame_destroy(frame);
     unlink(path);

@@ -55,8 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_bytes(geometry_path, end ? end + 1 : data, end ? size - text - 1 : 0);
     Job job;
     GrainResult result = job_read(folder, &job);
-    if (result == GRAIN_OK) list_settings(&job);
-    else if (!grain_last_error()[0]) fuzz_found("error %d without a word", (int)result);
+    if (result == GRAIN_OK)
+        list_settings(&job);
+    else if (!grain_last_error()[0])
+        fuzz_found("error %d without a word", (int)result);
     job_free(&job);
     return 0;
 }
@@ -65,20 +67,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #define ARRAYS                                                                                                         \
     "\"geometry\":{\"file\":\"geometry.bin\",\"bytes\":364},\"arrays\":["                                              \
     "{\"type\":\"f32\",\"components\":3,\"count\":8,\"offset\":0},{\"type\":\"i32\",\"components\":3,\"count\":12,"    \
-    "\"offset\":96},{\"type\":\"f32\",\"components\":7,\"count\":1,\"offset\":240},{\"type\":\"f32\",\"components\":3," \
+    "\"offset\":96},{\"type\":\"f32\",\"components\":7,\"count\":1,\"offset\":240},{\"type\":\"f32\",\"components\":"  \
+    "3,"                                                                                                               \
     "\"count\":8,\"offset\":268}]"
 
 static const char *const texts[] = {
-    "{\"schema\":1,\"name\":\"Sand\",\"writer\":\"x\",\"fps\":24.0,\"frame_start\":1,\"frame_end\":60,\"gravity\":[0,0,-9.81],"
+    "{\"schema\":1,\"name\":\"Sand\",\"writer\":\"x\",\"fps\":24.0,\"frame_start\":1,\"frame_end\":60,\"gravity\":[0,0,"
+    "-9.81],"
     "\"seed\":3,\"checkpoint_every\":5,\"solver\":{\"type\":\"dem\",\"particle_radius\":0.002,\"size_spread\":0.2,"
-    "\"grain_shape\":\"mesh\",\"integrator\":\"rkf45\",\"tolerance\":1e-5,\"sleep\":true,\"normal_law\":\"hertz\"}," ARRAYS
+    "\"grain_shape\":\"mesh\",\"integrator\":\"rkf45\",\"tolerance\":1e-5,\"sleep\":true,\"normal_law\":\"hertz\"}"
+    "," ARRAYS
     ",\"objects\":[{\"name\":\"Block\",\"role\":\"source\",\"positions\":0,\"triangles\":1,\"velocity\":[0,0,1],"
     "\"material\":{\"density\":2000}},{\"name\":\"G\",\"role\":\"grain\",\"positions\":3,\"triangles\":1}],"
     "\"upsample\":{\"grains\":1e6,\"seed\":4,\"scheme\":\"gated\"}}",
     "{\"schema\":1,\"fps\":25,\"frame_start\":-2,\"frame_end\":9,\"solver\":{\"type\":\"mpm\",\"particle_radius\":0.1,"
     "\"law\":\"mud\",\"cohesion\":2}," ARRAYS ",\"objects\":[{\"name\":\"A\",\"role\":\"source\",\"positions\":0,"
-    "\"triangles\":1},{\"name\":\"B\",\"role\":\"body\",\"motion\":\"moving\",\"positions\":3,\"triangles\":1,\"poses\":2,"
-    "\"density\":600,\"release_frame\":4},{\"name\":\"C\",\"role\":\"collider\",\"motion\":\"deforming\",\"positions\":0,"
+    "\"triangles\":1},{\"name\":\"B\",\"role\":\"body\",\"motion\":\"moving\",\"positions\":3,\"triangles\":1,"
+    "\"poses\":2,"
+    "\"density\":600,\"release_frame\":4},{\"name\":\"C\",\"role\":\"collider\",\"motion\":\"deforming\",\"positions\":"
+    "0,"
     "\"triangles\":1,\"shapes\":3,\"samples_per_frame\":2},{\"name\":\"D\",\"role\":\"collider\",\"plane\":{\"point\":"
     "[0,0,0],\"normal\":[0,0,1]},\"friction\":0.3}],\"upsample\":{\"grains_per_particle\":9.5,\"size_spread\":0.1}}",
     "{\"schema\":1,\"fps\":24,\"frame_start\":1,\"frame_end\":2,\"solver\":{\"type\":\"dem\",\"particle_radius\":1}}",

@@ -38,7 +38,8 @@ GrainResult mpm_scene_fill(MpmScene *scene, float bottom, float height, float bo
             for (int i = -across; i < across; i++) {
                 Rng4 random = rng_at(scene->seed, (uint64_t)scene->start.count, RNG_STREAM_TEST, 0);
                 Vec3 shift = {rng_signed(random.word[0]), rng_signed(random.word[1]), rng_signed(random.word[2])};
-                Vec3 at = vec3(((float)i + 0.5f) * pitch, ((float)j + 0.5f) * pitch, bottom + radius - 0.5f * pitch + z);
+                Vec3 at =
+                    vec3(((float)i + 0.5f) * pitch, ((float)j + 0.5f) * pitch, bottom + radius - 0.5f * pitch + z);
                 if (at.x * at.x + at.y * at.y > limit * limit) continue;
                 TRY(particles_add(&scene->start, vec3_add_scaled(at, shift, 0.3f * pitch), vec3(0, 0, 0), radius));
             }

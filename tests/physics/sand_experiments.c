@@ -294,7 +294,8 @@ GrainResult sand_block(SandKind kind, float moisture, BlockResult *out)
 
 static int in_castle(const void *user, Vec3 place)
 {
-    float pitch = *(const float *)user, half = 0.5f * pitch * (place.z < 0.5f * CASTLE_BASE * pitch ? CASTLE_BASE : CASTLE_TOWER);
+    float pitch = *(const float *)user,
+          half = 0.5f * pitch * (place.z < 0.5f * CASTLE_BASE * pitch ? CASTLE_BASE : CASTLE_TOWER);
     return fabsf(place.x) < half && fabsf(place.y) < half;
 }
 

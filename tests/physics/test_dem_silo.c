@@ -247,9 +247,9 @@ HEAVY_TEST(beverloos_exponent_over_four_holes)
 }
 
 // Each tenth of the middle 70 % of a run within 3 % of the whole, as 70,000 grains become 20,000. Grains that come by
-// chance vary by 1 / sqrt(n) in a window of n: 5,000 of them by 1.4 %. A hole 16 grains wide lets that many pass in a third of a
-// second, through a bin two and a half holes wide, whose walls do not matter to it. Later, with hardly a hole's height
-// of grains left, the rate falls: by 4 % between 45,500 and 52,500 grains.
+// chance vary by 1 / sqrt(n) in a window of n: 5,000 of them by 1.4 %. A hole 16 grains wide lets that many pass in a
+// third of a second, through a bin two and a half holes wide, whose walls do not matter to it. Later, with hardly a
+// hole's height of grains left, the rate falls: by 4 % between 45,500 and 52,500 grains.
 HEAVY_TEST(an_hourglass_runs_evenly)
 {
     Flow flow;

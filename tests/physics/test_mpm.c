@@ -135,8 +135,8 @@ TEST(mpm_heap_comes_to_rest)
     mpm_scene_end(&scene);
 }
 
-// As bakes do it, with sleep: two seconds after it was let go it hardly moves, and in the ten seconds after that nobody goes by a hundredth
-// of a cell, which is a twentieth of a pixel in a picture of a thousand with 200 cells across.
+// As bakes do it, with sleep: two seconds after it was let go it hardly moves, and in the ten seconds after that nobody
+// goes by a hundredth of a cell, which is a twentieth of a pixel in a picture of a thousand with 200 cells across.
 TEST(mpm_heap_does_not_creep)
 {
     MpmScene scene;

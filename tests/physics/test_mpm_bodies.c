@@ -76,8 +76,8 @@ static Shape ball(void)
 
 static Shape plate(void) { return shape_box(-0.06f, -0.06f, -0.002f, 0.06f, 0.06f, 0.002f); } // a fifth of a cell
 
-// Sums of floats over some thousand particles and hundreds of steps. In sprays a part of each grain's motion is the nodes' and
-// a part its own.
+// Sums of floats over some thousand particles and hundreds of steps. In sprays a part of each grain's motion is the
+// nodes' and a part its own.
 TEST(mpm_keeps_momentum_with_bodies)
 {
     Hit hits[] = {{"ball", ball(), 1500.0, 0.0f, 1},
@@ -135,7 +135,8 @@ TEST(mpm_sleepers_wake_before_a_prop)
     }
     sand_end(&scene);
     ENSURE_OK(result);
-    printf("# %.1f %% asleep, then %.1f %%\n", 100.0 * (double)before.asleep / count, 100.0 * (double)after.asleep / count);
+    printf("# %.1f %% asleep, then %.1f %%\n", 100.0 * (double)before.asleep / count,
+           100.0 * (double)after.asleep / count);
     ENSURE((double)before.asleep > 0.99 * count && (double)after.asleep < 0.5 * count);
     ENSURE_EQUAL(inside, 0);
 }

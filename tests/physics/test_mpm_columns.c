@@ -17,7 +17,8 @@ typedef struct Deposit {
 
 static Deposit expected(double aspect)
 {
-    // Below 1.7 the paper gives no law for the height: the middle stays as it is at first, and the lines meet at about 0.9.
+    // Below 1.7 the paper gives no law for the height: the middle stays as it is at first, and the lines meet at about
+    // 0.9.
     return (Deposit){1.0 + (aspect < 1.7 ? 1.24 * aspect : 1.6 * sqrt(aspect)),
                      aspect < 1.7 ? fmin(aspect, 0.88 * pow(aspect, 1.0 / 6.0)) : 0.88 * pow(aspect, 1.0 / 6.0)};
 }
@@ -37,7 +38,8 @@ static GrainResult collapse(double aspect, int count, Deposit *out)
     if (result == GRAIN_OK) {
         mpm_scene_surface(&scene, RINGS, 0.1 * (double)RADIUS, surface);
         // A thousandth is scattered beyond the edge that people see.
-        *out = (Deposit){mpm_scene_reach(&scene, 0.999) / (double)RADIUS, fmax(surface[0], surface[1]) / (double)RADIUS};
+        *out =
+            (Deposit){mpm_scene_reach(&scene, 0.999) / (double)RADIUS, fmax(surface[0], surface[1]) / (double)RADIUS};
     }
     mpm_scene_end(&scene);
     return result;
@@ -48,7 +50,8 @@ static void check_column(double aspect, int count)
     Deposit found, law = expected(aspect);
     ENSURE_OK(collapse(aspect, count, &found));
     double run_out = (found.radius - 1.0) / (law.radius - 1.0) - 1.0, height = found.height / law.height - 1.0;
-    printf("# height over radius %.1f, %d particles: radius %.2f (%.2f), height %.2f (%.2f): run-out %+.0f %%, height %+.0f %%\n",
+    printf("# height over radius %.1f, %d particles: radius %.2f (%.2f), height %.2f (%.2f): run-out %+.0f %%, height "
+           "%+.0f %%\n",
            aspect, count, found.radius, law.radius, found.height, law.height, 100.0 * run_out, 100.0 * height);
     ENSURE(fabs(run_out) < 0.12);
     ENSURE(fabs(height) < 0.15);
@@ -57,7 +60,8 @@ static void check_column(double aspect, int count)
 // The tallest: flat ones need more particles, being only some cells high.
 TEST(mpm_column_collapses_as_measured) { check_column(4.0, 20000); }
 
-// The flattest has more: with 200,000 it is 12 cells high, and what it reaches depends on where nodes lie above the floor (docs/mpm.md).
+// The flattest has more: with 200,000 it is 12 cells high, and what it reaches depends on where nodes lie above the
+// floor (docs/mpm.md).
 HEAVY_TEST(mpm_columns_of_four_heights_collapse_as_measured)
 {
     check_column(0.5, 400000);

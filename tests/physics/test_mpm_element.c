@@ -33,9 +33,8 @@ static GrainResult start_element(Element *element, float degrees, float pressed,
     element->step = (MpmStep){
         .materials = &element->materials, .seconds = STEP, .inverse_cell = 1.0f / CELL, .full_mass = FULL_MASS};
     float stretch = expf(-2.0f / 3.0f * pressed);
-    element->particle = (MpmParticle){.volume = CELL * CELL * CELL / 8.0f,
-                                      .stretch = {stretch, stretch, stretch},
-                                      .plastic = plastic};
+    element->particle =
+        (MpmParticle){.volume = CELL * CELL * CELL / 8.0f, .stretch = {stretch, stretch, stretch}, .plastic = plastic};
     TRY(mpm_material_choose("sand", &material, SOUND, CELL, GRAVITY, CELL / 3.6f, &element->materials.of[0]));
     element->particle.mass = mpm_mass_of(&element->materials, &element->particle);
     return GRAIN_OK;
@@ -56,8 +55,8 @@ static void fill_board(MpmMotion *board, const float rate[3][3])
 
 static double normal(const Element *element, int axis) { return -(double)element->particle.column[axis].stress; }
 
-// Sheared along x under a load along z that stays: a plate lies on it. Held across. Degrees of the shear stress over the
-// normal one in the end. rate: 1/s
+// Sheared along x under a load along z that stays: a plate lies on it. Held across. Degrees of the shear stress over
+// the normal one in the end. rate: 1/s
 static double shear(Element *element, float rate, double strain)
 {
     const int32_t corner[4] = {0, 0, 0, 0};
@@ -108,8 +107,9 @@ TEST(mpm_sand_under_load_stays_firm_until_its_stress_has_turned)
     ENSURE(-element.particle.plastic > 0.5f);
 }
 
-// Sheared until its stress has turned into the slope, then left alone for five seconds: it stays as it is. What the series of
-// the law (mpm_law_sand.h) lose in each step adds up: ending at the third power they changed the stress by 0.9 of the load.
+// Sheared until its stress has turned into the slope, then left alone for five seconds: it stays as it is. What the
+// series of the law (mpm_law_sand.h) lose in each step adds up: ending at the third power they changed the stress by
+// 0.9 of the load.
 TEST(mpm_sand_at_rest_keeps_its_stress)
 {
     const int32_t corner[4] = {0, 0, 0, 0};

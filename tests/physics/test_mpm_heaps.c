@@ -24,8 +24,8 @@ static void begin_heap(MpmScene *scene, float friction, float slope_degrees, int
 
 #define TOO_STEEP 8.0f // degrees
 
-// Within three degrees of the friction angle: avalanches overshoot, and between stopping and going on lie two degrees or so
-// in real sand, too.
+// Within three degrees of the friction angle: avalanches overshoot, and between stopping and going on lie two degrees
+// or so in real sand, too.
 static void check_cone(float friction, int count, uint64_t seed)
 {
     MpmScene scene;

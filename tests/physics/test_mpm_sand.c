@@ -5,8 +5,8 @@
 #include <math.h>
 #include <time.h>
 
-// A thin slab that slides on a floor is slowed by Coulomb's friction and nothing else: v0 - mu g t. A hundredth of v0 for
-// what its rim spreads meanwhile.
+// A thin slab that slides on a floor is slowed by Coulomb's friction and nothing else: v0 - mu g t. A hundredth of v0
+// for what its rim spreads meanwhile.
 TEST(mpm_slab_slides_as_coulomb_says)
 {
     MpmScene scene;
@@ -43,7 +43,8 @@ TEST(mpm_sand_sleeps_and_wakes)
     ENSURE_OK(start_box(&scene));
     int64_t bed = scene.start.count;
     ENSURE_OK(mpm_scene_fill(&scene, 0.3f, 0.02f, 0.02f, 0.02f));
-    for (int64_t i = bed; i < scene.start.count; i++) scene.start.velocity[i] = vec3(0, 0, 6); // up, and back after 1.26 s
+    for (int64_t i = bed; i < scene.start.count; i++)
+        scene.start.velocity[i] = vec3(0, 0, 6); // up, and back after 1.26 s
     ENSURE_OK(mpm_scene_create(&scene, 2));
     ENSURE_OK(mpm_scene_run(&scene, 1.2));
     SimStats stats;
@@ -79,10 +80,11 @@ TEST(mpm_sleepers_wake_beside_what_moves)
     ENSURE(before.asleep > 0.99 * (double)mpm->count);
     int64_t number = fullest_block(mpm);
     const MpmBlock block = mpm->blocks[mpm->filled[number]];
-    for (int32_t i = block.begin; i < block.end; i++) mpm->particles[i].still = 0.0f, mpm->particles[i].velocity[2] = 0.5f;
+    for (int32_t i = block.begin; i < block.end; i++)
+        mpm->particles[i].still = 0.0f, mpm->particles[i].velocity[2] = 0.5f;
     mpm->rest[number] = (MpmRest){0};
     ENSURE_OK(mpm_scene_run(&scene, 0.007)); // some steps: sleepers watch in every fourth
-    ENSURE(!mpm->must_sort); // nobody has come in
+    ENSURE(!mpm->must_sort);                 // nobody has come in
     mpm_solver.measure(mpm, &after);
     ENSURE(before.asleep - after.asleep > 2 * (block.end - block.begin));
     mpm_scene_end(&scene);
@@ -109,8 +111,8 @@ static double step_cost(MpmScene *scene)
     return best;
 }
 
-// A column has collapsed, and its heap sleeps, but for a block or two of the rim: a step costs next to nothing. Those that fall asleep
-// last wake others beside them now and then: in eight runs all slept after 1.2 to 2.9 s.
+// A column has collapsed, and its heap sleeps, but for a block or two of the rim: a step costs next to nothing. Those
+// that fall asleep last wake others beside them now and then: in eight runs all slept after 1.2 to 2.9 s.
 TEST(mpm_heap_asleep_costs_next_to_nothing)
 {
     MpmScene scene;

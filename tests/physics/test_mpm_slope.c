@@ -25,7 +25,8 @@ typedef struct Layer {
     float friction; // degrees
     int cells;      // deep
     int count;      // particles wanted
-    int run, rise;  // cells: the floor's slope against the grid, about y; what repeats is a multiple of it, or the grid would not
+    int run, rise;  // cells: the floor's slope against the grid, about y; what repeats is a multiple of it, or the grid
+                    // would not
     // inside
     MpmScene scene;
     Vec3d along, up;
@@ -34,7 +35,7 @@ typedef struct Layer {
     struct Copy {
         int64_t of; // id
         double way; // m, along the slope
-    } *copies;
+    } * copies;
     int64_t copy_count;
     int64_t *place; // of each id, as long as nobody sorts
     int has_places;

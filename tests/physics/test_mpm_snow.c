@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#define BALL 0.1f // m, radius
+#define BALL 0.1f  // m, radius
 #define SPEED 6.0f // m/s, when it hits the floor
-#define LINK 1.6f // spacings: what is nearer belongs together
+#define LINK 1.6f  // spacings: what is nearer belongs together
 
 typedef struct Broken {
     double off;    // part of the particles that are not in the largest piece
@@ -90,8 +90,8 @@ static void drop_ball(const char *law, Broken *out)
            100.0 * out->grains, out->clumps, out->height / (double)BALL);
 }
 
-// Powder loses the most, mainly as grains. Chunky snow loses less, and of that less as grains. Wet snow stays in one piece
-// that is pressed flat. All of them lie as a heap: none bounces, none runs out as sand does.
+// Powder loses the most, mainly as grains. Chunky snow loses less, and of that less as grains. Wet snow stays in one
+// piece that is pressed flat. All of them lie as a heap: none bounces, none runs out as sand does.
 TEST(mpm_snowballs_break_by_their_kind)
 {
     Broken powder = {0}, chunky = {0}, wet = {0};

@@ -77,7 +77,8 @@ static void check_shaken(Shaken shaken)
     int64_t count = scene.now.count;
     sand_end(&scene);
     ENSURE_OK(result);
-    printf("# %lld particles, walls of %.2f cells: %lld got out\n", (long long)count, (double)shaken.thick_cells, (long long)outside);
+    printf("# %lld particles, walls of %.2f cells: %lld got out\n", (long long)count, (double)shaken.thick_cells,
+           (long long)outside);
     ENSURE_EQUAL(outside, 0);
 }
 
@@ -98,7 +99,8 @@ static GrainResult part(SandScene *scene, const Parted *parted, double *felt, Ve
     float half = 0.5f * parted->thick_cells * 3.6f * PARTED_RADIUS, side = PARTED_SIDE, width = 0.5f * side;
     scene->def.gravity = vec3(0, 0, 0);
     scene->def.expected_speed = 2.0f;
-    TRY(sand_add_prop(scene, shape_box(-half, -5.0f * side, -5.0f * side, half, 5.0f * side, 5.0f * side), 0.0f, &plate));
+    TRY(sand_add_prop(scene, shape_box(-half, -5.0f * side, -5.0f * side, half, 5.0f * side, 5.0f * side), 0.0f,
+                      &plate));
     if (parted->is_prop && !sand_add_poses(scene, plate, vec3(0, 0, 0), 2, 1.0)) return GRAIN_ERROR_MEMORY;
     TRY(sand_fill_box(scene, vec3(-half - side, -width, -width), vec3(-half, width, width), NULL, NULL));
     int64_t left = scene->start.count;

@@ -7,8 +7,8 @@
 // A cell of mpm is two layers deep: it needs some more of them.
 static const SandKind sph = {"sph", "elastoplastic", 10.0f}, mpm = {"mpm", NULL, 16.0f};
 
-// 2 m/s2 are a tilt of 11.5 degrees: 31.5 in all stay below 35. 4 m/s2 are 22.2: 42.2 do not. If the flank that is too steep then comes
-// down to 12.8 degrees, and not farther, the outline changes by 13 %.
+// 2 m/s2 are a tilt of 11.5 degrees: 31.5 in all stay below 35. 4 m/s2 are 22.2: 42.2 do not. If the flank that is too
+// steep then comes down to 12.8 degrees, and not farther, the outline changes by 13 %.
 static void check_truck(SandKind kind)
 {
     TruckResult gentle, hard;
@@ -53,7 +53,8 @@ static void check_castle(SandKind kind)
     ENSURE_OK(sand_castle(kind, 0.5f, &damp));
     ENSURE_OK(sand_castle(kind, 0.0f, &dry));
     printf("# tower: damp %.2f of its height, %.1f %% moved, fastest then %.4f m/s; dry %.2f, %.1f %% moved\n",
-           damp.height_later / damp.height, 100.0 * damp.moved, damp.fastest, dry.height_later / dry.height, 100.0 * dry.moved);
+           damp.height_later / damp.height, 100.0 * damp.moved, damp.fastest, dry.height_later / dry.height,
+           100.0 * dry.moved);
     ENSURE(damp.height_later > 0.95 * damp.height && damp.moved < 0.01); // it settles by a part of a spacing
     ENSURE(dry.height_later < 0.6 * dry.height && dry.moved > 0.5);
 }

@@ -1,5 +1,5 @@
-// Sand at rest sleeps and wakes in time, without a change that is seen, and with the same bits for any number of threads and
-// after stop and resume.
+// Sand at rest sleeps and wakes in time, without a change that is seen, and with the same bits for any number of
+// threads and after stop and resume.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "physics/sand_scene.h"
@@ -56,12 +56,14 @@ TEST(sph_heap_sleeps_where_it_would_rest)
         double gone = (double)(vec3_length(way) / sand_spacing(&sleeping));
         sum += gone, most = fmax(most, gone);
     }
-    printf("# %lld of %lld sleep, %lld of %lld blocks are worked on; %.4f spacings from where they rest, %.3f at most\n",
-           (long long)asleep_in(&sleeping), (long long)sph->count, (long long)sph->active_count, (long long)sph->block_count,
-           sum / (double)sph->count, most);
+    printf(
+        "# %lld of %lld sleep, %lld of %lld blocks are worked on; %.4f spacings from where they rest, %.3f at most\n",
+        (long long)asleep_in(&sleeping), (long long)sph->count, (long long)sph->active_count,
+        (long long)sph->block_count, sum / (double)sph->count, most);
     ENSURE(sph->count > 500 && asleep_in(&sleeping) == sph->count && sph->active_count == 0);
     ENSURE(asleep_in(&awake) == 0);
-    ENSURE(sum < 0.01 * (double)sph->count); // what a particle goes in a quarter of a second when it is just slow: 0.035
+    ENSURE(sum <
+           0.01 * (double)sph->count); // what a particle goes in a quarter of a second when it is just slow: 0.035
     Particles before = {0};
     ENSURE_OK(sph_solver.read(sph, &before));
     ENSURE_OK(sand_run(&sleeping, 0.7)); // the box comes half a metre nearer
@@ -100,8 +102,8 @@ TEST(sph_sleep_any_number_of_threads)
     sand_end(&one);
 }
 
-// Saved while some sleep, while all do, and after some have woken: between two sorts, so that what was not worked on for
-// long is worked on again.
+// Saved while some sleep, while all do, and after some have woken: between two sorts, so that what was not worked on
+// for long is worked on again.
 TEST(sph_sleep_goes_on_from_what_was_saved)
 {
     static const int saved_at[] = {420, 550, 800, 1050, 1200};
@@ -152,8 +154,8 @@ TEST(sph_bed_wakes_where_a_lump_falls)
     ENSURE_OK(sand_run(&scene, 0.15));
     int64_t woken = before - asleep_in(&scene);
     ENSURE_OK(sand_run(&scene, 1.2));
-    printf("# %lld of %lld sleep, %lld wake below the lump, %lld of %lld sleep after it\n", (long long)before, (long long)bed,
-           (long long)woken, (long long)asleep_in(&scene), (long long)scene.start.count);
+    printf("# %lld of %lld sleep, %lld wake below the lump, %lld of %lld sleep after it\n", (long long)before,
+           (long long)bed, (long long)woken, (long long)asleep_in(&scene), (long long)scene.start.count);
     ENSURE(before > 0.99 * (double)bed && before <= bed); // what flies is awake
     ENSURE(woken > bed / 20);
     ENSURE(asleep_in(&scene) == scene.start.count);

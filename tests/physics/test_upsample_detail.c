@@ -50,7 +50,8 @@ static GrainResult record_ladder(Recording *recording, const Ladder *ladder)
     if (result == GRAIN_OK) result = recording_add_mesh(recording, &mesh, 0.4f);
     shape_free(&rungs);
     if (result == GRAIN_OK)
-        result = scene_fill_box(&scene, vec3(0.02f, -0.08f, RUNG_HEIGHT + 0.08f), vec3(end - 0.02f, 0.08f, RUNG_HEIGHT + 0.2f), 0.3f, 0.1f);
+        result = scene_fill_box(&scene, vec3(0.02f, -0.08f, RUNG_HEIGHT + 0.08f),
+                                vec3(end - 0.02f, 0.08f, RUNG_HEIGHT + 0.2f), 0.3f, 0.1f);
     if (result == GRAIN_OK) result = scene_create(&scene, 2);
     if (result == GRAIN_OK) result = recording_make(recording, &scene, 21, 0.04);
     if (result == GRAIN_OK) recording_put_to_rest(recording);
@@ -77,8 +78,8 @@ TEST(grains_fall_through_gaps_that_stop_particles)
         float x = fmodf(p.x, ladder.gap + ladder.width);
         shadow += x > ladder.width;
     }
-    // None of the particles, but over one in a hundred grains; more than four in five of them below gaps, which are three
-    // sevenths of the width: grains scatter a little on their way down.
+    // None of the particles, but over one in a hundred grains; more than four in five of them below gaps, which are
+    // three sevenths of the width: grains scatter a little on their way down.
     ENSURE(coarse_below == 0);
     ENSURE(below > g.count / 100 && on_ground == below);
     ENSURE((double)shadow > 0.8 * (double)on_ground);
@@ -135,7 +136,8 @@ static void map_coarse(const Recording *r, HeightMap *map)
     float step = map_step(r->radius), low = 3.0f * r->radius;
     for (int y = 0; y < MAP; y++)
         for (int x = 0; x < MAP; x++) {
-            double px = (double)(low + step * ((float)x + 0.5f)), py = (double)(low + step * ((float)y + 0.5f)), z = 0.15, sum = 0;
+            double px = (double)(low + step * ((float)x + 0.5f)), py = (double)(low + step * ((float)y + 0.5f)),
+                   z = 0.15, sum = 0;
             for (; z > 0 && sum < level; z -= 0.05 * (double)r->radius) {
                 sum = 0;
                 for (int64_t i = 0; i < r->count; i++) {
@@ -181,7 +183,8 @@ TEST(the_surface_is_the_coarse_one_without_its_pattern)
     for (int y = 0; y < MAP; y++)
         for (int x = 0; x < MAP; x++) squares += pow((fine.height[y][x] - coarse.height[y][x]) / (double)r.radius, 2.0);
     int wave = (int)lroundf(MAP * map_step(r.radius) / (2.0f * r.radius));
-    double around = 0.25 * (power_at(&fine, wave - 2) + power_at(&fine, wave - 1) + power_at(&fine, wave + 1) + power_at(&fine, wave + 2));
+    double around = 0.25 * (power_at(&fine, wave - 2) + power_at(&fine, wave - 1) + power_at(&fine, wave + 1) +
+                            power_at(&fine, wave + 2));
     ENSURE(sqrt(squares / (MAP * MAP)) < 0.5);
     ENSURE(power_at(&fine, wave) < 1.3 * around);
     grains_free(&g);

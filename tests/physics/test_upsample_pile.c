@@ -47,7 +47,8 @@ static GrainResult record_splash(Recording *recording, float radius)
     recording_add_plane(recording, vec3(0, 0, 0), vec3(0, 0, 1), 0.6f);
     GrainResult result = scene_fill_box(&scene, vec3(-0.16f, -0.16f, 0), vec3(0.16f, 0.16f, 0.05f), 0.02f, 0.1f);
     int64_t bed = scene.start.count;
-    if (result == GRAIN_OK) result = scene_fill_box(&scene, vec3(-0.05f, -0.05f, 0.06f), vec3(0.05f, 0.05f, 0.16f), 0.02f, 0.1f);
+    if (result == GRAIN_OK)
+        result = scene_fill_box(&scene, vec3(-0.05f, -0.05f, 0.06f), vec3(0.05f, 0.05f, 0.16f), 0.02f, 0.1f);
     for (int64_t i = bed; i < scene.start.count; i++) scene.start.velocity[i] = vec3(0, 0, -3.0f);
     if (result == GRAIN_OK) result = scene_create(&scene, 2);
     if (result == GRAIN_OK) result = recording_make(recording, &scene, 31, FRAME);
@@ -76,13 +77,14 @@ static int64_t count_inside(const Recording *r, const Grains *g)
     int64_t inside = 0;
     for (int64_t i = 0; i < g->count; i++) {
         Vec3 p = g->position[i];
-        inside += p.z < 0.0f || (r->collider_count > 1 && p.x > 0.16f && p.x < 0.22f && fabsf(p.y) < 0.04f && p.z < 0.03f);
+        inside +=
+            p.z < 0.0f || (r->collider_count > 1 && p.x > 0.16f && p.x < 0.22f && fabsf(p.y) < 0.04f && p.z < 0.03f);
     }
     return inside;
 }
 
-// 500 grains to a particle, born in the resting heap, a hundred substeps later. The paper's scheme, measured here: sinks
-// by half a radius.
+// 500 grains to a particle, born in the resting heap, a hundred substeps later. The paper's scheme, measured here:
+// sinks by half a radius.
 TEST(what_rests_does_not_move)
 {
     Recording r;
@@ -95,7 +97,8 @@ TEST(what_rests_does_not_move)
     ENSURE(fabs(sink) < 0.02);
     ENSURE(count_moving(&later) == 0);
     ENSURE(count_inside(&r, &born) == 0 && count_inside(&r, &later) == 0);
-    ENSURE(grains_clumped(&later, &def, nominal_density(r.radius)) <= grains_clumped(&born, &def, nominal_density(r.radius)));
+    ENSURE(grains_clumped(&later, &def, nominal_density(r.radius)) <=
+           grains_clumped(&born, &def, nominal_density(r.radius)));
     grains_free(&born), grains_free(&later);
     recording_end(&r);
 }
@@ -107,14 +110,16 @@ typedef struct Clumps {
 
 static GrainResult measure_clumps(const Recording *r, UpsampleScheme scheme, Clumps *out)
 {
-    // With so few grains chance alone makes some cells twice as full as the mean, so there is something to compare with.
+    // With so few grains chance alone makes some cells twice as full as the mean, so there is something to compare
+    // with.
     UpsampleDef def = recording_def(r, 10.0, scheme);
     Grains born = {0}, carried = {0};
     GrainResult result = recording_refine(r, &def, 30, 30, 0, &born);
     if (result == GRAIN_OK) result = recording_refine(r, &def, 0, 30, 13, &carried);
     if (result == GRAIN_OK)
         *out = (Clumps){grains_clumped(&born, &def, nominal_density(r->radius)),
-                        grains_clumped(&carried, &def, nominal_density(r->radius)), count_moving(&carried), count_inside(r, &carried)};
+                        grains_clumped(&carried, &def, nominal_density(r->radius)), count_moving(&carried),
+                        count_inside(r, &carried)};
     grains_free(&born), grains_free(&carried);
     return result;
 }

@@ -15,7 +15,8 @@ GrainResult recording_make(Recording *recording, DemScene *scene, int frames, do
         if (f > 0) TRY(scene_run(scene, frame_seconds));
         recording->position[f] = ALLOC(Vec3, recording->count);
         recording->velocity[f] = ALLOC(Vec3, recording->count);
-        Particles now = {.capacity = recording->count, .position = recording->position[f], .velocity = recording->velocity[f]};
+        Particles now = {
+            .capacity = recording->count, .position = recording->position[f], .velocity = recording->velocity[f]};
         now.radius = ALLOC(float, recording->count);
         if (!now.position || !now.velocity || !now.radius) return GRAIN_ERROR_MEMORY;
         GrainResult result = dem_solver.read(scene->dem, &now);
@@ -28,8 +29,8 @@ GrainResult recording_make(Recording *recording, DemScene *scene, int frames, do
 
 void recording_add_plane(Recording *recording, Vec3 point, Vec3 normal, float friction)
 {
-    recording->colliders[recording->collider_count++] =
-        (UpsampleCollider){.plane_point = point, .plane_normal = vec3_normalize(normal, vec3(0, 0, 1)), .friction = friction};
+    recording->colliders[recording->collider_count++] = (UpsampleCollider){
+        .plane_point = point, .plane_normal = vec3_normalize(normal, vec3(0, 0, 1)), .friction = friction};
 }
 
 GrainResult recording_add_mesh(Recording *recording, const GrainMesh *mesh, float friction)
@@ -47,7 +48,8 @@ GrainResult recording_add_mesh(Recording *recording, const GrainMesh *mesh, floa
 
 void recording_end(Recording *recording)
 {
-    for (int f = 0; f < RECORDING_MOST_FRAMES; f++) alloc_free(recording->position[f]), alloc_free(recording->velocity[f]);
+    for (int f = 0; f < RECORDING_MOST_FRAMES; f++)
+        alloc_free(recording->position[f]), alloc_free(recording->velocity[f]);
     for (int i = 0; i < 8; i++) grain_sdf_destroy(recording->sdf[i]);
     *recording = (Recording){0};
 }
@@ -100,7 +102,8 @@ static GrainResult take_grains(Upsampler *upsampler, Grains *out)
     return GRAIN_OK;
 }
 
-GrainResult recording_refine(const Recording *recording, const UpsampleDef *def, int first, int last, int still, Grains *out)
+GrainResult recording_refine(const Recording *recording, const UpsampleDef *def, int first, int last, int still,
+                             Grains *out)
 {
     Upsampler *upsampler;
     TRY(upsample_create(def, 2, &upsampler));

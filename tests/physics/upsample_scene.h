@@ -36,7 +36,8 @@ void grains_free(Grains *grains);
 
 UpsampleDef recording_def(const Recording *recording, double per_particle, UpsampleScheme scheme);
 /// From birth at frame `first` to frame `last`, then `still` frames of the last one standing.
-GrainResult recording_refine(const Recording *recording, const UpsampleDef *def, int first, int last, int still, Grains *out);
+GrainResult recording_refine(const Recording *recording, const UpsampleDef *def, int first, int last, int still,
+                             Grains *out);
 
 /// Share of the grains in cells of 1.5 coarse radii that hold more than twice what a packing of the coarse particles as
 /// dense as the given number density (1/m3) would put there.

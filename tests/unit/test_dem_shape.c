@@ -96,7 +96,8 @@ TEST(the_public_shape_fits_the_frames)
         ENSURE_NEAR(reach, 1.0, 1e-5);
     }
     ENSURE_OK(grain_shape_make("rod", NULL, 0, &shape));
-    for (int b = 0; b < 4; b++) ENSURE_NEAR(shape.balls[b][0], (1.1 * (b - 1.5)) / 2.65, 1e-4); // along x, as in the table
+    for (int b = 0; b < 4; b++)
+        ENSURE_NEAR(shape.balls[b][0], (1.1 * (b - 1.5)) / 2.65, 1e-4); // along x, as in the table
     ENSURE_FAILS(grain_shape_make("mesh", NULL, 8, &shape), GRAIN_ERROR_ARGUMENT, "needs the mesh");
     ENSURE_FAILS(grain_shape_make(NULL, NULL, 8, &shape), GRAIN_ERROR_ARGUMENT, "name");
     ENSURE_FAILS(grain_shape_make("potato", NULL, 8, &shape), GRAIN_ERROR_ARGUMENT, "potato");

@@ -42,12 +42,8 @@ static void sample_free(Sample *s)
 // A block of sand, in rows; those right of `still` move.
 static int sample_make(Sample *s, int64_t count, int frame, float still)
 {
-    *s = (Sample){count,
-                  ALLOC(Vec3, count),
-                  ALLOC(Vec3, count),
-                  ALLOC(float, count),
-                  ALLOC(Quat, count),
-                  ALLOC(int64_t, count)};
+    *s = (Sample){
+        count, ALLOC(Vec3, count), ALLOC(Vec3, count), ALLOC(float, count), ALLOC(Quat, count), ALLOC(int64_t, count)};
     if (!s->position || !s->velocity || !s->radius || !s->orientation || !s->id) return 0;
     for (int64_t i = 0; i < count; i++) {
         Rng4 r = rng_at(1, (uint64_t)i, RNG_STREAM_TEST, 0), t = rng_at(2, (uint64_t)i, RNG_STREAM_TEST, 0);
@@ -73,7 +69,8 @@ static char *path_at(int frame)
     return file_join(test_folder(), name, &path) == GRAIN_OK ? path : NULL;
 }
 
-static GrainResult write_chunks(const Sample *s, int frame, int64_t chunk_size, int has_previous, int threads, GrainFileHeader *header)
+static GrainResult write_chunks(const Sample *s, int frame, int64_t chunk_size, int has_previous, int threads,
+                                GrainFileHeader *header)
 {
     int64_t chunk_count = (s->count + chunk_size - 1) / chunk_size;
     uint32_t *sizes = ALLOC(uint32_t, chunk_count);
@@ -85,8 +82,10 @@ static GrainResult write_chunks(const Sample *s, int frame, int64_t chunk_size, 
     GrainsWriter writer;
     GrainResult result = grains_begin(&writer, path, header, columns, COLUMNS, sizes, chunk_count, previous, threads);
     if (result == GRAIN_OK) result = grains_append(&writer, chunk_count, data);
-    if (result == GRAIN_OK) result = grains_commit(&writer, header);
-    else grains_abandon(&writer);
+    if (result == GRAIN_OK)
+        result = grains_commit(&writer, header);
+    else
+        grains_abandon(&writer);
     alloc_free(path);
     alloc_free(previous);
     alloc_free(sizes);
@@ -104,7 +103,8 @@ static double most_turned(const Quat *a, const Quat *b, int64_t count)
 {
     double most = 0.0;
     for (int64_t i = 0; i < count; i++) {
-        double dot = (double)a[i].w * (double)b[i].w + (double)a[i].x * (double)b[i].x + (double)a[i].y * (double)b[i].y + (double)a[i].z * (double)b[i].z;
+        double dot = (double)a[i].w * (double)b[i].w + (double)a[i].x * (double)b[i].x +
+                     (double)a[i].y * (double)b[i].y + (double)a[i].z * (double)b[i].z;
         most = fmax(most, 2.0 * acos(fmin(fabs(dot), 1.0)));
     }
     return most;
@@ -201,7 +201,8 @@ TEST(a_key_frame_is_not_kept_for_ever)
         char *path = path_at(frame);
         ENSURE_OK(grains_open(path, &file));
         alloc_free(path);
-        if (file.blocks[0].mode == CHUNK_SAME && frame - file.blocks[0].key_frame > oldest) oldest = frame - file.blocks[0].key_frame;
+        if (file.blocks[0].mode == CHUNK_SAME && frame - file.blocks[0].key_frame > oldest)
+            oldest = frame - file.blocks[0].key_frame;
         grains_close(&file);
     }
     ENSURE_EQUAL(oldest, GRAINS_MOST_FRAMES_TO_KEY);
@@ -292,8 +293,10 @@ static GrainResult write_and_read_few(const char *path)
     struct GrainFrame frame;
     GrainResult result = grains_begin(&writer, path, &header, columns, 1, &size, 1, NULL, 1);
     if (result == GRAIN_OK) result = grains_append(&writer, 1, data);
-    if (result == GRAIN_OK) result = grains_commit(&writer, &header);
-    else grains_abandon(&writer);
+    if (result == GRAIN_OK)
+        result = grains_commit(&writer, &header);
+    else
+        grains_abandon(&writer);
     if (result == GRAIN_OK) result = grain_file_read(path, &frame);
     if (result == GRAIN_OK) grain_file_free(&frame);
     return result;

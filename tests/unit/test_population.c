@@ -33,7 +33,8 @@ static GrainResult come_and_go(void *user, double from, double to)
         gone[i] = now.radius[i] > 0.0f && now.position[i].x < flow->vanish_below && now.position[i].z < 0.05f;
     for (int i = 0; i < EACH && result == GRAIN_OK; i++) {
         times[i] = (float)to;
-        result = particles_add(&born, vec3(0.025f * (float)(i % 6), 0.025f * (float)(i / 6 + 5 * flow->slots), 0.15f), vec3(0, 0, -2.5f), RADIUS);
+        result = particles_add(&born, vec3(0.025f * (float)(i % 6), 0.025f * (float)(i / 6 + 5 * flow->slots), 0.15f),
+                               vec3(0, 0, -2.5f), RADIUS);
     }
     if (result == GRAIN_OK) result = sim_change(flow->sim, &(SimChange){.born = &born, .gone = gone}, times);
     alloc_free(gone);
@@ -110,12 +111,14 @@ static void check(const char *solver)
     for (int64_t i = 0; i < whole.now.count; i++) {
         int is_gone = whole.sim.population.is_gone[i];
         ENSURE((whole.now.radius[i] == 0.0f) == is_gone);
-        // Born in order; nobody has passed the floor, nor bounced higher than its energy allows, 0.15 m + (2.5 m/s)^2 / 2 g.
+        // Born in order; nobody has passed the floor, nor bounced higher than its energy allows, 0.15 m + (2.5 m/s)^2 /
+        // 2 g.
         ENSURE(i == 0 || whole.sim.population.birth_time[i] >= whole.sim.population.birth_time[i - 1]);
         ENSURE(whole.now.position[i].z > -0.5f * RADIUS && whole.now.position[i].z < 0.47f);
         if (is_gone) ENSURE(whole.now.position[i].x < 0.04f);
     }
-    // Stopped in the middle of the fourth frame, right after some came and went; gone on in another life, on two threads.
+    // Stopped in the middle of the fourth frame, right after some came and went; gone on in another life, on two
+    // threads.
     ENSURE_OK(begin(&other, solver, 2));
     ENSURE(run(&other, &again, 0, FRAMES, 3 * SLOTS + 2) == GRAIN_CANCELLED);
     Column columns[SOLVER_MAX_COLUMNS];
@@ -167,7 +170,8 @@ static void check_waking(const char *solver)
     scene.def.may_sleep = 1;
     scene.def.rolling_friction = 0.2f;
     const Vec3 sides[] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
-    for (int i = 0; i < 5; i++) sand_add_plane(&scene, i % 2 ? vec3(0, 0, 0) : i ? vec3(0.1f, 0.1f, 0) : vec3(0, 0, 0), sides[i], 0.3f);
+    for (int i = 0; i < 5; i++)
+        sand_add_plane(&scene, i % 2 ? vec3(0, 0, 0) : i ? vec3(0.1f, 0.1f, 0) : vec3(0, 0, 0), sides[i], 0.3f);
     ENSURE_OK(sand_fill_box(&scene, vec3(0, 0, 0), vec3(0.1f, 0.1f, 0.1f), NULL, NULL));
     ENSURE_OK(sand_create(&scene, 1));
     ENSURE_OK(sand_run(&scene, 1.5));

@@ -17,7 +17,8 @@ static GrainSdf *field_of(const GrainMesh *mesh)
     return grain_sdf_create(mesh, &def, NULL, &sdf) == GRAIN_OK ? sdf : NULL;
 }
 
-// Painted from 0 at x = -1 to 1 at x = 1: above a face that is a straight line, which trilinear interpolation keeps. 1e-5: float.
+// Painted from 0 at x = -1 to 1 at x = 1: above a face that is a straight line, which trilinear interpolation keeps.
+// 1e-5: float.
 TEST(paint_above_a_face_is_that_of_its_nearest_point)
 {
     Shape shape = shape_box(-1, -1, -1, 1, 1, 1);
@@ -71,8 +72,10 @@ TEST(what_is_held_stands_without_speed_and_then_goes_its_way)
     Shape shape = shape_box(-1, -1, -1, 1, 1, 1);
     GrainMesh mesh = shape_mesh(&shape);
     const float poses[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 2, 0, 0, 1, 0, 0, 0};
-    SimCollider collider = {.mesh = &mesh, .poses = poses, .pose_count = 3, .sample_seconds = 0.1, .friction = 0.5f, .name = "Lid"};
-    RigidDef def = {.colliders = &collider, .collider_count = 1, .gravity = {0, 0, -10}, .point_reach = 0.1f, .threads = 1};
+    SimCollider collider = {
+        .mesh = &mesh, .poses = poses, .pose_count = 3, .sample_seconds = 0.1, .friction = 0.5f, .name = "Lid"};
+    RigidDef def = {
+        .colliders = &collider, .collider_count = 1, .gravity = {0, 0, -10}, .point_reach = 0.1f, .threads = 1};
     Rigid *rigid;
     ENSURE_OK(rigid_create(&def, &rigid));
     Vec3d before = rigid->objects[0].velocity;

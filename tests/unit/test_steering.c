@@ -7,7 +7,11 @@ static const SimMaterial other = {.density = 1000.0f, .friction = 0.3f, .cohesio
 
 static SimDef damp(void)
 {
-    return (SimDef){.gravity = {0, 0, -9.81f}, .friction = 0.6f, .cohesion = 5.0f, .more_materials = &other, .more_material_count = 1};
+    return (SimDef){.gravity = {0, 0, -9.81f},
+                    .friction = 0.6f,
+                    .cohesion = 5.0f,
+                    .more_materials = &other,
+                    .more_material_count = 1};
 }
 
 TEST(steering_starts_as_the_simulation_does)
@@ -15,7 +19,8 @@ TEST(steering_starts_as_the_simulation_does)
     SimDef def = damp();
     def.meso.viscous_count = 1, def.meso.viscous[0].strength = 30.0f;
     SimSteering start = steering_of(&def);
-    ENSURE(start.gravity.z == -9.81f && start.friction[0] == 0.6f && start.cohesion[0] == 5.0f && start.viscosity == 30.0f);
+    ENSURE(start.gravity.z == -9.81f && start.friction[0] == 0.6f && start.cohesion[0] == 5.0f &&
+           start.viscosity == 30.0f);
     ENSURE(start.friction[1] == 0.3f && start.cohesion[1] == 2.0f && start.friction[2] == 0.0f);
     ENSURE(!steering_is_noticed(&start, &start));
 }

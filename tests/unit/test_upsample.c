@@ -24,10 +24,12 @@ static void lump_begin(Lump *lump, int side, int strays)
     for (int64_t i = 0; i < count; i++) {
         Rng4 r = rng_at(3, (uint64_t)i, RNG_STREAM_TEST, 0);
         Vec3 at = {(float)(i % side) + 0.5f, (float)(i / side % side) + 0.5f, (float)(i / side / side) + 0.5f};
-        if (i >= cube) at = vec3(3.0f * (float)side * rng_unit(r.word[3]), -2.0f, (float)side * (1.0f + rng_unit(r.word[0])));
+        if (i >= cube)
+            at = vec3(3.0f * (float)side * rng_unit(r.word[3]), -2.0f, (float)side * (1.0f + rng_unit(r.word[0])));
         at = vec3_add_scaled(at, vec3(rng_signed(r.word[0]), rng_signed(r.word[1]), rng_signed(r.word[2])), 0.15f);
         Vec3 p = lump->position[i] = vec3_scale(at, 2.0f * RADIUS);
-        lump->velocity[i] = vec3(0.5f * sinf(5.0f * p.y), 0.3f * cosf(4.0f * p.z), 0.4f * sinf(6.0f * p.x) - (i >= cube));
+        lump->velocity[i] =
+            vec3(0.5f * sinf(5.0f * p.y), 0.3f * cosf(4.0f * p.z), 0.4f * sinf(6.0f * p.x) - (i >= cube));
         lump->later[i] = vec3_add_scaled(p, lump->velocity[i], 0.04f);
     }
     lump->frame[0] = (UpsampleCoarse){count, lump->position, lump->velocity, NULL};
@@ -68,7 +70,8 @@ typedef struct Grains {
 static Grains grains_of(Upsampler *upsampler)
 {
     int64_t count = upsample_count(upsampler);
-    Grains g = {count, ALLOC(Vec3, count), ALLOC(Vec3, count), ALLOC(float, count), ALLOC(Quat, count), ALLOC(int64_t, count)};
+    Grains g = {
+        count, ALLOC(Vec3, count), ALLOC(Vec3, count), ALLOC(float, count), ALLOC(Quat, count), ALLOC(int64_t, count)};
     upsample_order(upsampler);
     upsample_rows(upsampler, 0, count, &(UpsampleRows){g.position, g.velocity, g.radius, g.orientation, g.id, NULL});
     return g;
@@ -76,7 +79,8 @@ static Grains grains_of(Upsampler *upsampler)
 
 static void grains_free(Grains *g)
 {
-    alloc_free(g->position), alloc_free(g->velocity), alloc_free(g->radius), alloc_free(g->orientation), alloc_free(g->id);
+    alloc_free(g->position), alloc_free(g->velocity), alloc_free(g->radius), alloc_free(g->orientation),
+        alloc_free(g->id);
 }
 
 static int same_grains(const Grains *a, const Grains *b, int64_t offset)
@@ -143,8 +147,8 @@ static Reference reference_velocity(const CoarseField *field, const StepNumbers 
     return out;
 }
 
-// Grains all over the lump and around it. The tolerance is float32's: some 40 terms of relative rounding 6e-8 make about
-// 2e-6 of the speed; 1e-5 leaves room for the gate's slope, which is 3 at its steepest.
+// Grains all over the lump and around it. The tolerance is float32's: some 40 terms of relative rounding 6e-8 make
+// about 2e-6 of the speed; 1e-5 leaves room for the gate's slope, which is 3 at its steepest.
 static void check_kernel(UpsampleScheme scheme)
 {
     Lump lump;
@@ -163,7 +167,8 @@ static void check_kernel(UpsampleScheme scheme)
     for (int block = 0; block < 40; block++) {
         float p[3][COUNT + 32], v[3][COUNT], start[3][COUNT], own[3][COUNT];
         for (int i = 0; i < COUNT; i++) {
-            Rng4 r = rng_at(9, (uint64_t)(block * COUNT + i), RNG_STREAM_TEST, 1), s = rng_at(9, r.word[3], RNG_STREAM_TEST, 2);
+            Rng4 r = rng_at(9, (uint64_t)(block * COUNT + i), RNG_STREAM_TEST, 1),
+                 s = rng_at(9, r.word[3], RNG_STREAM_TEST, 2);
             const CoarseRecord *near = &u->field.records[r.word[3] % (uint32_t)u->field.count];
             float spread = 3.3f * RADIUS; // some beyond everybody's reach
             start[0][i] = p[0][i] = near->x + spread * rng_signed(r.word[0]);
@@ -217,8 +222,12 @@ TEST(every_grain_has_one_number_in_one_shard)
         for (int shards = 1; shards <= 9; shards += 4) {
             sum = 0;
             for (int shard = 0; shard < shards; shard++) {
-                UpsampleDef def = {.coarse_radius = 1, .per_particle = per_particle[k], .substep = 0.01f, .coarse_total = total,
-                                   .shard = shard, .shard_count = shards};
+                UpsampleDef def = {.coarse_radius = 1,
+                                   .per_particle = per_particle[k],
+                                   .substep = 0.01f,
+                                   .coarse_total = total,
+                                   .shard = shard,
+                                   .shard_count = shards};
                 Upsampler *u;
                 ENSURE_OK(upsample_create(&def, 1, &u));
                 for (int64_t number = 0; number < u->capacity; number++) {
@@ -230,7 +239,8 @@ TEST(every_grain_has_one_number_in_one_shard)
                 for (int64_t coarse = 0; coarse <= total; coarse++) {
                     int64_t counted = 0, number;
                     for (int64_t c = 0; c < coarse; c++)
-                        for (int64_t layer = 0; layer < u->layers; layer++) counted += upsample_number(u, c, layer, &number);
+                        for (int64_t layer = 0; layer < u->layers; layer++)
+                            counted += upsample_number(u, c, layer, &number);
                     ENSURE(counted == upsample_count_grains(&def, coarse));
                 }
                 sum += u->capacity;
@@ -311,9 +321,9 @@ static const UpsampleCollider *props_at(void *user, double time, int *count)
     return props->colliders;
 }
 
-// Which colliders a grain asks is a matter of time, not of what comes out. Floors below the floor are near every grain that
-// comes to it, and so many that blocks cannot list them, but never in anyone's way: their grains ask all colliders there
-// are. Balls far off are in nobody's list.
+// Which colliders a grain asks is a matter of time, not of what comes out. Floors below the floor are near every grain
+// that comes to it, and so many that blocks cannot list them, but never in anyone's way: their grains ask all colliders
+// there are. Balls far off are in nobody's list.
 TEST(colliders_that_nobody_meets_change_nothing)
 {
     Lump lump;
@@ -332,8 +342,10 @@ TEST(colliders_that_nobody_meets_change_nothing)
     for (int kind = 0; kind < 3; kind++) {
         Props props = {.count = 1, .colliders = {{.plane_normal = {0, 0, 1}, .friction = 0.6f}}};
         for (int i = 0; kind == 1 && i < 40; i++) // deeper than a grain's stride along the floor
-            props.colliders[props.count++] = (UpsampleCollider){
-                .plane_point = {0, 0, -RADIUS * (1.5f + 0.01f * (float)i)}, .plane_normal = {0, 0, 1}, .friction = 0.6f};
+            props.colliders[props.count++] =
+                (UpsampleCollider){.plane_point = {0, 0, -RADIUS * (1.5f + 0.01f * (float)i)},
+                                   .plane_normal = {0, 0, 1},
+                                   .friction = 0.6f};
         for (int i = 0; i < 5; i++)
             props.colliders[props.count++] = (UpsampleCollider){.sdf = ball,
                                                                 .friction = 0.4f,
@@ -343,8 +355,8 @@ TEST(colliders_that_nobody_meets_change_nothing)
                                                                 .velocity = {0, 0.3f * (float)i, 0.2f},
                                                                 .spin = {0, 0, 3.0f}};
         for (int i = 0; kind == 2 && i < 10; i++)
-            props.colliders[props.count++] =
-                (UpsampleCollider){.sdf = ball, .is_moving = 1, .rotation = {1, 0, 0, 0}, .position = {(float)i - 5.0f, 3, 0}};
+            props.colliders[props.count++] = (UpsampleCollider){
+                .sdf = ball, .is_moving = 1, .rotation = {1, 0, 0, 0}, .position = {(float)i - 5.0f, 3, 0}};
         def.colliders = props_at, def.colliders_user = &props;
         ENSURE_OK(run_frames(&def, &lump, 2, 4, &seen[kind]));
         ENSURE(seen[kind].count == seen[0].count && same_grains(&seen[0], &seen[kind], 0));

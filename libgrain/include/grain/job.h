@@ -27,14 +27,14 @@ typedef struct GrainBakeStatus {
     double seconds_left;      ///< estimate; negative while unknown
     double seconds_per_frame; ///< of the last whole frame; 0 before it
     // The simulation's books at the frame just written; all 0 before the first.
-    double kinetic_energy;    ///< J, of motion and spin
-    double potential_energy;  ///< J, in gravity, against the origin
-    double elastic_energy;    ///< J, stored in contacts
-    double deepest_overlap;   ///< of two grains, over the smaller one's radius
-    int64_t contacts;         ///< that touch
-    int64_t substeps;         ///< done by this bake
+    double kinetic_energy;     ///< J, of motion and spin
+    double potential_energy;   ///< J, in gravity, against the origin
+    double elastic_energy;     ///< J, stored in contacts
+    double deepest_overlap;    ///< of two grains, over the smaller one's radius
+    int64_t contacts;          ///< that touch
+    int64_t substeps;          ///< done by this bake
     int64_t rejected_substeps; ///< of these, such that an adaptive integrator did again shorter
-    const char *stage;        ///< "colliders", "fill", "simulate"; or a warning's text. Valid during the call.
+    const char *stage;         ///< "colliders", "fill", "simulate"; or a warning's text. Valid during the call.
 } GrainBakeStatus;
 
 /// Return exactly GRAIN_CONTINUE to go on; any other value finishes the substep, writes a checkpoint and returns
@@ -46,9 +46,9 @@ typedef struct GrainBakeDef {
     int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
     const char *job_folder;   ///< holds job.json
     const char *cache_folder; ///< NULL: "cache" inside the job folder. Made if missing.
-    int32_t restart;          ///< 0: go on where the cache ends. 1: throw this cache's frames away first. 2: those after
-                              ///< keep_frame; frames up to there stay, whatever settings they were baked with.
-    int32_t last_frame;       ///< used when limit_frames is 1: stop (whole, resumable) after this frame
+    int32_t restart;    ///< 0: go on where the cache ends. 1: throw this cache's frames away first. 2: those after
+                        ///< keep_frame; frames up to there stay, whatever settings they were baked with.
+    int32_t last_frame; ///< used when limit_frames is 1: stop (whole, resumable) after this frame
     int32_t limit_frames;
     int32_t keep_frame;        ///< used when restart is 2: the bake goes on from the newest checkpoint up to here
     GrainBakeStatusFn *status; ///< may be NULL
@@ -77,8 +77,8 @@ GRAIN_API GrainResult grain_upsample_def_default(GrainUpsampleDef *def, uint32_t
 /// Makes what is missing. Grains of other settings or of another bake are replaced.
 GRAIN_API GrainResult grain_upsample(const GrainUpsampleDef *def);
 
-/// Turns the bake in the job's cache, or its grains, into a sequence of OpenVDB files for fog, dust, motion blur and meshes,
-/// by the job's "volume" settings. Neither is touched.
+/// Turns the bake in the job's cache, or its grains, into a sequence of OpenVDB files for fog, dust, motion blur and
+/// meshes, by the job's "volume" settings. Neither is touched.
 typedef struct GrainVolumeDef {
     uint32_t struct_size;
     int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.

@@ -35,8 +35,8 @@ GRAIN_API void grain_frame_destroy(GrainFrame *frame);
 GRAIN_API GrainResult grain_frame_info(const GrainFrame *frame, GrainFrameInfo *out);
 /// "position" and "velocity" (f32 x 3, m and m/s), "radius" (f32, m). GRAIN_ERROR_ARGUMENT names those there are.
 GRAIN_API GrainResult grain_frame_column(const GrainFrame *frame, const char *name, GrainView *out);
-/// The first `count` elements of a column into out, which has room for them: what the file holds of them is unpacked and
-/// checked on thread_count threads (0: all cores), and no other part of it is read. Grains are ordered so that any
+/// The first `count` elements of a column into out, which has room for them: what the file holds of them is unpacked
+/// and checked on thread_count threads (0: all cores), and no other part of it is read. Grains are ordered so that any
 /// beginning is an even sample of them. One call at a time for a frame.
 GRAIN_API GrainResult grain_frame_load(GrainFrame *frame, const char *name, int64_t count, void *out,
                                        int32_t thread_count);

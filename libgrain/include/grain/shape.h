@@ -13,13 +13,13 @@ extern "C" {
 typedef struct GrainShape {
     uint32_t struct_size;
     int32_t ball_count;
-    float centre[3]; ///< of mass, in the unit of what was given
-    float scale;     ///< radius there of the ball around the grain
+    float centre[3];                       ///< of mass, in the unit of what was given
+    float scale;                           ///< radius there of the ball around the grain
     float balls[GRAIN_SHAPE_MAX_BALLS][4]; ///< x, y, z, radius, from the centre, over the scale
 } GrainShape;
 
-/// name: "sphere", "tetrahedron", "cube", "rod", "bean", or "mesh": then a closed mesh is filled with at most most_balls
-/// balls, each as large as fits; else mesh may be NULL. struct_size must be set.
+/// name: "sphere", "tetrahedron", "cube", "rod", "bean", or "mesh": then a closed mesh is filled with at most
+/// most_balls balls, each as large as fits; else mesh may be NULL. struct_size must be set.
 GRAIN_API GrainResult grain_shape_make(const char *name, const GrainMesh *mesh, int32_t most_balls, GrainShape *out);
 
 #ifdef __cplusplus

@@ -221,7 +221,8 @@ void cell_grid_rows_at(const CellGrid *grid, float x, float y, float z, uint64_t
     for (int row = 0; row < 9; row++) {
         rows->begin[row] = rows->end[row] = 0;
         if (here == UINT64_MAX - 1) continue;
-        int64_t offset = (int64_t)(grid->cells[0] * grid->cells[1]) * (row / 3 - 1) + (int64_t)grid->cells[0] * (row % 3 - 1);
+        int64_t offset =
+            (int64_t)(grid->cells[0] * grid->cells[1]) * (row / 3 - 1) + (int64_t)grid->cells[0] * (row % 3 - 1);
         int64_t from = (int64_t)here + offset - 1;
         if (from + 2 < 0) continue;
         int64_t begin = first_cell_from(grid->cell_key, grid->cell_count, from < 0 ? 0 : (uint64_t)from), end = begin;

@@ -41,7 +41,7 @@ typedef struct CellGrid {
 /// At most INT32_MAX points. A zeroed CellGrid is a valid start.
 GrainResult cell_grid_build(CellGrid *grid, const float *x, const float *y, const float *z, int64_t count,
                             float cell_size, int threads);
-/// The nine ranges around any point, one of the grid or not. *key says which cell they were found for last: where the point
-/// lies in the same one, nothing is looked up. Start with key UINT64_MAX.
+/// The nine ranges around any point, one of the grid or not. *key says which cell they were found for last: where the
+/// point lies in the same one, nothing is looked up. Start with key UINT64_MAX.
 void cell_grid_rows_at(const CellGrid *grid, float x, float y, float z, uint64_t *key, CellRows *rows);
 void cell_grid_free(CellGrid *grid);

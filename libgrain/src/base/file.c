@@ -14,7 +14,8 @@ static GrainResult fail_with_errno(const char *what, const char *path)
 {
     int error = errno;
     if (error == ENOSPC || error == EDQUOT)
-        return fail(GRAIN_ERROR_DISK_FULL, "the disk is full: could not %s '%s'; free some space, then bake on", what, path);
+        return fail(GRAIN_ERROR_DISK_FULL, "the disk is full: could not %s '%s'; free some space, then bake on", what,
+                    path);
     const char *remedy = "";
     if (error == EROFS || error == EACCES || error == EPERM) remedy = "; choose a folder you may write to";
     if (error == ENOENT) remedy = "; the folder or file is missing";

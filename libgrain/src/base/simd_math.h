@@ -1,7 +1,7 @@
 #pragma once
 /// Logarithm and exponential of float vectors, for kernels: the compiler's own are called one lane at a time. After the
-/// Cephes library's methods: the range is reduced by powers of two, the rest is a polynomial. Within 2 units in the last
-/// place, the same bits on every instruction set.
+/// Cephes library's methods: the range is reduced by powers of two, the rest is a polynomial. Within 2 units in the
+/// last place, the same bits on every instruction set.
 #include "base/simd.h"
 
 #ifdef SIMD_SUFFIX

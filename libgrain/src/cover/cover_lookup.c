@@ -49,6 +49,7 @@ void cover_lookup_read(const CoverLookup *lookup, CoverPoint point, const CoverP
     for (int k = 0; k < paint->components; k++) out[k] = 0.0f;
     for (int c = 0; c < 3; c++) {
         int64_t element = paint->by_corner ? 3 * triangle + c : lookup->mesh->triangles[3 * triangle + c];
-        for (int k = 0; k < paint->components; k++) out[k] += share[c] * paint->numbers[element * paint->components + k];
+        for (int k = 0; k < paint->components; k++)
+            out[k] += share[c] * paint->numbers[element * paint->components + k];
     }
 }

@@ -92,8 +92,9 @@ GrainResult fill_volume(Particles *particles, const FillDef *def, Run *run)
         }
     }
     if (particles->count > before) return GRAIN_OK;
-    return fail(GRAIN_ERROR_MESH,
-                "no particle of radius %g m fits inside; use a smaller particle radius, move the object out of colliders "
-                "and other sources, or close the mesh if it is open",
-                (double)def->radius);
+    return fail(
+        GRAIN_ERROR_MESH,
+        "no particle of radius %g m fits inside; use a smaller particle radius, move the object out of colliders "
+        "and other sources, or close the mesh if it is open",
+        (double)def->radius);
 }

@@ -11,7 +11,8 @@ typedef struct FillDef {
     float radius, size_spread; ///< radii are even in radius * (1 +- size_spread)
     Vec3 velocity;
     uint64_t seed;
-    float shake; ///< radii: so far from its place, along each axis, a particle is put at most; then they overlap a little
+    float
+        shake; ///< radii: so far from its place, along each axis, a particle is put at most; then they overlap a little
 } FillDef;
 
 /// Appends to particles. Finding no room for a single particle is an error that gives the radius.

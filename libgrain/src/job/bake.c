@@ -24,14 +24,15 @@
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
 #define COLLIDER_MOST_VOXELS 16.0f
-// Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii. Smoothed particles reach as
-// far as one cell, mesoscopic ones see walls as far as paste does.
+// Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii. Smoothed particles reach
+// as far as one cell, mesoscopic ones see walls as far as paste does.
 #define CONTINUUM_BAND_RADII 7.5f
 // Particles of a bulk overlap anyway, and rows of them would be seen in a splash.
 #define MPM_SHAKE_RADII 0.5f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
-// A body, emitter or kill zone that is small against the grains has its own voxels: this many at least across its thinnest side.
+// A body, emitter or kill zone that is small against the grains has its own voxels: this many at least across its
+// thinnest side.
 #define BODY_VOXELS 8.0f
 #define BODY_COLUMNS 4
 #define BODY_FLOATS 13
@@ -44,9 +45,9 @@ typedef struct Bake {
     Run run; ///< of the stages before the simulation
     Cache cache;
     Sim sim;
-    Particles particles; ///< as filled, then as read for each frame
+    Particles particles;  ///< as filled, then as read for each frame
     int64_t settle_count; ///< the first of them, which come to rest before the first frame; 0: none
-    GrainSdf **sdf;      ///< of each object; NULL for planes
+    GrainSdf **sdf;       ///< of each object; NULL for planes
     JobSolids solids;
     float *body_state; ///< as written to frames: position, orientation, velocity, spin of all bodies, one after another
     DemShape shape;    ///< of all grains
@@ -122,7 +123,10 @@ static GrainResult watch_substep(void *user, double frame_fraction)
     return report(bake, GRAIN_BAKE_PROGRESS, "simulate", fraction_of(bake, frames_done));
 }
 
-static GrainResult change_particles(void *user, double from, double to) { return bake_flow_change(&((Bake *)user)->flow, from, to); }
+static GrainResult change_particles(void *user, double from, double to)
+{
+    return bake_flow_change(&((Bake *)user)->flow, from, to);
+}
 
 // --- stages -------------------------------------------------------------------------------------
 
@@ -224,7 +228,8 @@ static GrainResult check_memory(const Job *job, int balls)
         const JobObject *object = &job->objects[i];
         if (!job_is_source(object)) continue;
         int is_emitter = object->role == JOB_EMITTER;
-        particles += is_emitter ? bake_flow_most(job, i) : fill_estimate(&object->mesh, job->particle_radius, job->size_spread);
+        particles +=
+            is_emitter ? bake_flow_most(job, i) : fill_estimate(&object->mesh, job->particle_radius, job->size_spread);
         if (particles * each < memory && particles * balls < INT32_MAX / 4) continue;
         return fail(GRAIN_ERROR_MEMORY,
                     "object '%s' would %s up to %.0f million particles, about %.0f GB of memory where %.0f are free; "
@@ -255,7 +260,8 @@ static GrainResult note_moisture(Bake *bake, int object)
     float *moisture = bake->particle_moisture + first;
     for (int64_t i = 0; i < count; i++) moisture[i] = 1.0f;
     if (source->moisture_paint.numbers)
-        TRY(birth_paint(&bake->birth, object, &source->moisture_paint, bake->particles.position + first, count, moisture));
+        TRY(birth_paint(&bake->birth, object, &source->moisture_paint, bake->particles.position + first, count,
+                        moisture));
     for (int64_t i = 0; i < count; i++) moisture[i] *= source->moisture;
     bake->moisture_noted += count;
     return GRAIN_OK;
@@ -278,9 +284,14 @@ static GrainResult fill_some(Bake *bake, int settles, const GrainSdf **avoid, in
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (object->role != JOB_SOURCE || settles != (object->settle > 0.0f)) continue;
-        FillDef fill = {
-            bake->sdf[i],           avoid, *avoid_count, job->particle_radius, job->size_spread, object->velocity,
-            job->seed + (uint64_t)i, strcmp(job->solver, mpm_solver.name) == 0 ? MPM_SHAKE_RADII : 0.0f};
+        FillDef fill = {bake->sdf[i],
+                        avoid,
+                        *avoid_count,
+                        job->particle_radius,
+                        job->size_spread,
+                        object->velocity,
+                        job->seed + (uint64_t)i,
+                        strcmp(job->solver, mpm_solver.name) == 0 ? MPM_SHAKE_RADII : 0.0f};
         GrainResult result = fill_volume(&bake->particles, &fill, &bake->run);
         if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
         TRY(result);
@@ -505,12 +516,15 @@ static GrainResult settle(Bake *bake)
     for (int i = 0; i < job->object_count; i++) longest = fmaxf(longest, job->objects[i].settle);
     if (first == 0) return GRAIN_OK;
     TRY(bake_flow_begin_steering(&bake->flow));
-    TRY(sim_settle(&bake->sim, (double)longest, job->particle_radius, &(SimWatch){watch_settling, NULL, bake}, &moving));
+    TRY(sim_settle(&bake->sim, (double)longest, job->particle_radius, &(SimWatch){watch_settling, NULL, bake},
+                   &moving));
     if (moving > 0.0) {
         char text[200];
         snprintf(text, sizeof text,
-                 "after %g s of settling %.3g %% of the sand still moves; it starts as it is. Let it settle longer, or see what "
-                 "lets it fall", (double)longest, 100.0 * moving);
+                 "after %g s of settling %.3g %% of the sand still moves; it starts as it is. Let it settle longer, or "
+                 "see what "
+                 "lets it fall",
+                 (double)longest, 100.0 * moving);
         warn(bake, text);
     }
     Particles others = {.count = bake->particles.count - first,

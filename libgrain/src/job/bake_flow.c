@@ -18,7 +18,8 @@
 #define MOST_SLOTS 64
 // Force fields, and settings that change, are looked at as often.
 #define FIELD_SLOTS 8
-// What is lower than the scene by so many of its diagonals, or farther off in any direction by five times that, is lost.
+// What is lower than the scene by so many of its diagonals, or farther off in any direction by five times that, is
+// lost.
 #define LOST_BELOW 20.0f
 #define LOST_BESIDE 100.0f
 // Part of a heap that is grains, of dem's.
@@ -136,7 +137,8 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
         const JobObject *object = &job->objects[i];
         enclose(flow, object);
         if (!can_change && (object->role == JOB_EMITTER || object->role == JOB_KILL))
-            return fail(GRAIN_ERROR_JOB, "object '%s': the solver '%s' knows neither emitters nor kill zones; use dem, mpm or sph",
+            return fail(GRAIN_ERROR_JOB,
+                        "object '%s': the solver '%s' knows neither emitters nor kill zones; use dem, mpm or sph",
                         object->name, job->solver);
         if (object->role == JOB_EMITTER) TRY(add_emitter(flow, i, sdf[i]));
         if (object->role == JOB_KILL)
@@ -154,9 +156,9 @@ void bake_flow_free(BakeFlow *flow)
 {
     for (int i = 0; i < flow->emitter_count; i++) emitter_free(&flow->emitters[i]);
     for (int i = 0; i < flow->zone_count; i++) zone_free(&flow->zones[i]);
-    void *const arrays[] = {flow->emitters, flow->emitter_object, flow->zones,         flow->due,          flow->born_rest,
-                            flow->born_on,  flow->born_time,      flow->born_material, flow->born_emitter, flow->gone, flow->acceleration,
-                            flow->grips};
+    void *const arrays[] = {flow->emitters,     flow->emitter_object, flow->zones,        flow->due,
+                            flow->born_rest,    flow->born_on,        flow->born_time,    flow->born_material,
+                            flow->born_emitter, flow->gone,           flow->acceleration, flow->grips};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     flow_space_free(&flow->space);
     particles_free(&flow->now);
@@ -169,7 +171,8 @@ int bake_flow_slots(const BakeFlow *flow)
     int least = job_is_steered(flow->job) ? FIELD_SLOTS : LEAST_SLOTS;
     if (flow->emitter_count == 0) return flow->zone_count > 0 || job_is_steered(flow->job) ? least : 1;
     double fastest = 0.0, diameter = 2.0 * (double)flow->job->particle_radius;
-    for (int i = 0; i < flow->emitter_count; i++) fastest = fmax(fastest, (double)emitter_fastest(&flow->emitters[i].def));
+    for (int i = 0; i < flow->emitter_count; i++)
+        fastest = fmax(fastest, (double)emitter_fastest(&flow->emitters[i].def));
     double slots = ceil(fastest / flow->job->fps / diameter);
     return slots < least ? least : slots > MOST_SLOTS ? MOST_SLOTS : (int)slots;
 }
@@ -178,7 +181,8 @@ int bake_flow_slots(const BakeFlow *flow)
 
 static int is_lost(const BakeFlow *flow, Vec3 place)
 {
-    Vec3 down = vec3_normalize(flow->job->gravity, vec3(0, 0, 0)), middle = vec3_scale(vec3_add(flow->low, flow->high), 0.5f);
+    Vec3 down = vec3_normalize(flow->job->gravity, vec3(0, 0, 0)),
+         middle = vec3_scale(vec3_add(flow->low, flow->high), 0.5f);
     float size = vec3_length(vec3_sub(flow->high, flow->low));
     Vec3 off = vec3_sub(place, middle);
     return vec3_dot(off, down) > LOST_BELOW * size || vec3_dot(off, off) > LOST_BESIDE * LOST_BESIDE * size * size;
@@ -309,7 +313,8 @@ static GrainResult note_births(BakeFlow *flow, int64_t first, int64_t last)
     if (!moisture) return GRAIN_OK;
     for (int64_t i = first; i < last; i++) moisture[i] = 1.0f;
     if (emitter->moisture_paint.numbers)
-        TRY(birth_paint(flow->birth, object, &emitter->moisture_paint, flow->born_on + first, last - first, moisture + first));
+        TRY(birth_paint(flow->birth, object, &emitter->moisture_paint, flow->born_on + first, last - first,
+                        moisture + first));
     for (int64_t i = first; i < last; i++)
         moisture[i] *= curve_number(&emitter->moisture_curve, (double)flow->born_time[i] * job->fps);
     return GRAIN_OK;
@@ -319,7 +324,8 @@ static GrainResult note_all_births(BakeFlow *flow)
 {
     if (job_is_wet(flow->job)) TRY(particles_moisten(&flow->born));
     for (int64_t first = 0, last; first < flow->born.count; first = last) {
-        for (last = first + 1; last < flow->born.count && flow->born_emitter[last] == flow->born_emitter[first];) last++;
+        for (last = first + 1; last < flow->born.count && flow->born_emitter[last] == flow->born_emitter[first];)
+            last++;
         TRY(note_births(flow, first, last));
     }
     return GRAIN_OK;

@@ -15,7 +15,7 @@ typedef struct BakeFlow {
     int *emitter_object; ///< emitter -> the job's object
     Zone *zones;
     int emitter_count, zone_count;
-    Vec3 low, high;  ///< m: the scene, as it is at the first frame and wherever emitters and props go
+    Vec3 low, high; ///< m: the scene, as it is at the first frame and wherever emitters and props go
     FlowSpace space;
     Particles now, born; ///< scratch
     struct FlowBirth *due;

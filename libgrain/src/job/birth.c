@@ -63,7 +63,8 @@ static void read_paint(const Birth *birth, int object, const CoverPaint *paint, 
     }
 }
 
-GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count, float *out)
+GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count,
+                        float *out)
 {
     CoverPoint *points = ALLOC(CoverPoint, count);
     GrainResult result = points ? find_points(birth, object, places, count, points) : GRAIN_ERROR_MEMORY;
@@ -152,7 +153,8 @@ GrainResult birth_pending(const Birth *birth, int64_t first, float **values, Col
     if (!*values) return GRAIN_ERROR_MEMORY;
     for (int a = 0; a < birth->job->attribute_count; a++) {
         int64_t components = birth->job->attributes[a].components;
-        if (count > 0) memcpy(*values + used, birth->values[a] + first * components, sizeof(float) * (size_t)(count * components));
+        if (count > 0)
+            memcpy(*values + used, birth->values[a] + first * components, sizeof(float) * (size_t)(count * components));
         used += count * components;
     }
     columns[0] = (Column){"birth.rest", GRAIN_F32, 3, count, birth->rest ? birth->rest + first : NULL};

@@ -1,6 +1,6 @@
 #pragma once
-/// What particles are born with: where, of which source, and what is painted on it there. Kept once for each particle, in
-/// the order of birth (`birth_NNNNNN.grain`, docs/formats.md).
+/// What particles are born with: where, of which source, and what is painted on it there. Kept once for each particle,
+/// in the order of birth (`birth_NNNNNN.grain`, docs/formats.md).
 #include "job/job.h"
 
 #define BIRTH_MAX_COLUMNS (2 + JOB_MAX_ATTRIBUTES)
@@ -21,7 +21,8 @@ void birth_free(Birth *birth);
 
 /// The object among the job's that is the source of this number, or -1.
 int birth_object_of(const Job *job, int32_t source);
-/// Particles of a source that were born at these places come next; on: the same places on the source's mesh as it is given.
+/// Particles of a source that were born at these places come next; on: the same places on the source's mesh as it is
+/// given.
 GrainResult birth_add(Birth *birth, int object, const Vec3 *places, const Vec3 *on, int64_t count);
 /// Those of a file come next; GRAIN_ERROR_DAMAGED where it has other columns than the job asks for.
 GrainResult birth_load(Birth *birth, const struct GrainFrame *file);
@@ -34,4 +35,5 @@ GrainResult birth_pending(const Birth *birth, int64_t first, float **values, Col
 GrainResult birth_resume(Birth *birth, const Column *columns, int column_count);
 
 /// What is painted on an object near these places; count * components numbers.
-GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count, float *out);
+GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count,
+                        float *out);

@@ -47,17 +47,17 @@ typedef struct JobObject {
     GrainMesh mesh;                 ///< borrowed from geometry; world space, at the first frame
     Vec3 plane_point, plane_normal; ///< unit normal
     Vec3 velocity;                  ///< sources, m/s
-    float settle;                   ///< sources, s: so long at most their sand comes to rest before the first frame; 0: not
-    float moisture;                 ///< sources and emitters, [0, 1]
-    Curve moisture_curve;           ///< of emitters
+    float settle;         ///< sources, s: so long at most their sand comes to rest before the first frame; 0: not
+    float moisture;       ///< sources and emitters, [0, 1]
+    Curve moisture_curve; ///< of emitters
     JobEmitter emitter;
-    CoverPaint moisture_paint;      ///< sources: what moisture is multiplied by; without numbers: 1 all over
+    CoverPaint moisture_paint;            ///< sources: what moisture is multiplied by; without numbers: 1 all over
     CoverPaint paint[JOB_MAX_ATTRIBUTES]; ///< sources: of each of Job.attributes; without numbers: it has none of them
-    float friction, thickness;      ///< colliders; friction of bodies too
-    Curve friction_curve, stickiness_curve;        ///< likewise
-    CoverPaint friction_paint, stickiness_paint;   ///< likewise; without numbers: 1 all over
-    const float *poses;             ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
-    const float *shapes;            ///< of props that bend: the mesh's positions a sample; NULL: it does not
+    float friction, thickness;            ///< colliders; friction of bodies too
+    Curve friction_curve, stickiness_curve;      ///< likewise
+    CoverPaint friction_paint, stickiness_paint; ///< likewise; without numbers: 1 all over
+    const float *poses;                          ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
+    const float *shapes; ///< of props that bend: the mesh's positions a sample; NULL: it does not
     int64_t sample_count;
     int samples_per_frame;
     JobBody body;
@@ -72,7 +72,7 @@ typedef struct JobDem {
     float cohesion, young_modulus, poisson_ratio;
     const char *integrator;
     float tolerance;
-    int sleep; ///< grains at rest are left alone
+    int sleep;                                ///< grains at rest are left alone
     SimMaterial materials[JOB_MAX_MATERIALS]; ///< of sources that are not as the solver says
     int material_count;
 } JobDem;
@@ -105,8 +105,8 @@ typedef struct Job {
     Vec3 gravity;
     uint64_t seed;
     const char *solver;
-    const char *law;   ///< of mpm: a name of mpm_law_names
-    const char *model; ///< of sph: a name of sph_model_names
+    const char *law;          ///< of mpm: a name of mpm_law_names
+    const char *model;        ///< of sph: a name of sph_model_names
     float moisture_diffusion; ///< of sph, m2/s
     SimMeso meso;
     float particle_radius, size_spread, density, friction, rolling_friction, restitution, softness;
@@ -118,7 +118,7 @@ typedef struct Job {
     Curve gravity_curve;
     Curve friction_curve[SIM_MAX_MATERIALS], cohesion_curve[SIM_MAX_MATERIALS]; ///< of each kind of grain
     Curve viscosity_curve;                                                      ///< of meso
-    Field *fields; ///< force fields
+    Field *fields;                                                              ///< force fields
     int field_count;
     JobAttribute attributes[JOB_MAX_ATTRIBUTES]; ///< of all sources, each name once
     int attribute_count;
@@ -169,8 +169,8 @@ GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object
 // job_flow.c
 /// The object "animation" below a node: only these keys.
 GrainResult job_check_animation(const JobNode *node, const char *const *allowed);
-/// Samples of a key, one a frame, from the node's "animation", all within low and high; *out stays a constant where there are
-/// none. out->components says how many numbers a sample has.
+/// Samples of a key, one a frame, from the node's "animation", all within low and high; *out stays a constant where
+/// there are none. out->components says how many numbers a sample has.
 GrainResult job_read_curve(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays, double low,
                            double high, Curve *out);
 GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
@@ -180,7 +180,8 @@ GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *ar
 GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind);
 /// Of a collider or body: friction and stickiness, painted and over the shot. Its mesh, if it has one, is known.
 GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
-/// How colliders and bodies hold on to sand at so many seconds, in the order of JobSolids; returns whether that ever changes.
+/// How colliders and bodies hold on to sand at so many seconds, in the order of JobSolids; returns whether that ever
+/// changes.
 int job_grips(const Job *job, double seconds, SimGrip *out);
 /// Whether anything changes, force fields included.
 int job_is_steered(const Job *job);
@@ -192,7 +193,10 @@ GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arra
 /// Whether any particle is ever wet.
 int job_is_wet(const Job *job);
 /// Whether particles are born of it.
-static inline int job_is_source(const JobObject *object) { return object->role == JOB_SOURCE || object->role == JOB_EMITTER; }
+static inline int job_is_source(const JobObject *object)
+{
+    return object->role == JOB_SOURCE || object->role == JOB_EMITTER;
+}
 
 // job_paint.c
 /// A source's "attributes".
@@ -230,5 +234,5 @@ GrainResult job_read_volume(const JobNode *root, Job *job);
 /// Fingerprint of the volumes made of this job's bake or grains.
 void job_volume_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS + 1]);
 
-// bake.c runs a job, upsampling.c refines its bake, volumes.c turns either into voxels; the public calls are grain_bake,
-// grain_upsample and grain_volume.
+// bake.c runs a job, upsampling.c refines its bake, volumes.c turns either into voxels; the public calls are
+// grain_bake, grain_upsample and grain_volume.

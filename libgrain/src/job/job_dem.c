@@ -44,8 +44,9 @@ GrainResult job_read_dem(const JobNode *solver, Job *job)
 
 GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *arrays, int *material)
 {
-    static const char *const keys[] = {"density",  "friction",      "rolling_friction", "restitution",
-                                       "cohesion", "young_modulus", "poisson_ratio",    "law", "animation", NULL};
+    static const char *const keys[] = {
+        "density",       "friction", "rolling_friction", "restitution", "cohesion", "young_modulus",
+        "poisson_ratio", "law",      "animation",        NULL};
     JobNode node;
     int law;
     *material = 0;

@@ -26,21 +26,22 @@ static GrainResult read_poses(const JobNode *node, const Job *job, const JobArra
     const float *numbers = (const float *)(job->geometry + poses->offset);
     for (int64_t i = 0; i < 7 * poses->count; i++)
         if (!isfinite(numbers[i]))
-            return fail(GRAIN_ERROR_JOB, "job.json: %s.poses: number %lld is not finite; check the object's animation", node->path,
-                        (long long)i);
+            return fail(GRAIN_ERROR_JOB, "job.json: %s.poses: number %lld is not finite; check the object's animation",
+                        node->path, (long long)i);
     field->track = (SimCollider){.poses = numbers, .pose_count = poses->count, .sample_seconds = 1.0 / job->fps};
     return GRAIN_OK;
 }
 
 static GrainResult read_field(JobNode *node, const Job *job, const JobArrays *arrays, Field *field)
 {
-    static const char *const keys[] = {"name",   "type",  "shape",        "falloff",      "side",        "power",
-                                       "min_distance", "max_distance", "radial_power", "radial_min",  "radial_max", "strength",
-                                       "flow",   "noise", "size",         "linear_drag",  "rest_length", "global",
-                                       "seed",   "poses", "animation",    NULL};
+    static const char *const keys[] = {
+        "name",         "type",       "shape",      "falloff",  "side",      "power", "min_distance", "max_distance",
+        "radial_power", "radial_min", "radial_max", "strength", "flow",      "noise", "size",         "linear_drag",
+        "rest_length",  "global",     "seed",       "poses",    "animation", NULL};
     static const char *const animated[] = {"strength", NULL};
-    static const char *const range[] = {"power", "min_distance", "max_distance"},
-                             *const radial[] = {"radial_power", "radial_min", "radial_max"};
+    static const char *const range[] = {"power", "min_distance", "max_distance"}, *const radial[] = {"radial_power",
+                                                                                                     "radial_min",
+                                                                                                     "radial_max"};
     const char *name;
     int kind, shape, falloff, side;
     int64_t seed;
@@ -53,8 +54,12 @@ static GrainResult read_field(JobNode *node, const Job *job, const JobArrays *ar
     TRY(job_choice(node, "shape", field_shape_names, "point", &shape));
     TRY(job_choice(node, "falloff", field_falloff_names, "sphere", &falloff));
     TRY(job_choice(node, "side", field_side_names, "both", &side));
-    *field = (Field){.kind = (FieldKind)kind, .shape = (FieldShape)shape, .falloff = (FieldFalloff)falloff,
-                     .side = (FieldSide)side, .frame_seconds = 1.0 / job->fps, .strength.components = 1};
+    *field = (Field){.kind = (FieldKind)kind,
+                     .shape = (FieldShape)shape,
+                     .falloff = (FieldFalloff)falloff,
+                     .side = (FieldSide)side,
+                     .frame_seconds = 1.0 / job->fps,
+                     .strength.components = 1};
     TRY(read_range(node, range, &field->range));
     TRY(read_range(node, radial, &field->radial));
     TRY(job_float(node, "strength", -MAX_STRENGTH, MAX_STRENGTH, 0, &field->strength.constant[0]));

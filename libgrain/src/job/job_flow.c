@@ -29,8 +29,8 @@ GrainResult job_read_curve(const JobNode *node, const char *key, const Job *job,
     out->count = array->count;
     for (int64_t i = 0; i < array->count * out->components; i++)
         if (!((double)out->samples[i] >= low && (double)out->samples[i] <= high))
-            return fail(GRAIN_ERROR_JOB, "job.json: %s.%s: number %lld is %g; it must be from %g to %g", animation.path, key,
-                        (long long)i, (double)out->samples[i], low, high);
+            return fail(GRAIN_ERROR_JOB, "job.json: %s.%s: number %lld is %g; it must be from %g to %g", animation.path,
+                        key, (long long)i, (double)out->samples[i], low, high);
     return GRAIN_OK;
 }
 

@@ -64,7 +64,8 @@ GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity)
                     "job.json: %s.elastic_reach times reach_ratio is %g; it must be at most %g diameters", solver->path,
                     (double)(n.elastic_reach * n.reach_ratio), MAX_REACH);
     if (viscosity >= 0.0f && n.reach_ratio == 0.0f)
-        return fail(GRAIN_ERROR_JOB, "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so nothing drags", solver->path);
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so nothing drags", solver->path);
     job->meso = meso_law_of(&n);
     TRY(job_float(solver, "ambient_viscosity", 0, 1000, 0, &job->meso.ambient));
     TRY(read_pieces(solver, "elastic_pieces", 1, job->meso.elastic, &job->meso.elastic_count));

@@ -80,9 +80,10 @@ GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays
     if (motion == 0) return GRAIN_OK;
     int may_bend = object->role == JOB_COLLIDER || object->role == JOB_EMITTER || object->role == JOB_KILL;
     if (!may_bend && !(object->role == JOB_BODY && motion == 1))
-        return fail(GRAIN_ERROR_JOB,
-                    "job.json: %s.motion is \"%s\"; only colliders, emitters and kill zones can, and bodies can be moving",
-                    node->path, motions[motion]);
+        return fail(
+            GRAIN_ERROR_JOB,
+            "job.json: %s.motion is \"%s\"; only colliders, emitters and kill zones can, and bodies can be moving",
+            node->path, motions[motion]);
     return motion == 1 ? read_poses(node, job, arrays, object) : read_shapes(node, job, arrays, object);
 }
 

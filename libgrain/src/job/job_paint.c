@@ -9,8 +9,8 @@
 // Columns of frames that are the solver's own, and those that every particle is born with.
 static int is_taken(const char *name)
 {
-    static const char *const taken[] = {"position",   "velocity", "radius", "orientation", "id",
-                                        "birth_time", "spin",     "rest",   "source_id",   "moisture", NULL};
+    static const char *const taken[] = {"position", "velocity", "radius",    "orientation", "id", "birth_time",
+                                        "spin",     "rest",     "source_id", "moisture",    NULL};
     for (int i = 0; taken[i]; i++)
         if (strcmp(taken[i], name) == 0) return 1;
     return strncmp(name, "body.", 5) == 0;
@@ -33,8 +33,8 @@ GrainResult job_read_paint(const JobNode *node, const char *key, const Job *job,
     if (!json_object_get(node->object, key)) return GRAIN_OK;
     TRY(job_find_array(node, key, arrays, 1, 1, &array));
     if (array->count != mesh->vertex_count)
-        return fail(GRAIN_ERROR_JOB, "job.json: %s.%s has %lld numbers where the mesh has %lld vertices", node->path, key,
-                    (long long)array->count, (long long)mesh->vertex_count);
+        return fail(GRAIN_ERROR_JOB, "job.json: %s.%s has %lld numbers where the mesh has %lld vertices", node->path,
+                    key, (long long)array->count, (long long)mesh->vertex_count);
     *out = (CoverPaint){(const float *)(job->geometry + array->offset), 1, 0};
     return check_numbers(node->path, key, out->numbers, array->count, 0.0, most);
 }
@@ -51,8 +51,8 @@ static GrainResult find_attribute(const JobNode *node, Job *job, const char *nam
                     node->path, name, components, known->components);
     }
     if (job->attribute_count == JOB_MAX_ATTRIBUTES)
-        return fail(GRAIN_ERROR_JOB, "job.json: %s: attribute '%s' is one too many; sources can have %d in all", node->path,
-                    name, JOB_MAX_ATTRIBUTES);
+        return fail(GRAIN_ERROR_JOB, "job.json: %s: attribute '%s' is one too many; sources can have %d in all",
+                    node->path, name, JOB_MAX_ATTRIBUTES);
     job->attributes[job->attribute_count++] = (JobAttribute){name, components};
     return GRAIN_OK;
 }
@@ -76,15 +76,18 @@ static GrainResult read_attribute(const JobNode *node, Job *job, const JobArrays
     const JobArray *array = &arrays->array[at];
     int64_t wanted = domain == 1 ? 3 * object->mesh.triangle_count : object->mesh.vertex_count;
     if (!array->is_float || array->components > 4 || array->count != wanted)
-        return fail(GRAIN_ERROR_JOB,
-                    "job.json: %s.values is %lld; that array must be of type f32 with 1 to 4 components and %lld elements, one "
-                    "for each %s",
-                    node->path, (long long)at, (long long)wanted, domain == 1 ? "corner of each triangle" : "vertex");
+        return fail(
+            GRAIN_ERROR_JOB,
+            "job.json: %s.values is %lld; that array must be of type f32 with 1 to 4 components and %lld elements, one "
+            "for each %s",
+            node->path, (long long)at, (long long)wanted, domain == 1 ? "corner of each triangle" : "vertex");
     TRY(find_attribute(node, job, name, array->components, &number));
     if (object->paint[number].numbers)
         return fail(GRAIN_ERROR_JOB, "job.json: %s.name is '%s' a second time; names must differ", node->path, name);
-    object->paint[number] = (CoverPaint){(const float *)(job->geometry + array->offset), array->components, domain == 1};
-    return check_numbers(node->path, "values", object->paint[number].numbers, array->count * array->components, -1e30, 1e30);
+    object->paint[number] =
+        (CoverPaint){(const float *)(job->geometry + array->offset), array->components, domain == 1};
+    return check_numbers(node->path, "values", object->paint[number].numbers, array->count * array->components, -1e30,
+                         1e30);
 }
 
 GrainResult job_read_attributes(const JobNode *source, Job *job, const JobArrays *arrays, JobObject *object)

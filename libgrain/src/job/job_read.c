@@ -120,24 +120,32 @@ static GrainResult read_plane(const JobNode *node, JobObject *object)
 
 static GrainResult check_object_keys(const JobNode *node, JobRole role)
 {
-    static const char *const source_keys[] = {"name",      "role",     "motion",   "positions",
-                                              "triangles", "velocity", "material", "moisture",
-                                              "attributes", "moisture_paint", "settle", NULL};
+    static const char *const source_keys[] = {"name",       "role",           "motion",   "positions",
+                                              "triangles",  "velocity",       "material", "moisture",
+                                              "attributes", "moisture_paint", "settle",   NULL};
     static const char *const grain_keys[] = {"name", "role", "motion", "positions", "triangles", NULL};
     static const char *const collider_keys[] = {
-        "name",      "role",  "motion", "positions", "triangles",         "friction",
-        "thickness", "plane", "poses",  "shapes",    "samples_per_frame", "stickiness", "friction_paint", "stickiness_paint",
+        "name",      "role",  "motion", "positions",         "triangles",  "friction",       "thickness",
+        "plane",     "poses", "shapes", "samples_per_frame", "stickiness", "friction_paint", "stickiness_paint",
         "animation", NULL};
-    static const char *const body_keys[] = {"name",     "role",     "motion",  "positions",     "triangles",
-                                            "poses",    "friction", "density", "mass",          "samples_per_frame",
-                                            "velocity", "spin",     "pivot",   "release_frame", "stickiness",
-                                            "friction_paint", "stickiness_paint", "animation", NULL};
-    static const char *const emitter_keys[] = {
-        "name",           "role",       "motion", "positions", "triangles", "poses",    "shapes",       "samples_per_frame",
-        "from",           "active", "rate",       "rate_unit", "velocity", "normal_speed", "jitter", "inherit_velocity", "material",
-        "moisture",       "moisture_paint", "attributes", "animation", NULL};
-    static const char *const kill_keys[] = {"name",  "role",   "motion",            "positions", "triangles",
-                                            "poses", "shapes", "samples_per_frame", NULL};
+    static const char *const body_keys[] = {
+        "name",     "role",          "motion",     "positions",         "triangles",        "poses",
+        "friction", "density",       "mass",       "samples_per_frame", "velocity",         "spin",
+        "pivot",    "release_frame", "stickiness", "friction_paint",    "stickiness_paint", "animation",
+        NULL};
+    static const char *const emitter_keys[] = {"name",           "role",
+                                               "motion",         "positions",
+                                               "triangles",      "poses",
+                                               "shapes",         "samples_per_frame",
+                                               "from",           "active",
+                                               "rate",           "rate_unit",
+                                               "velocity",       "normal_speed",
+                                               "jitter",         "inherit_velocity",
+                                               "material",       "moisture",
+                                               "moisture_paint", "attributes",
+                                               "animation",      NULL};
+    static const char *const kill_keys[] = {
+        "name", "role", "motion", "positions", "triangles", "poses", "shapes", "samples_per_frame", NULL};
     const char *const *const keys[] = {source_keys, collider_keys, grain_keys, body_keys, emitter_keys, kill_keys};
     return job_check_keys(node, keys[role]);
 }
@@ -156,7 +164,8 @@ static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays,
         TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
         TRY(job_float(node, "settle", 0, 1000, 0, &object->settle));
         if (object->settle > 0.0f && vec3_length(object->velocity) > 0.0f)
-            return fail(GRAIN_ERROR_JOB, "job.json: %s: sand that settles starts at rest; set velocity or settle to 0", node->path);
+            return fail(GRAIN_ERROR_JOB, "job.json: %s: sand that settles starts at rest; set velocity or settle to 0",
+                        node->path);
         TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
         TRY(job_read_material(node, job, arrays, &object->material));
     } else if (role == JOB_EMITTER) {
@@ -199,26 +208,27 @@ static GrainResult read_objects(const JobNode *root, const char *folder, Job *jo
     }
     job->object_count = object_count;
     if (source_count > 0) return GRAIN_OK;
-    return fail(GRAIN_ERROR_JOB,
-                "job.json: objects has no source, so there is no sand; give one object the role \"source\" or \"emitter\"");
+    return fail(
+        GRAIN_ERROR_JOB,
+        "job.json: objects has no source, so there is no sand; give one object the role \"source\" or \"emitter\"");
 }
 
 // --- settings -----------------------------------------------------------------------------------
 
 static GrainResult read_solver(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {
-        "type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution", "softness",
-        // job_dem.c
-        "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion", "young_modulus", "poisson_ratio",
-        "integrator", "tolerance", "sleep",
-        // of mpm, of sph
-        "law", "model", "moisture_diffusion",
-        // job_meso.c
-        "interaction", "elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity",
-        "elastic_pieces", "viscous_pieces",
-        // job_steering.c
-        "animation", NULL};
+    static const char *const keys[] = {"type", "particle_radius", "size_spread", "density", "friction",
+                                       "rolling_friction", "restitution", "softness",
+                                       // job_dem.c
+                                       "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion",
+                                       "young_modulus", "poisson_ratio", "integrator", "tolerance", "sleep",
+                                       // of mpm, of sph
+                                       "law", "model", "moisture_diffusion",
+                                       // job_meso.c
+                                       "interaction", "elasticity", "viscosity", "elastic_reach", "reach_ratio",
+                                       "ambient_viscosity", "elastic_pieces", "viscous_pieces",
+                                       // job_steering.c
+                                       "animation", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
     TRY(job_check_keys(&node, keys));
@@ -246,9 +256,8 @@ static GrainResult read_solver(const JobNode *root, Job *job)
 static GrainResult read_settings(const JobNode *root, Job *job)
 {
     static const char *const keys[] = {
-        "schema", "name",     "writer", "fps",     "frame_start", "frame_end",        "gravity", "seed",
-        "solver", "geometry", "arrays", "objects", "upsample",    "checkpoint_every", "volume",
-        "fields", "animation", NULL};
+        "schema",   "name",   "writer",  "fps",      "frame_start",      "frame_end", "gravity", "seed",      "solver",
+        "geometry", "arrays", "objects", "upsample", "checkpoint_every", "volume",    "fields",  "animation", NULL};
     int64_t schema, frame_start, frame_end, seed, checkpoint_every;
     const char *writer;
     TRY(job_integer(root, "schema", 1, INT32_MAX, JOB_REQUIRED, &schema));
@@ -279,7 +288,7 @@ static GrainResult read_settings(const JobNode *root, Job *job)
 static GrainResult make_fingerprint(Job *job)
 {
     static const char *const left_out[] = {"name",     "writer",           "frame_end", "geometry",
-                                           "upsample", "checkpoint_every", "volume", NULL};
+                                           "upsample", "checkpoint_every", "volume",    NULL};
     json_t *settings = json_deep_copy(job->json), *object;
     size_t number;
     for (int i = 0; settings && left_out[i]; i++) json_object_del(settings, left_out[i]);

@@ -29,8 +29,8 @@ static XXH64_hash_t hash_of_array(const Job *job, const json_t *number)
 // An object is too much to list: one number for all that is said of it, its meshes included.
 static GrainResult add_object(json_t *list, const Job *job, json_t *object)
 {
-    static const char *const arrays[] = {"positions", "triangles", "poses", "shapes", "moisture_paint", "friction_paint",
-                                         "stickiness_paint"};
+    static const char *const arrays[] = {"positions",      "triangles",      "poses",           "shapes",
+                                         "moisture_paint", "friction_paint", "stickiness_paint"};
     json_t *copy = json_deep_copy(object), *attribute;
     size_t number_of;
     for (size_t i = 0; copy && i < sizeof arrays / sizeof *arrays; i++) {

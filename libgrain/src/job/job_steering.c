@@ -25,9 +25,11 @@ static GrainResult check_has(const JobNode *node, const Job *job, const char *la
         int is_viscosity = i == 2;
         if (is_viscosity == is_meso && !is_snow) continue;
         const char *what = is_snow ? "the law" : "the solver", *name = is_snow ? law : job->solver;
-        return fail(GRAIN_ERROR_JOB, "job.json: %s.animation.%s: %s '%s' has no %s that could change; %s", node->path, keys[i],
-                    what, name, keys[i],
-                    is_viscosity ? "only meso has" : is_snow ? "sand and mud have" : "dem, mpm and sph have");
+        return fail(GRAIN_ERROR_JOB, "job.json: %s.animation.%s: %s '%s' has no %s that could change; %s", node->path,
+                    keys[i], what, name, keys[i],
+                    is_viscosity ? "only meso has"
+                    : is_snow    ? "sand and mud have"
+                                 : "dem, mpm and sph have");
     }
     return GRAIN_OK;
 }
@@ -83,8 +85,10 @@ GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *
         TRY(job_read_paint(node, "friction_paint", job, arrays, &object->mesh, 1.0, &object->friction_paint));
         return job_read_paint(node, "stickiness_paint", job, arrays, &object->mesh, 1.0, &object->stickiness_paint);
     }
-    if (!json_object_get(node->object, "friction_paint") && !json_object_get(node->object, "stickiness_paint")) return GRAIN_OK;
-    return fail(GRAIN_ERROR_JOB, "job.json: %s is an endless plane, which has no vertices to paint; give it a mesh", node->path);
+    if (!json_object_get(node->object, "friction_paint") && !json_object_get(node->object, "stickiness_paint"))
+        return GRAIN_OK;
+    return fail(GRAIN_ERROR_JOB, "job.json: %s is an endless plane, which has no vertices to paint; give it a mesh",
+                node->path);
 }
 
 int job_grips(const Job *job, double seconds, SimGrip *out)
@@ -104,7 +108,8 @@ int job_grips(const Job *job, double seconds, SimGrip *out)
 
 int job_is_steered(const Job *job)
 {
-    int is_steered = job_grips(job, 0.0, NULL) || job->field_count > 0 || job->gravity_curve.count > 0 || job->viscosity_curve.count > 0;
+    int is_steered = job_grips(job, 0.0, NULL) || job->field_count > 0 || job->gravity_curve.count > 0 ||
+                     job->viscosity_curve.count > 0;
     for (int i = 0; i < SIM_MAX_MATERIALS; i++)
         is_steered |= job->friction_curve[i].count > 0 || job->cohesion_curve[i].count > 0;
     return is_steered;

@@ -14,8 +14,8 @@
 
 GrainResult job_read_upsample(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {"grains_per_particle", "grains",      "size_spread", "substep", "seed",
-                                       "scheme",              "precision",   "orientation", NULL};
+    static const char *const keys[] = {"grains_per_particle", "grains",      "size_spread", "substep", "seed", "scheme",
+                                       "precision",           "orientation", NULL};
     static const char *const schemes[] = {[UPSAMPLE_GATED] = "gated", [UPSAMPLE_IHMSEN2013] = "ihmsen2013", NULL};
     JobUpsample *u = &job->upsample;
     *u = (JobUpsample){UPSAMPLE_GATED, DEFAULT_PER_PARTICLE, 0.0, 0.3f, 0.01f, job->seed, DEFAULT_PRECISION, 1};
@@ -46,9 +46,9 @@ void job_upsample_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS +
 {
     const JobUpsample *u = &job->upsample;
     char text[512];
-    int length = snprintf(text, sizeof text, "%s %d %d %.17g %.17g %.9g %.9g %llu %.17g %d", job->fingerprint, UPSAMPLE_VERSION,
-                          (int)u->scheme, u->per_particle, u->grains, (double)u->size_spread, (double)u->substep,
-                          (unsigned long long)u->seed, u->precision, u->has_orientation);
+    int length = snprintf(text, sizeof text, "%s %d %d %.17g %.17g %.9g %.9g %llu %.17g %d", job->fingerprint,
+                          UPSAMPLE_VERSION, (int)u->scheme, u->per_particle, u->grains, (double)u->size_spread,
+                          (double)u->substep, (unsigned long long)u->seed, u->precision, u->has_orientation);
     XXH128_hash_t digest = XXH3_128bits(text, (size_t)length);
     snprintf(out, CACHE_FINGERPRINT_CHARS + 1, "%016llx%016llx", (unsigned long long)digest.high64,
              (unsigned long long)digest.low64);

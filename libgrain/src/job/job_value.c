@@ -10,7 +10,8 @@ static GrainResult fail_value(const JobNode *node, const char *key, const char *
 {
     const char *dot = node->path[0] ? "." : "";
     const json_t *value = json_object_get(node->object, key);
-    if (!value) return fail(GRAIN_ERROR_JOB, "job.json: %s%s%s is missing; it must be %s", node->path, dot, key, allowed);
+    if (!value)
+        return fail(GRAIN_ERROR_JOB, "job.json: %s%s%s is missing; it must be %s", node->path, dot, key, allowed);
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
     GrainResult result = fail(GRAIN_ERROR_JOB, "job.json: %s%s%s is %.60s; it must be %s", node->path, dot, key,
                               text ? text : "too large to show", allowed);

@@ -12,8 +12,8 @@
 #define COLOUR_STEP (1.0 / 8192.0)
 #define MOST_COLUMNS (BIRTH_MAX_COLUMNS + 1)
 
-GrainResult upsample_births_begin(UpsampleBirths *births, const Job *job, const char *folder, const CacheManifest *coarse,
-                                  const UpsampleDef *settings, int threads)
+GrainResult upsample_births_begin(UpsampleBirths *births, const Job *job, const char *folder,
+                                  const CacheManifest *coarse, const UpsampleDef *settings, int threads)
 {
     *births = (UpsampleBirths){.folder = folder, .coarse = coarse, .settings = settings};
     return birth_begin(&births->parents, job, threads);
@@ -148,7 +148,8 @@ static int list_columns(const UpsampleBirths *births, const UpsampleOutput *outp
         data[count] = n->id, columns[count++] = (GrainsColumn){"id", {GRAIN_I64, 1, CHUNK_EXACT, 0.0}, 0};
     for (int a = 0; a < job->attribute_count; a++) {
         int components = job->attributes[a].components, is_colour = components == 4;
-        ChunkLayout layout = {GRAIN_F32, components, is_colour ? CHUNK_LATTICE : CHUNK_EXACT, is_colour ? COLOUR_STEP : 0.0};
+        ChunkLayout layout = {GRAIN_F32, components, is_colour ? CHUNK_LATTICE : CHUNK_EXACT,
+                              is_colour ? COLOUR_STEP : 0.0};
         data[count] = n->values[a], columns[count] = (GrainsColumn){"", layout, 0};
         snprintf(columns[count].name, sizeof columns[count].name, "%s", job->attributes[a].name);
         count++;
@@ -173,8 +174,8 @@ static void gather(const UpsampleOutput *output, int64_t first, int64_t all, int
     }
 }
 
-static GrainResult append_newborns(UpsampleBirths *births, const UpsampleOutput *output, const Vec3 *coarse, int64_t first,
-                                   Newborns *n, const void *const *data, GrainsWriter *writer)
+static GrainResult append_newborns(UpsampleBirths *births, const UpsampleOutput *output, const Vec3 *coarse,
+                                   int64_t first, Newborns *n, const void *const *data, GrainsWriter *writer)
 {
     int64_t all = upsample_count(output->upsampler), from = 0;
     while (from < all) {
@@ -186,8 +187,8 @@ static GrainResult append_newborns(UpsampleBirths *births, const UpsampleOutput 
     return GRAIN_OK;
 }
 
-static GrainResult write_newborns(UpsampleBirths *births, const UpsampleOutput *output, const Vec3 *coarse, int64_t first,
-                                  Newborns *n, GrainFileHeader *header)
+static GrainResult write_newborns(UpsampleBirths *births, const UpsampleOutput *output, const Vec3 *coarse,
+                                  int64_t first, Newborns *n, GrainFileHeader *header)
 {
     GrainsColumn columns[MOST_COLUMNS];
     const void *data[MOST_COLUMNS];
@@ -195,15 +196,16 @@ static GrainResult write_newborns(UpsampleBirths *births, const UpsampleOutput *
     int64_t chunk_count = (header->particles + CHUNK_GRAINS - 1) / CHUNK_GRAINS;
     uint32_t *chunk_grains = ALLOC(uint32_t, chunk_count);
     char *path = NULL;
-    GrainResult result = chunk_grains ? cache_frame_path(output->cache->folder, "birth", header->frame, &path)
-                                      : GRAIN_ERROR_MEMORY;
+    GrainResult result =
+        chunk_grains ? cache_frame_path(output->cache->folder, "birth", header->frame, &path) : GRAIN_ERROR_MEMORY;
     for (int64_t i = 0; result == GRAIN_OK && i < chunk_count; i++) {
         int64_t left = header->particles - i * CHUNK_GRAINS;
         chunk_grains[i] = (uint32_t)(left < CHUNK_GRAINS ? left : CHUNK_GRAINS);
     }
     if (result == GRAIN_OK) {
         GrainsWriter writer;
-        result = grains_begin(&writer, path, header, columns, column_count, chunk_grains, chunk_count, NULL, output->threads);
+        result = grains_begin(&writer, path, header, columns, column_count, chunk_grains, chunk_count, NULL,
+                              output->threads);
         if (result == GRAIN_OK) result = append_newborns(births, output, coarse, first, n, data, &writer);
         if (result == GRAIN_OK)
             result = grains_commit(&writer, header);

@@ -29,27 +29,36 @@ typedef struct Source {
     void *rows;
 } Source;
 
-static void fill_rows(const UpsampleOutput *output, const Source *source, int64_t first, int64_t count, int32_t *parents)
+static void fill_rows(const UpsampleOutput *output, const Source *source, int64_t first, int64_t count,
+                      int32_t *parents)
 {
     UpsampleRows rows = {0};
     const char *name = source->column.name;
-    if (source->inherited) rows.parent = parents;
-    else if (strcmp(name, "position") == 0) rows.position = source->rows;
-    else if (strcmp(name, "velocity") == 0) rows.velocity = source->rows;
-    else if (strcmp(name, "radius") == 0) rows.radius = source->rows;
-    else if (strcmp(name, "orientation") == 0) rows.orientation = source->rows;
-    else rows.id = source->rows;
+    if (source->inherited)
+        rows.parent = parents;
+    else if (strcmp(name, "position") == 0)
+        rows.position = source->rows;
+    else if (strcmp(name, "velocity") == 0)
+        rows.velocity = source->rows;
+    else if (strcmp(name, "radius") == 0)
+        rows.radius = source->rows;
+    else if (strcmp(name, "orientation") == 0)
+        rows.orientation = source->rows;
+    else
+        rows.id = source->rows;
     upsample_rows(output->upsampler, first, count, &rows);
     if (!source->inherited) return;
     size_t bytes = (size_t)(column_bytes(source->inherited) / source->inherited->count);
     for (int64_t i = 0; i < count; i++)
-        memcpy((char *)source->rows + (size_t)i * bytes, (const char *)source->inherited->data + (size_t)parents[i] * bytes, bytes);
+        memcpy((char *)source->rows + (size_t)i * bytes,
+               (const char *)source->inherited->data + (size_t)parents[i] * bytes, bytes);
 }
 
 // What the sources gave their particles, grains inherit.
 static int is_inherited(const Column *column, int64_t particles)
 {
-    static const char *const own[] = {"position", "velocity", "radius", "orientation", "id", "birth_time", "spin", NULL};
+    static const char *const own[] = {"position", "velocity",   "radius", "orientation",
+                                      "id",       "birth_time", "spin",   NULL};
     for (int i = 0; own[i]; i++)
         if (strcmp(own[i], column->name) == 0) return 0;
     return column->count == particles && particles > 0 && strncmp(column->name, "body.", 5) != 0 &&
@@ -85,7 +94,7 @@ static int list_sources(const UpsampleOutput *output, const struct GrainFrame *c
 static GrainResult take_rows(Source *sources, int count)
 {
     for (int c = 0; c < count; c++) {
-        sources[c].rows = ALLOC(char, ROWS * grains_value_bytes(&sources[c].column.layout));
+        sources[c].rows = ALLOC(char, ROWS *grains_value_bytes(&sources[c].column.layout));
         if (!sources[c].rows) return GRAIN_ERROR_MEMORY;
     }
     return GRAIN_OK;
@@ -98,8 +107,8 @@ static void free_rows(Source *sources, int count)
 
 // --- frames ---------------------------------------------------------------------------------------
 
-static GrainResult append_chunks(const UpsampleOutput *output, GrainsWriter *writer, const Source *sources, int source_count,
-                                 const uint32_t *chunk_grains, int64_t chunk_count, int32_t *parents)
+static GrainResult append_chunks(const UpsampleOutput *output, GrainsWriter *writer, const Source *sources,
+                                 int source_count, const uint32_t *chunk_grains, int64_t chunk_count, int32_t *parents)
 {
     const void *data[MOST_COLUMNS];
     int64_t first = 0;
@@ -125,8 +134,8 @@ static GrainResult find_previous(const Cache *cache, int32_t frame, char **path)
     return cache_frame_path(cache->folder, manifest->stream, frame - 1, path);
 }
 
-static GrainResult write_sources(const UpsampleOutput *output, GrainFileHeader *header, const Source *sources, int source_count,
-                                 const uint32_t *chunk_grains, int64_t chunk_count, int32_t *parents)
+static GrainResult write_sources(const UpsampleOutput *output, GrainFileHeader *header, const Source *sources,
+                                 int source_count, const uint32_t *chunk_grains, int64_t chunk_count, int32_t *parents)
 {
     GrainsColumn columns[MOST_COLUMNS];
     char *path = NULL, *previous = NULL;
@@ -135,11 +144,14 @@ static GrainResult write_sources(const UpsampleOutput *output, GrainFileHeader *
     if (result == GRAIN_OK) result = cache_frame_path(output->cache->folder, "grains", header->frame, &path);
     if (result == GRAIN_OK) {
         GrainsWriter writer;
-        result = grains_begin(&writer, path, header, columns, source_count, chunk_grains, chunk_count, previous, output->threads);
+        result = grains_begin(&writer, path, header, columns, source_count, chunk_grains, chunk_count, previous,
+                              output->threads);
         if (result == GRAIN_OK)
             result = append_chunks(output, &writer, sources, source_count, chunk_grains, chunk_count, parents);
-        if (result == GRAIN_OK) result = grains_commit(&writer, header);
-        else grains_abandon(&writer);
+        if (result == GRAIN_OK)
+            result = grains_commit(&writer, header);
+        else
+            grains_abandon(&writer);
     }
     alloc_free(path);
     alloc_free(previous);
@@ -150,9 +162,8 @@ GrainResult upsample_write_frame(const UpsampleOutput *output, const struct Grai
 {
     Source sources[MOST_COLUMNS];
     int source_count = list_sources(output, coarse, sources);
-    GrainFileHeader header = {.frame = coarse->header.frame,
-                              .time = coarse->header.time,
-                              .particles = upsample_count(output->upsampler)};
+    GrainFileHeader header = {
+        .frame = coarse->header.frame, .time = coarse->header.time, .particles = upsample_count(output->upsampler)};
     int64_t chunk_count = upsample_chunks(output->upsampler, CHUNK_GRAINS, output->is_born_later, NULL);
     uint32_t *chunk_grains = ALLOC(uint32_t, chunk_count);
     int32_t *parents = ALLOC(int32_t, ROWS);
@@ -176,7 +187,8 @@ static const Source state[STATE_COLUMNS] = {{{"position", {GRAIN_F32, 3, CHUNK_E
                                             {{"velocity", {GRAIN_F32, 3, CHUNK_EXACT, 0.0}, 0}, NULL, NULL},
                                             {{"orientation", {GRAIN_F32, 4, CHUNK_EXACT, 0.0}, 0}, NULL, NULL}};
 
-static GrainResult append_state(const UpsampleOutput *output, GrainFileStream *stream, const Source *sources, int64_t count)
+static GrainResult append_state(const UpsampleOutput *output, GrainFileStream *stream, const Source *sources,
+                                int64_t count)
 {
     for (int c = 0; c < STATE_COLUMNS; c++) {
         for (int64_t first = 0; first < count; first += ROWS) {
@@ -206,8 +218,10 @@ GrainResult upsample_write_checkpoint(const UpsampleOutput *output, int32_t fram
         upsample_order(output->upsampler);
         result = grain_file_begin(&stream, path, &header, columns, STATE_COLUMNS);
         if (result == GRAIN_OK) result = append_state(output, &stream, sources, count);
-        if (result == GRAIN_OK) result = grain_file_commit(&stream, &header);
-        else grain_file_abandon(&stream);
+        if (result == GRAIN_OK)
+            result = grain_file_commit(&stream, &header);
+        else
+            grain_file_abandon(&stream);
     }
     free_rows(sources, STATE_COLUMNS);
     alloc_free(path);
@@ -231,14 +245,16 @@ static GrainResult load(const UpsampleOutput *output, const struct GrainFrame *f
     for (int c = 0; c < STATE_COLUMNS; c++) {
         const GrainsColumn *wanted = &state[c].column;
         const Column *column = column_find(file->columns, file->column_count, wanted->name);
-        if (!column || column->type != GRAIN_F32 || column->components != wanted->layout.components || column->count != count)
+        if (!column || column->type != GRAIN_F32 || column->components != wanted->layout.components ||
+            column->count != count)
             return GRAIN_ERROR_DAMAGED;
         data[c] = column->data;
     }
     return upsample_load(output->upsampler, born, count, data[0], data[1], data[2]);
 }
 
-GrainResult upsample_read_checkpoint(const UpsampleOutput *output, const CacheManifest *coarse, int32_t last, int32_t *frame)
+GrainResult upsample_read_checkpoint(const UpsampleOutput *output, const CacheManifest *coarse, int32_t last,
+                                     int32_t *frame)
 {
     char *path;
     struct GrainFrame file;

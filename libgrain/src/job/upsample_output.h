@@ -7,16 +7,16 @@
 typedef struct UpsampleOutput {
     Cache *cache;
     Upsampler *upsampler;
-    double position_error;  ///< m, at most
-    double velocity_error;  ///< m/s
-    double radius_error;    ///< m
-    int has_orientation;    ///< whether frames tell it
-    int is_born_later;      ///< whether particles are born during the bake
+    double position_error; ///< m, at most
+    double velocity_error; ///< m/s
+    double radius_error;   ///< m
+    int has_orientation;   ///< whether frames tell it
+    int is_born_later;     ///< whether particles are born during the bake
     int threads;
 } UpsampleOutput;
 
-/// How far grains in a file may be from where they are, and so on, for an error of `precision` mean radii: velocities are
-/// off by at most ten times that way in a frame, radii by a quarter of it.
+/// How far grains in a file may be from where they are, and so on, for an error of `precision` mean radii: velocities
+/// are off by at most ten times that way in a frame, radii by a quarter of it.
 void upsample_output_errors(UpsampleOutput *output, double precision, double grain_radius, double fps);
 
 /// Writes the grains as they stand, at the end of the coarse frame, and lists them in the cache.

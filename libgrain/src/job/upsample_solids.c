@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-// Finer than the bake's, in coarse radii: grains see gaps that the coarse particles cannot enter, and edges are rounded by
-// less than a grain. Large colliders get by with half of that.
+// Finer than the bake's, in coarse radii: grains see gaps that the coarse particles cannot enter, and edges are rounded
+// by less than a grain. Large colliders get by with half of that.
 #define FINE_VOXEL_RADII 0.25f
 #define FINE_BAND_VOXELS 12.0f
 #define COARSE_VOXEL_RADII 0.5f
@@ -32,7 +32,8 @@ static double mesh_area(const GrainMesh *mesh)
     return area;
 }
 
-static GrainResult make_sdf(const UpsampleSolids *solids, const JobObject *object, const GrainMesh *mesh, GrainSdf **out)
+static GrainResult make_sdf(const UpsampleSolids *solids, const JobObject *object, const GrainMesh *mesh,
+                            GrainSdf **out)
 {
     GrainSdfDef def;
     float radius = solids->job->particle_radius;
@@ -58,9 +59,10 @@ static GrainResult add_solid(UpsampleSolids *solids, int number, int *body_count
                                               .plane_normal = object->plane_normal,
                                               .friction = object->friction,
                                               .rotation = quat_identity()};
-    solids->tracks[i] = (SimCollider){.poses = object->poses,
-                                      .pose_count = object->poses ? object->sample_count : 0,
-                                      .sample_seconds = 1.0 / job->fps / (object->samples_per_frame > 0 ? object->samples_per_frame : 1)};
+    solids->tracks[i] = (SimCollider){
+        .poses = object->poses,
+        .pose_count = object->poses ? object->sample_count : 0,
+        .sample_seconds = 1.0 / job->fps / (object->samples_per_frame > 0 ? object->samples_per_frame : 1)};
     if (object->poses) solids->rest[i] = rigid_pose_at(&solids->tracks[i], 0.0).position;
     if (object->is_plane || object->shapes) return GRAIN_OK;
     GrainSdf *sdf;
@@ -79,11 +81,13 @@ GrainResult upsample_solids_make(UpsampleSolids *solids, const Job *job, const G
     solids->rest = ALLOC_ZEROED(Vec3d, job->object_count);
     solids->from = ALLOC_ZEROED(RigidPose, job->object_count);
     solids->to = ALLOC_ZEROED(RigidPose, job->object_count);
-    if (!solids->colliders || !solids->tracks || !solids->object || !solids->body || !solids->rest || !solids->from || !solids->to)
+    if (!solids->colliders || !solids->tracks || !solids->object || !solids->body || !solids->rest || !solids->from ||
+        !solids->to)
         return GRAIN_ERROR_MEMORY;
     int body_count = 0;
     for (int i = 0; i < job->object_count; i++)
-        if (job->objects[i].role == JOB_COLLIDER || job->objects[i].role == JOB_BODY) TRY(add_solid(solids, i, &body_count));
+        if (job->objects[i].role == JOB_COLLIDER || job->objects[i].role == JOB_BODY)
+            TRY(add_solid(solids, i, &body_count));
     return GRAIN_OK;
 }
 
@@ -104,7 +108,8 @@ static GrainResult read_body(const struct GrainFrame *frame, int body, RigidPose
                  *facing = column_find(frame->columns, frame->column_count, "body.orientation");
     if (!position || !facing || position->count <= body || facing->count <= body || position->components != 3 ||
         facing->components != 4 || position->type != GRAIN_F32 || facing->type != GRAIN_F32)
-        return fail(GRAIN_ERROR_DAMAGED, "coarse frame %d does not say where its bodies are; bake again", frame->header.frame);
+        return fail(GRAIN_ERROR_DAMAGED, "coarse frame %d does not say where its bodies are; bake again",
+                    frame->header.frame);
     const float *p = (const float *)position->data + 3 * body, *q = (const float *)facing->data + 4 * body;
     out->position = vec3d((double)p[0], (double)p[1], (double)p[2]);
     out->facing = quatd_normalize((Quatd){(double)q[0], (double)q[1], (double)q[2], (double)q[3]});
@@ -170,7 +175,8 @@ static void place(UpsampleSolids *solids, int i, double time)
     UpsampleCollider *c = &solids->colliders[i];
     RigidPose now = pose_at(solids, i, time), before = pose_at(solids, i, time - MOMENT);
     Vec3d way = vec3d_scale(vec3d_sub(now.position, before.position), 1.0 / MOMENT);
-    Vec3d spin = vec3d_scale(quatd_to_rotation(quatd_multiply(now.facing, quatd_conjugate(before.facing))), 1.0 / MOMENT);
+    Vec3d spin =
+        vec3d_scale(quatd_to_rotation(quatd_multiply(now.facing, quatd_conjugate(before.facing))), 1.0 / MOMENT);
     // Own space is the world at time 0: its origin goes with the pivot.
     Vec3d arm = vec3d_scale(quatd_rotate(now.facing, solids->rest[i]), -1.0);
     c->is_moving = 1;

@@ -21,8 +21,8 @@ typedef struct UpsampleSolids {
 GrainResult upsample_solids_make(UpsampleSolids *solids, const Job *job, const GrainRun *run);
 /// Where bodies start from: the first coarse frame.
 GrainResult upsample_solids_begin(UpsampleSolids *solids, const struct GrainFrame *first);
-/// Before the grains go from one coarse frame to the next: bodies move as these frames say, what bends is as it will be at
-/// the end.
+/// Before the grains go from one coarse frame to the next: bodies move as these frames say, what bends is as it will be
+/// at the end.
 GrainResult upsample_solids_frame(UpsampleSolids *solids, const struct GrainFrame *from, const struct GrainFrame *to,
                                   double from_time);
 /// An UpsampleCollidersFn; user is the UpsampleSolids.

@@ -160,7 +160,8 @@ static GrainResult open_cache(Upsampling *u)
     TRY(job_settings(&u->job, JOB_UPSAMPLE, &wanted.settings));
     snprintf(name, sizeof name, "grains_%dof%d", u->def->shard, u->def->shard_count);
     GrainResult result = file_join(u->coarse_folder, u->def->shard_count == 1 ? "grains" : name, &folder);
-    if (result == GRAIN_OK) result = cache_open(&u->cache, folder, &wanted, u->def->force ? CACHE_RESTART : CACHE_REPLACE);
+    if (result == GRAIN_OK)
+        result = cache_open(&u->cache, folder, &wanted, u->def->force ? CACHE_RESTART : CACHE_REPLACE);
     alloc_free(folder);
     json_decref(wanted.settings);
     u->cache.manifest.has_orientation = u->job.upsample.has_orientation;
@@ -292,7 +293,8 @@ static GrainResult upsample_all(Upsampling *u)
                                  .has_orientation = u->job.upsample.has_orientation,
                                  .is_born_later = u->coarse.frames[0].particles != u->settings.coarse_total,
                                  .threads = u->run.thread_count};
-    upsample_output_errors(&u->output, u->job.upsample.precision, (double)upsample_grain_radius(&u->settings), u->coarse.fps);
+    upsample_output_errors(&u->output, u->job.upsample.precision, (double)upsample_grain_radius(&u->settings),
+                           u->coarse.fps);
     TRY(upsample_births_begin(&u->births, &u->job, u->coarse_folder, &u->coarse, &u->settings, u->run.thread_count));
     TRY(start_or_resume(u));
     return upsample_frames(u);

@@ -137,7 +137,8 @@ static GrainResult open_cache(Volumes *v)
     char *folder = NULL;
     TRY(job_settings(&v->job, JOB_VOXELS, &wanted.settings));
     GrainResult result = file_join(v->coarse_folder, "volume", &folder);
-    if (result == GRAIN_OK) result = cache_open(&v->cache, folder, &wanted, v->def->force ? CACHE_RESTART : CACHE_REPLACE);
+    if (result == GRAIN_OK)
+        result = cache_open(&v->cache, folder, &wanted, v->def->force ? CACHE_RESTART : CACHE_REPLACE);
     alloc_free(folder);
     json_decref(wanted.settings);
     return result;

@@ -197,7 +197,8 @@ GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header)
 {
     CacheManifest *manifest = &cache->manifest;
     cache->bytes_written += header->bytes;
-    TRY(alloc_grow((void **)&manifest->births, &manifest->birth_capacity, manifest->birth_count + 1, sizeof(CacheFrame)));
+    TRY(alloc_grow((void **)&manifest->births, &manifest->birth_capacity, manifest->birth_count + 1,
+                   sizeof(CacheFrame)));
     manifest->births[manifest->birth_count++] =
         (CacheFrame){header->frame, header->particles, header->bytes, header->checksum};
     return GRAIN_OK;
@@ -228,13 +229,15 @@ GrainResult cache_read_birth(const char *folder, const CacheFrame *birth, struct
 
 void cache_forget_births(CacheManifest *manifest, int32_t last)
 {
-    while (manifest->birth_count > 0 && manifest->births[manifest->birth_count - 1].frame > last) manifest->birth_count--;
+    while (manifest->birth_count > 0 && manifest->births[manifest->birth_count - 1].frame > last)
+        manifest->birth_count--;
 }
 
 void cache_forget_frames(Cache *cache, int32_t last)
 {
     CacheManifest *manifest = &cache->manifest;
-    while (manifest->frame_count > 0 && manifest->frames[manifest->frame_count - 1].frame > last) manifest->frame_count--;
+    while (manifest->frame_count > 0 && manifest->frames[manifest->frame_count - 1].frame > last)
+        manifest->frame_count--;
     cache_forget_births(manifest, last);
 }
 

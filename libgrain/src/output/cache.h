@@ -22,9 +22,9 @@ typedef struct CacheManifest {
     const char *stream; ///< "coarse", "grains" or "volume"; a literal
     char *bodies; ///< their names, one a line, in the order of the columns; "" where there are none; from alloc_array
     const char *grids[CACHE_MOST_GRIDS + 1]; ///< of volumes: their names, NULL-ended; literals
-    double voxel_size;        ///< of volumes: m, of the first grid
-    int32_t number_shift;     ///< of volumes: what a file's number is above its frame
-    int has_orientation; ///< grains that are not spheres: frames have a column more
+    double voxel_size;                       ///< of volumes: m, of the first grid
+    int32_t number_shift;                    ///< of volumes: what a file's number is above its frame
+    int has_orientation;                     ///< grains that are not spheres: frames have a column more
     CacheFrame *frames;
     int64_t frame_count, frame_capacity;
     CacheFrame *births; ///< of the frames in which particles were born, ascending; particles: how many
@@ -53,7 +53,8 @@ typedef struct Cache {
 typedef enum CacheOpening {
     CACHE_KEEP = 0,    ///< go on with what is there
     CACHE_RESTART = 1, ///< remove the frames and checkpoints first
-    CACHE_ADOPT = 3,   ///< keep what is there, whatever settings it is of; only its first frame and frame rate must be the same
+    CACHE_ADOPT =
+        3, ///< keep what is there, whatever settings it is of; only its first frame and frame rate must be the same
     CACHE_REPLACE = 2, ///< remove them when they are of another fingerprint, or begin later than wanted
 } CacheOpening;
 GrainResult cache_open(Cache *cache, const char *folder, const CacheManifest *wanted, CacheOpening opening);
@@ -89,7 +90,8 @@ void cache_forget_frames(Cache *cache, int32_t last);
 
 typedef void CacheWarnFn(void *user, const char *text);
 /// The checkpoint to go on from, if *found: the newest before which every frame is whole, checked by checksum. Frames
-/// and births after it leave the manifest, to be baked again (all of them, where there is none). Damage is told to `warn`.
+/// and births after it leave the manifest, to be baked again (all of them, where there is none). Damage is told to
+/// `warn`.
 GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
                                   void *user);
 
@@ -109,7 +111,7 @@ typedef enum CacheFile {
     CACHE_FILE_COARSE,
     CACHE_FILE_GRAINS,
     CACHE_FILE_BIRTH,
-    CACHE_FILE_VOLUME, ///< frame is the file's number
+    CACHE_FILE_VOLUME,     ///< frame is the file's number
     CACHE_FILE_CHECKPOINT, ///< of a certain frame
     CACHE_FILE_LATEST,     ///< the latest checkpoint
     CACHE_FILE_MANIFEST,

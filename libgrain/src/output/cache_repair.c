@@ -88,7 +88,8 @@ static int is_among(const CacheFrame *frames, int64_t count, int32_t frame)
     return low < count && frames[low].frame == frame;
 }
 
-// A frame of grains is worth nothing without its key frames: those must be listed, or they would be collected as garbage.
+// A frame of grains is worth nothing without its key frames: those must be listed, or they would be collected as
+// garbage.
 static GrainResult check_keys(const char *folder, const CacheManifest *manifest, const CacheFrame *frame, int64_t whole)
 {
     GrainsFile file;
@@ -102,7 +103,8 @@ static GrainResult check_keys(const char *folder, const CacheManifest *manifest,
     int count = grains_list_keys(&file, keys);
     for (int i = 0; i < count && result == GRAIN_OK; i++)
         if (!is_among(manifest->frames, whole, keys[i]))
-            result = fail(GRAIN_ERROR_DAMAGED, "frame %d of the grains needs frame %d, which is damaged", frame->frame, keys[i]);
+            result = fail(GRAIN_ERROR_DAMAGED, "frame %d of the grains needs frame %d, which is damaged", frame->frame,
+                          keys[i]);
     grains_close(&file);
     return result;
 }

@@ -92,12 +92,13 @@ int chunk_to_words(const ChunkLayout *layout, const void *values, int64_t count,
 
 void chunk_from_words(const ChunkLayout *layout, const int32_t *words, int64_t count, int64_t wanted, void *values)
 {
-    if (layout->coding == CHUNK_EXACT) transpose_out(words, count, wanted, chunk_words(layout), values);
-    else if (layout->coding == CHUNK_ROTATION) rotation_out(words, count, wanted, values);
+    if (layout->coding == CHUNK_EXACT)
+        transpose_out(words, count, wanted, chunk_words(layout), values);
+    else if (layout->coding == CHUNK_ROTATION)
+        rotation_out(words, count, wanted, values);
     else
-        for (int c = 0; c < layout->components; c++)
-            SIMD_CALL(chunk_from_lattice)
-            (words + c * count, wanted, layout->components, layout->step, (float *)values + c);
+        for (int c = 0; c < layout->components; c++) SIMD_CALL(chunk_from_lattice)
+    (words + c * count, wanted, layout->components, layout->step, (float *)values + c);
 }
 
 // --- words and bytes ------------------------------------------------------------------------------
@@ -108,8 +109,8 @@ GrainResult chunk_coder_create(ChunkCoder *coder)
 {
     size_t compression = ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(ZSTD_LEVEL, CHUNK_GRAINS, 0)),
            decompression = ZSTD_estimateDCtxSize();
-    *coder = (ChunkCoder){ALLOC(uint32_t, CHUNK_GRAINS), ALLOC(uint8_t, 4 * CHUNK_GRAINS), ALLOC(char, (int64_t)compression),
-                          ALLOC(char, (int64_t)decompression)};
+    *coder = (ChunkCoder){ALLOC(uint32_t, CHUNK_GRAINS), ALLOC(uint8_t, 4 * CHUNK_GRAINS),
+                          ALLOC(char, (int64_t)compression), ALLOC(char, (int64_t)decompression)};
     if (coder->folded && coder->planes && coder->compressor && coder->decompressor) {
         coder->compression = ZSTD_initStaticCCtx(coder->compressor, compression);
         coder->decompression = ZSTD_initStaticDCtx(coder->decompressor, decompression);
@@ -140,7 +141,8 @@ static ChunkMode choose_mode(const int32_t *words, const int32_t *key, int64_t s
     ChunkMode mode = bits[CHUNK_DELTA] < bits[CHUNK_PLAIN] ? CHUNK_DELTA : CHUNK_PLAIN;
     if (!key) return mode;
     if (bits[CHUNK_KEY] == 0) return CHUNK_SAME;
-    int pays = (double)bits[CHUNK_KEY] <= (1.0 - KEY_SAVES) * (double)bits[mode] && 8 * (uint64_t)spent + bits[CHUNK_KEY] <= bits[mode];
+    int pays = (double)bits[CHUNK_KEY] <= (1.0 - KEY_SAVES) * (double)bits[mode] &&
+               8 * (uint64_t)spent + bits[CHUNK_KEY] <= bits[mode];
     return pays ? CHUNK_KEY : mode;
 }
 
@@ -182,9 +184,12 @@ int64_t chunk_encode(ChunkCoder *coder, const int32_t *words, const int32_t *key
 
 static int unpack_plane(ChunkCoder *coder, const uint8_t *from, uint32_t length, int64_t count, uint8_t *plane)
 {
-    if (length == 0) memset(plane, 0, (size_t)count);
-    else if (length == count) memcpy(plane, from, (size_t)count);
-    else return ZSTD_decompressDCtx(coder->decompression, plane, (size_t)count, from, length) == (size_t)count;
+    if (length == 0)
+        memset(plane, 0, (size_t)count);
+    else if (length == count)
+        memcpy(plane, from, (size_t)count);
+    else
+        return ZSTD_decompressDCtx(coder->decompression, plane, (size_t)count, from, length) == (size_t)count;
     return 1;
 }
 
@@ -214,8 +219,8 @@ static void add_against(int32_t *words, const int32_t *key, ChunkMode mode, int6
     }
 }
 
-int chunk_decode(ChunkCoder *coder, const uint8_t *block, int64_t bytes, ChunkMode mode, const int32_t *key, int64_t count,
-                 int word_count, int32_t *words)
+int chunk_decode(ChunkCoder *coder, const uint8_t *block, int64_t bytes, ChunkMode mode, const int32_t *key,
+                 int64_t count, int word_count, int32_t *words)
 {
     if (count < 1 || count > CHUNK_GRAINS || word_count < 1 || word_count > CHUNK_MAX_WORDS) return 0;
     if (mode == CHUNK_SAME) {

@@ -3,8 +3,8 @@
 ///
 ///     values  ->  words: whole 32-bit numbers  ->  differences  ->  byte planes  ->  zstd
 ///
-/// Words do not depend on the chunk: a grain has the same ones wherever its chunk begins, so shards cut elsewhere decode
-/// to the same bits, and sand at rest to the same bits in every frame.
+/// Words do not depend on the chunk: a grain has the same ones wherever its chunk begins, so shards cut elsewhere
+/// decode to the same bits, and sand at rest to the same bits in every frame.
 #include "base/simd.h"
 #include "grain/output.h"
 
@@ -44,9 +44,9 @@ void chunk_from_words(const ChunkLayout *layout, const int32_t *words, int64_t c
 
 /// Memory of one thread's work.
 typedef struct ChunkCoder {
-    uint32_t *folded;                 ///< CHUNK_GRAINS
-    uint8_t *planes;                  ///< 4 * CHUNK_GRAINS
-    void *compressor, *decompressor;  ///< memory of zstd's contexts
+    uint32_t *folded;                ///< CHUNK_GRAINS
+    uint8_t *planes;                 ///< 4 * CHUNK_GRAINS
+    void *compressor, *decompressor; ///< memory of zstd's contexts
     void *compression, *decompression;
 } ChunkCoder;
 GrainResult chunk_coder_create(ChunkCoder *coder);
@@ -59,8 +59,8 @@ int64_t chunk_bound(int64_t count, int word_count);
 int64_t chunk_encode(ChunkCoder *coder, const int32_t *words, const int32_t *key, int64_t spent, int64_t count,
                      int word_count, ChunkMode *mode, uint8_t *out);
 /// 0 where the bytes make no sense. key is read in the modes that need one.
-int chunk_decode(ChunkCoder *coder, const uint8_t *block, int64_t bytes, ChunkMode mode, const int32_t *key, int64_t count,
-                 int word_count, int32_t *words);
+int chunk_decode(ChunkCoder *coder, const uint8_t *block, int64_t bytes, ChunkMode mode, const int32_t *key,
+                 int64_t count, int word_count, int32_t *words);
 
 // Kernels; one word of each grain, or one component of the values.
 /// 0 where a value is too far from zero, or no number.
@@ -69,7 +69,8 @@ SIMD_KERNEL(void, chunk_from_lattice, (const int32_t *words, int64_t count, int 
 /// Bits the differences take in the modes plain, delta and key, added to the sums.
 SIMD_KERNEL(void, chunk_measure, (const int32_t *words, const int32_t *key, int64_t count, uint64_t bits[3]))
 /// Differences with the sign as the lowest bit; returns which bits occur.
-SIMD_KERNEL(uint32_t, chunk_fold, (const int32_t *words, const int32_t *key, int64_t count, ChunkMode mode, uint32_t *folded))
+SIMD_KERNEL(uint32_t, chunk_fold,
+            (const int32_t *words, const int32_t *key, int64_t count, ChunkMode mode, uint32_t *folded))
 SIMD_KERNEL(void, chunk_split, (const uint32_t *folded, int64_t count, int shift, uint8_t *plane))
 /// The way back from planes that lie one behind the other.
 SIMD_KERNEL(void, chunk_join, (const uint8_t *planes, int plane_count, int64_t count, int32_t *differences))

@@ -92,11 +92,14 @@ void SIMD_NAME(chunk_split)(const uint32_t *restrict folded, int64_t count, int 
 
 SIMD_INLINE int32_t unfold(uint32_t folded) { return (int32_t)(folded >> 1 ^ (0u - (folded & 1))); }
 
-void SIMD_NAME(chunk_join)(const uint8_t *restrict planes, int plane_count, int64_t count, int32_t *restrict differences)
+void SIMD_NAME(chunk_join)(const uint8_t *restrict planes, int plane_count, int64_t count,
+                           int32_t *restrict differences)
 {
     const uint8_t *p0 = planes, *p1 = p0 + count, *p2 = p1 + count, *p3 = p2 + count;
     switch (plane_count) {
-    case 0: memset(differences, 0, (size_t)count * sizeof *differences); return;
+    case 0:
+        memset(differences, 0, (size_t)count * sizeof *differences);
+        return;
     case 1:
         for (int64_t i = 0; i < count; i++) differences[i] = unfold(p0[i]);
         return;
@@ -109,6 +112,7 @@ void SIMD_NAME(chunk_join)(const uint8_t *restrict planes, int plane_count, int6
         return;
     default:
         for (int64_t i = 0; i < count; i++)
-            differences[i] = unfold((uint32_t)p0[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 | (uint32_t)p3[i] << 24);
+            differences[i] =
+                unfold((uint32_t)p0[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 | (uint32_t)p3[i] << 24);
     }
 }

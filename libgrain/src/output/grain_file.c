@@ -22,7 +22,15 @@ enum {
     HEADER_BYTES = 64,
 };
 // Within an entry of the column table.
-enum { AT_NAME = 0, NAME_BYTES = 32, AT_TYPE = 32, AT_COMPONENTS = 36, AT_OFFSET = 40, AT_COUNT = 48, ENTRY_BYTES = 64 };
+enum {
+    AT_NAME = 0,
+    NAME_BYTES = 32,
+    AT_TYPE = 32,
+    AT_COMPONENTS = 36,
+    AT_OFFSET = 40,
+    AT_COUNT = 48,
+    ENTRY_BYTES = 64
+};
 
 static const char magic[8] = {'G', 'R', 'A', 'I', 'N', 'F', 'R', 'M'};
 
@@ -32,10 +40,7 @@ static const char magic[8] = {'G', 'R', 'A', 'I', 'N', 'F', 'R', 'M'};
 #define put(memory, at, value) memcpy((memory) + (at), &(value), sizeof(value))
 #define get(memory, at, value) memcpy(&(value), (memory) + (at), sizeof(value))
 
-static int64_t round_up(int64_t bytes)
-{
-    return (bytes + 63) & ~(int64_t)63;
-}
+static int64_t round_up(int64_t bytes) { return (bytes + 63) & ~(int64_t)63; }
 
 static void write_entry(char *entry, const Column *column, uint64_t offset)
 {
@@ -158,8 +163,8 @@ static GrainResult read_entry(const char *path, const char *memory, int64_t byte
     get(entry, AT_COMPONENTS, components);
     get(entry, AT_OFFSET, offset);
     get(entry, AT_COUNT, count);
-    if (type > GRAIN_I64 || components < 1 || components > GRAIN_FILE_MAX_COMPONENTS || count > (uint64_t)bytes || offset > (uint64_t)bytes ||
-        offset % 64 != 0 || entry[NAME_BYTES - 1] != 0 || particles < 0)
+    if (type > GRAIN_I64 || components < 1 || components > GRAIN_FILE_MAX_COMPONENTS || count > (uint64_t)bytes ||
+        offset > (uint64_t)bytes || offset % 64 != 0 || entry[NAME_BYTES - 1] != 0 || particles < 0)
         return fail_damaged(path, "a column's entry makes no sense");
     *column = (Column){entry + AT_NAME, (GrainType)type, (int32_t)components, (int64_t)count, memory + offset};
     if (column_bytes(column) > bytes - (int64_t)offset) return fail_damaged(path, "a column reaches past the end");
@@ -173,8 +178,9 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
         return fail_damaged(path, bytes < HEADER_BYTES ? "it is cut off" : "it is not a Grain file");
     get(memory, AT_FORMAT, format);
     if (format > GRAIN_FILE_FORMAT)
-        return fail(GRAIN_ERROR_DAMAGED, "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain", path,
-                    format, GRAIN_FILE_FORMAT);
+        return fail(GRAIN_ERROR_DAMAGED,
+                    "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain", path, format,
+                    GRAIN_FILE_FORMAT);
     GrainFileHeader *header = &out->header;
     get(memory, AT_BYTES, header->bytes);
     get(memory, AT_CHECKSUM, header->checksum);

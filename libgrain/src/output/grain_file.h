@@ -19,9 +19,9 @@ typedef struct GrainFileHeader {
 /// Whole or not at all (base/file.h). Fills in header->bytes and header->checksum.
 GrainResult grain_file_write(const char *path, GrainFileHeader *header, const Column *columns, int column_count);
 
-/// The same piece by piece, for columns that are never whole in memory: begin with columns without data, then append each
-/// column's bytes, in order and in pieces of any size, each column ended by grain_file_end_column. After any failure, and
-/// instead of grain_file_commit, grain_file_abandon.
+/// The same piece by piece, for columns that are never whole in memory: begin with columns without data, then append
+/// each column's bytes, in order and in pieces of any size, each column ended by grain_file_end_column. After any
+/// failure, and instead of grain_file_commit, grain_file_abandon.
 typedef struct GrainFileStream {
     FileWriter file;
     void *hash;

@@ -90,7 +90,8 @@ void grains_put_head(GrainsFile *file, uint8_t *head)
     uint8_t *entry = head + HEADER_BYTES;
     for (int c = 0; c < file->column_count; c++, entry += COLUMN_BYTES) {
         const GrainsColumn *column = &file->columns[c];
-        uint32_t type = column->layout.type, components = (uint32_t)column->layout.components, coding = column->layout.coding;
+        uint32_t type = column->layout.type, components = (uint32_t)column->layout.components,
+                 coding = column->layout.coding;
         memcpy(entry + AT_NAME, column->name, sizeof column->name);
         put(entry, AT_TYPE, type);
         put(entry, AT_COMPONENTS, components);
@@ -115,9 +116,12 @@ static int is_layout(const ChunkLayout *layout)
 {
     if (layout->type > GRAIN_I64 || layout->components < 1 || layout->components > CHUNK_MAX_COMPONENTS) return 0;
     switch (layout->coding) {
-    case CHUNK_EXACT: return 1;
-    case CHUNK_LATTICE: return layout->type == GRAIN_F32 && isfinite(layout->step) && layout->step > 0.0;
-    case CHUNK_ROTATION: return layout->type == GRAIN_F32 && layout->components == 4;
+    case CHUNK_EXACT:
+        return 1;
+    case CHUNK_LATTICE:
+        return layout->type == GRAIN_F32 && isfinite(layout->step) && layout->step > 0.0;
+    case CHUNK_ROTATION:
+        return layout->type == GRAIN_F32 && layout->components == 4;
     }
     return 0;
 }
@@ -201,8 +205,9 @@ static GrainResult check_header(GrainsFile *file, const uint8_t *head, int64_t b
     if (memcmp(head, magic, sizeof magic) != 0) return fail_damaged(file, "it is not a file of grains");
     get(head, AT_FORMAT, format);
     if (format > GRAINS_FILE_FORMAT)
-        return fail(GRAIN_ERROR_DAMAGED, "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain",
-                    file->path, format, GRAINS_FILE_FORMAT);
+        return fail(GRAIN_ERROR_DAMAGED,
+                    "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain", file->path,
+                    format, GRAINS_FILE_FORMAT);
     get(head, AT_BYTES, header->bytes);
     get(head, AT_COLUMNS, columns);
     get(head, AT_CHUNKS, chunks);
@@ -245,7 +250,7 @@ static GrainResult read_head(GrainsFile *file)
     uint8_t *head = ALLOC(uint8_t, head_bytes);
     if (!head) return GRAIN_ERROR_MEMORY;
     GrainResult result = read_at(file->descriptor, head, head_bytes, 0) ? check_head(file, head, head_bytes)
-                                                                         : fail_damaged(file, "it is cut off");
+                                                                        : fail_damaged(file, "it is cut off");
     alloc_free(head);
     return result;
 }
@@ -361,7 +366,8 @@ GrainResult grains_open_key(GrainsFile *file, int32_t frame)
         grains_close(key);
     }
     alloc_free(path);
-    if (result == GRAIN_OK) file->key_count++;
+    if (result == GRAIN_OK)
+        file->key_count++;
     else if (result != GRAIN_ERROR_MEMORY)
         result = fail_within(GRAIN_ERROR_DAMAGED, "frame %d needs frame %d", file->header.frame, frame);
     return result;
@@ -476,8 +482,7 @@ GrainResult grains_load(GrainsFile *file, int column, int64_t count, void *out, 
     GrainResult result = wrong && scratch ? open_keys(file, column, chunk_count) : GRAIN_ERROR_MEMORY;
     for (int i = 0; i < threads && result == GRAIN_OK; i++)
         result = grains_scratch_create(&scratch[i], &file->columns[column], 1);
-    if (result == GRAIN_OK)
-        result = load_chunks(file, column, count, out, threads, first, chunk_count, scratch, wrong);
+    if (result == GRAIN_OK) result = load_chunks(file, column, count, out, threads, first, chunk_count, scratch, wrong);
     for (int i = 0; scratch && i < threads; i++) grains_scratch_destroy(&scratch[i]);
     alloc_free(scratch);
     alloc_free(wrong);
@@ -488,7 +493,8 @@ GrainResult grains_load(GrainsFile *file, int column, int64_t count, void *out, 
 static GrainResult load_all(GrainsFile *file, struct GrainFrame *out)
 {
     int64_t bytes = 0, count = file->header.particles;
-    for (int c = 0; c < file->column_count; c++) bytes += (count * grains_value_bytes(&file->columns[c].layout) + 63) & ~(int64_t)63;
+    for (int c = 0; c < file->column_count; c++)
+        bytes += (count * grains_value_bytes(&file->columns[c].layout) + 63) & ~(int64_t)63;
     int64_t names = (int64_t)sizeof file->columns[0].name * file->column_count;
     out->memory = ALLOC(char, bytes + names);
     if (!out->memory) return GRAIN_ERROR_MEMORY;

@@ -1,6 +1,6 @@
 #pragma once
-/// Frames of render grains, packed: chunks of grains, a block of bytes for each column of a chunk (docs/formats.md gives
-/// every byte).
+/// Frames of render grains, packed: chunks of grains, a block of bytes for each column of a chunk (docs/formats.md
+/// gives every byte).
 ///
 /// A grain keeps its chunk and its place there for the whole bake. A block stands for itself, or holds what changed
 /// since the last frame, its key frame, where the chunk's column does. So any frame is read by itself and key frames,
@@ -87,8 +87,8 @@ typedef struct GrainsWriter {
 /// chunk_grains[i] is at most CHUNK_GRAINS. previous: the frame before this one, for key frames; NULL for none. After a
 /// failure here or later, and instead of grains_commit, grains_abandon.
 GrainResult grains_begin(GrainsWriter *writer, const char *path, const GrainFileHeader *header,
-                         const GrainsColumn *columns, int column_count, const uint32_t *chunk_grains, int64_t chunk_count,
-                         const char *previous, int threads);
+                         const GrainsColumn *columns, int column_count, const uint32_t *chunk_grains,
+                         int64_t chunk_count, const char *previous, int threads);
 /// The next chunks; data[c] are the values of column c of their grains.
 GrainResult grains_append(GrainsWriter *writer, int64_t chunk_count, const void *const *data);
 /// Fills in header->bytes and header->checksum.

@@ -34,7 +34,8 @@ static GrainResult take_memory(GrainsWriter *writer, const GrainsColumn *columns
     writer->packed = ALLOC(uint8_t, writer->slot_count * writer->packed_room);
     writer->slot_error = ALLOC(const char *, writer->slot_count);
     writer->slot_first = ALLOC(int64_t, writer->slot_count);
-    if (!head->chunk_grains || !head->blocks || !writer->scratch || !writer->packed || !writer->slot_error || !writer->slot_first)
+    if (!head->chunk_grains || !head->blocks || !writer->scratch || !writer->packed || !writer->slot_error ||
+        !writer->slot_first)
         return GRAIN_ERROR_MEMORY;
     memcpy(head->chunk_grains, chunk_grains, (size_t)head->chunk_count * sizeof *chunk_grains);
     for (int i = 0; i < threads; i++) TRY(grains_scratch_create(&writer->scratch[i], columns, head->column_count));
@@ -54,8 +55,7 @@ static int find_key(const GrainsWriter *writer, int64_t chunk, int column, Grain
     const GrainsFile *before = &writer->previous, *head = &writer->head;
     const GrainsColumn *wanted = &head->columns[column];
     if (!writer->has_previous || !wanted->is_keyed || chunk >= before->chunk_count || column >= before->column_count ||
-        before->chunk_grains[chunk] != head->chunk_grains[chunk] ||
-        !is_same_column(&before->columns[column], wanted))
+        before->chunk_grains[chunk] != head->chunk_grains[chunk] || !is_same_column(&before->columns[column], wanted))
         return 0;
     *key = before->blocks[chunk * before->column_count + column];
     if (key->mode <= CHUNK_DELTA) {
@@ -81,15 +81,15 @@ static GrainResult open_previous(GrainsWriter *writer, const char *previous)
 }
 
 GrainResult grains_begin(GrainsWriter *writer, const char *path, const GrainFileHeader *header,
-                         const GrainsColumn *columns, int column_count, const uint32_t *chunk_grains, int64_t chunk_count,
-                         const char *previous, int threads)
+                         const GrainsColumn *columns, int column_count, const uint32_t *chunk_grains,
+                         int64_t chunk_count, const char *previous, int threads)
 {
     *writer = (GrainsWriter){.file.descriptor = -1, .threads = threads, .previous.descriptor = -1};
     GrainsFile *head = &writer->head;
     *head = (GrainsFile){.header = *header, .descriptor = -1, .column_count = column_count, .chunk_count = chunk_count};
     if (column_count > GRAIN_FILE_MAX_COLUMNS || chunk_count > UINT32_MAX)
-        return fail(GRAIN_ERROR_ARGUMENT, "%d columns, %lld chunks; a file of grains holds %d and 4 billion", column_count,
-                    (long long)chunk_count, GRAIN_FILE_MAX_COLUMNS);
+        return fail(GRAIN_ERROR_ARGUMENT, "%d columns, %lld chunks; a file of grains holds %d and 4 billion",
+                    column_count, (long long)chunk_count, GRAIN_FILE_MAX_COLUMNS);
     for (int c = 0; c < column_count; c++) {
         if (columns[c].layout.components < 1 || columns[c].layout.components > CHUNK_MAX_COMPONENTS)
             return fail(GRAIN_ERROR_ARGUMENT, "column '%s' has %d components; a file of grains holds 1 to %d",
@@ -119,8 +119,8 @@ static const char *find_key_words(const GrainsWriter *writer, int64_t chunk, int
     return grains_decode(file, chunk, column, scratch, scratch->key_words);
 }
 
-static const char *pack_block(GrainsWriter *writer, int64_t chunk, int column, const void *values, GrainsScratch *scratch,
-                              uint8_t *out, GrainsBlock *block)
+static const char *pack_block(GrainsWriter *writer, int64_t chunk, int column, const void *values,
+                              GrainsScratch *scratch, uint8_t *out, GrainsBlock *block)
 {
     int64_t count = writer->head.chunk_grains[chunk];
     ChunkLayout layout = writer->head.columns[column].layout;
@@ -135,8 +135,8 @@ static const char *pack_block(GrainsWriter *writer, int64_t chunk, int column, c
         if (wrong) return wrong;
     }
     ChunkMode mode;
-    int64_t bytes = chunk_encode(&scratch->coder, scratch->words, has_key ? scratch->key_words : NULL, key.spent,
-                                 count, chunk_words(&layout), &mode, out);
+    int64_t bytes = chunk_encode(&scratch->coder, scratch->words, has_key ? scratch->key_words : NULL, key.spent, count,
+                                 chunk_words(&layout), &mode, out);
     *block = (GrainsBlock){.checksum = XXH3_64bits(out, (size_t)bytes),
                            .bytes = (uint32_t)bytes,
                            .mode = (uint8_t)mode,
@@ -156,7 +156,8 @@ static const char *pack_chunk(GrainsWriter *writer, int64_t chunk, int64_t first
     for (int c = 0; c < head->column_count; c++) {
         const char *values = (const char *)data[c] + first * grains_value_bytes(&head->columns[c].layout);
         if (head->chunk_grains[chunk] == 0) {
-            blocks[c] = (GrainsBlock){.checksum = XXH3_64bits(out, 0), .coding = (uint8_t)head->columns[c].layout.coding};
+            blocks[c] =
+                (GrainsBlock){.checksum = XXH3_64bits(out, 0), .coding = (uint8_t)head->columns[c].layout.coding};
             continue;
         }
         const char *wrong = pack_block(writer, chunk, c, values, scratch, out, &blocks[c]);
@@ -187,9 +188,9 @@ static GrainResult append_slots(GrainsWriter *writer, int64_t slots, int64_t *fi
     }
     PARALLEL_BLOCKS(writer->threads, slot, slots)
     {
-        writer->slot_error[slot] = pack_chunk(writer, begin + slot, start[slot], data,
-                                              &writer->scratch[parallel_thread_index()],
-                                              writer->packed + slot * writer->packed_room);
+        writer->slot_error[slot] =
+            pack_chunk(writer, begin + slot, start[slot], data, &writer->scratch[parallel_thread_index()],
+                       writer->packed + slot * writer->packed_room);
     }
     for (int64_t slot = 0; slot < slots; slot++) {
         if (writer->slot_error[slot])

@@ -317,9 +317,9 @@ static json_t *pack_manifest(const CacheManifest *manifest)
     json_t *frames = pack_entries(manifest->frames, manifest->frame_count);
     json_t *births = pack_entries(manifest->births, manifest->birth_count);
     json_t *settings = manifest->settings ? json_incref(manifest->settings) : json_object();
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:f, s:i, s:i, s:{s:o}, s:o, s:o, s:o}", "format", MANIFEST_FORMAT, "library",
-                     manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint, "settings",
-                     settings, "fps", manifest->fps, "frame_start", manifest->frame_start, "frame_end",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:f, s:i, s:i, s:{s:o}, s:o, s:o, s:o}", "format", MANIFEST_FORMAT,
+                     "library", manifest->library, "job", manifest->job_name, "fingerprint", manifest->fingerprint,
+                     "settings", settings, "fps", manifest->fps, "frame_start", manifest->frame_start, "frame_end",
                      manifest->frame_end, "streams", manifest->stream, pack_stream(manifest), "bodies",
                      pack_bodies(manifest->bodies ? manifest->bodies : ""), "births", births, "frames", frames);
 }

@@ -8,14 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static GrainResult make_frame(const char *path, GrainResult (*fill)(const char *path, GrainFrame *frame), GrainFrame **out)
+static GrainResult make_frame(const char *path, GrainResult (*fill)(const char *path, GrainFrame *frame),
+                              GrainFrame **out)
 {
     *out = NULL;
     GrainFrame *frame = ALLOC_ZEROED(GrainFrame, 1);
     if (!frame) return GRAIN_ERROR_MEMORY;
     GrainResult result = fill(path, frame);
-    if (result == GRAIN_OK) *out = frame;
-    else alloc_free(frame);
+    if (result == GRAIN_OK)
+        *out = frame;
+    else
+        alloc_free(frame);
     return result;
 }
 
@@ -37,7 +40,8 @@ static GrainResult open_packed(const char *path, GrainFrame *frame)
     *frame = (GrainFrame){.header = packed->header, .column_count = packed->column_count, .packed = packed};
     for (int c = 0; c < packed->column_count; c++) {
         const GrainsColumn *column = &packed->columns[c];
-        frame->columns[c] = (Column){column->name, column->layout.type, column->layout.components, packed->header.particles, NULL};
+        frame->columns[c] =
+            (Column){column->name, column->layout.type, column->layout.components, packed->header.particles, NULL};
     }
     return GRAIN_OK;
 }
@@ -89,12 +93,13 @@ GrainResult grain_frame_column(const GrainFrame *frame, const char *name, GrainV
 
 GrainResult grain_frame_load(GrainFrame *frame, const char *name, int64_t count, void *out, int32_t thread_count)
 {
-    if (!frame || !name || (!out && count > 0)) return fail(GRAIN_ERROR_ARGUMENT, "grain_frame_load: frame, name or out is NULL");
+    if (!frame || !name || (!out && count > 0))
+        return fail(GRAIN_ERROR_ARGUMENT, "grain_frame_load: frame, name or out is NULL");
     const Column *column;
     TRY(find_column(frame, name, &column));
     if (count < 0 || count > column->count || thread_count < 0 || thread_count > 1024)
-        return fail(GRAIN_ERROR_ARGUMENT, "grain_frame_load: %lld of %lld elements of '%s' on %d threads", (long long)count,
-                    (long long)column->count, name, thread_count);
+        return fail(GRAIN_ERROR_ARGUMENT, "grain_frame_load: %lld of %lld elements of '%s' on %d threads",
+                    (long long)count, (long long)column->count, name, thread_count);
     if (frame->packed)
         return grains_load(frame->packed, (int)(column - frame->columns), count, out,
                            thread_count > 0 ? thread_count : parallel_core_count());

@@ -3,8 +3,8 @@
 #include "base/vdb.h"
 #include "output/cache.h"
 
-/// "<folder>/volume_0017.vdb", from alloc_array. Blender counts the files of a sequence from 0 on, so where a bake begins
-/// before frame 0 its first frame has the number 0 (CacheManifest.number_shift).
+/// "<folder>/volume_0017.vdb", from alloc_array. Blender counts the files of a sequence from 0 on, so where a bake
+/// begins before frame 0 its first frame has the number 0 (CacheManifest.number_shift).
 GrainResult volume_file_path(const char *folder, int32_t number, char **path);
 /// Fills in header->bytes and header->checksum (XXH3-64 of the file).
 GrainResult volume_file_write(const char *path, const VdbFile *file, GrainFileHeader *header);

@@ -26,7 +26,8 @@ GrainResult particles_add(Particles *particles, Vec3 position, Vec3 velocity, fl
 
 GrainResult particles_orient(Particles *particles)
 {
-    return alloc_grow((void **)&particles->orientation, &particles->orientation_capacity, particles->capacity, sizeof(Quat));
+    return alloc_grow((void **)&particles->orientation, &particles->orientation_capacity, particles->capacity,
+                      sizeof(Quat));
 }
 
 GrainResult particles_moisten(Particles *particles)
@@ -62,8 +63,8 @@ GrainResult column_copy(const Column *columns, int column_count, const char *nam
 {
     const Column *column = column_find(columns, column_count, name);
     if (!column || column->type != type || column->components != components || column->count != count)
-        return fail(GRAIN_ERROR_DAMAGED, "the column '%s' is missing or of another kind; was it written by another version?",
-                    name);
+        return fail(GRAIN_ERROR_DAMAGED,
+                    "the column '%s' is missing or of another kind; was it written by another version?", name);
     if (count > 0) memcpy(to, column->data, (size_t)column_bytes(column));
     return GRAIN_OK;
 }

@@ -5,9 +5,9 @@
 
 typedef struct Particles {
     int64_t count, capacity;
-    Vec3 *position; ///< m
-    Vec3 *velocity; ///< m/s
-    float *radius;  ///< m
+    Vec3 *position;    ///< m
+    Vec3 *velocity;    ///< m/s
+    float *radius;     ///< m
     Quat *orientation; ///< of grains that are not spheres; NULL when all are
     int64_t orientation_capacity;
     float *moisture; ///< [0, 1]; NULL when all are dry

@@ -113,7 +113,8 @@ GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, co
 {
     int64_t count = sim->population.born;
     if (!sim->solver->steer || !sim->solver->push)
-        return fail(GRAIN_ERROR_ARGUMENT, "the solver '%s' knows neither force fields nor settings that change; use dem, mpm or sph",
+        return fail(GRAIN_ERROR_ARGUMENT,
+                    "the solver '%s' knows neither force fields nor settings that change; use dem, mpm or sph",
                     sim->solver->name);
     uint8_t *wake = ALLOC_ZEROED(uint8_t, count);
     if (!wake) return GRAIN_ERROR_MEMORY;

@@ -23,10 +23,10 @@ typedef struct SimCollider {
     const GrainSdf *sdf;            ///< NULL for planes and for meshes that bend
     Vec3 plane_point, plane_normal; ///< unit normal, pointing to where the sand is
     float friction;                 ///< tangent of the friction angle against grains
-    float stickiness;               ///< how hard it pulls at a particle that touches it, over that one's weight; the most it
-                                    ///< ever will, where it changes
+    float stickiness; ///< how hard it pulls at a particle that touches it, over that one's weight; the most it
+                      ///< ever will, where it changes
     const float *friction_paint, *stickiness_paint; ///< of each vertex, what they are multiplied by; NULL: 1 all over
-    const GrainMesh *mesh;          ///< NULL for planes; needed only where it bends or where there are bodies
+    const GrainMesh *mesh; ///< NULL for planes; needed only where it bends or where there are bodies
     const float *poses; ///< 7 a sample: where the pivot is (x, y, z) and what the prop has turned about it since time
                         ///< 0 (w, x, y, z); NULL: it stands
     int64_t pose_count;
@@ -70,7 +70,7 @@ typedef struct SimMeso {
 #define SIM_MAX_MATERIALS 8
 /// What may change over a shot, as it is from now on.
 typedef struct SimSteering {
-    Vec3 gravity;                                                    ///< m/s2, also of bodies
+    Vec3 gravity;                                                   ///< m/s2, also of bodies
     float friction[SIM_MAX_MATERIALS], cohesion[SIM_MAX_MATERIALS]; ///< of each kind of grain
     float viscosity; ///< Pa s, of meso: strength of its first viscous piece
 } SimSteering;
@@ -98,21 +98,21 @@ typedef struct SimDef {
     const char *normal_law, *shear_law;           ///< of dem; NULL: its own choice
     const char *law;                              ///< of mpm: a name of mpm_law_names; NULL: sand
     const char *model;                            ///< of sph: a name of sph_model_names; NULL: its own choice
-    const float *particle_moisture; ///< of sph and mpm, of each particle, [0, 1]; NULL: all are dry, for ever
-    float moisture_diffusion;                     ///< m2/s, of sph
-    SimMeso meso;                                 ///< of meso
-    const SimMaterial *more_materials;            ///< kinds of grain 1, 2, ...; kind 0 is the one above
+    const float *particle_moisture;    ///< of sph and mpm, of each particle, [0, 1]; NULL: all are dry, for ever
+    float moisture_diffusion;          ///< m2/s, of sph
+    SimMeso meso;                      ///< of meso
+    const SimMaterial *more_materials; ///< kinds of grain 1, 2, ...; kind 0 is the one above
     int more_material_count;
     const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0
     const struct DemShape *shapes;    ///< shapes of grains, of dem; NULL: spheres
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
-    int may_sleep;                 ///< of dem, mpm and sph: what is at rest is left alone until something moves near them
-    const char *integrator;        ///< of dem, a name of dem_integrator_names; NULL: its own choice
-    float tolerance;               ///< of an adaptive integrator: error of a step, in radii
-    float softness;                ///< how deep, in radii, an impact at expected_speed sinks in
-    float expected_speed;          ///< m/s, the fastest impact the scene's height and sources suggest
+    int may_sleep;          ///< of dem, mpm and sph: what is at rest is left alone until something moves near them
+    const char *integrator; ///< of dem, a name of dem_integrator_names; NULL: its own choice
+    float tolerance;        ///< of an adaptive integrator: error of a step, in radii
+    float softness;         ///< how deep, in radii, an impact at expected_speed sinks in
+    float expected_speed;   ///< m/s, the fastest impact the scene's height and sources suggest
     const SimCollider *colliders;
     int collider_count;
 } SimDef;
@@ -138,13 +138,13 @@ typedef struct SimStats {
 
 #define SOLVER_MAX_COLUMNS 60
 
-/// Who comes and who goes between two steps. Particles are numbered in the order of birth, and the number of one that is
-/// gone is not given to another.
+/// Who comes and who goes between two steps. Particles are numbered in the order of birth, and the number of one that
+/// is gone is not given to another.
 typedef struct SimChange {
-    const Particles *born;      ///< the next in the order of birth; NULL: nobody
-    const uint8_t *material;    ///< kind of each of them; NULL: kind 0
-    const uint8_t *gone;        ///< of every number so far, those born now not counted: 1 for who goes now; NULL: nobody
-    int will_load;              ///< `load` follows at once: only how many there are and of what kind matters
+    const Particles *born;   ///< the next in the order of birth; NULL: nobody
+    const uint8_t *material; ///< kind of each of them; NULL: kind 0
+    const uint8_t *gone;     ///< of every number so far, those born now not counted: 1 for who goes now; NULL: nobody
+    int will_load;           ///< `load` follows at once: only how many there are and of what kind matters
 } SimChange;
 
 typedef struct Solver {
@@ -156,24 +156,24 @@ typedef struct Solver {
     /// The longest step that is stable now, s.
     double (*largest_step)(const void *state);
     GrainResult (*step)(void *state, double seconds);
-    /// The present state in the order of birth: out->count is how many were ever born; what out has of those that are gone
-    /// stays as it is.
+    /// The present state in the order of birth: out->count is how many were ever born; what out has of those that are
+    /// gone stays as it is.
     GrainResult (*read)(const void *state, Particles *out);
-    /// Everything needed to go on bit for bit, as columns that point into the state. Returns how many. load is only called
-    /// for a state that has the same particles: sim_load sees to that through `change`.
+    /// Everything needed to go on bit for bit, as columns that point into the state. Returns how many. load is only
+    /// called for a state that has the same particles: sim_load sees to that through `change`.
     int (*save)(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
     GrainResult (*load)(void *state, const Column *columns, int column_count);
     void (*measure)(const void *state, SimStats *out);
     /// What is solid in the scene, bodies among it.
     struct Rigid *(*rigid)(const void *state);
-    /// Particles come and go. The only call after create that may take memory for them. What rests on one that goes wakes up.
-    /// NULL: this solver has the particles it starts with.
+    /// Particles come and go. The only call after create that may take memory for them. What rests on one that goes
+    /// wakes up. NULL: this solver has the particles it starts with.
     GrainResult (*change)(void *state, const SimChange *change);
-    /// What holds from now on; grips: of each collider, NULL: as they are; wake: of every number, 1 for who must not sleep on; NULL: nobody. NULL: everything stays what it
-    /// was at the start, and there are no force fields.
+    /// What holds from now on; grips: of each collider, NULL: as they are; wake: of every number, 1 for who must not
+    /// sleep on; NULL: nobody. NULL: everything stays what it was at the start, and there are no force fields.
     GrainResult (*steer)(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
-    /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this, right before a step of
-    /// this length.
+    /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this, right before a
+    /// step of this length.
     void (*push)(void *state, const Vec3 *acceleration, double seconds);
 } Solver;
 

@@ -9,10 +9,7 @@
 // To add a solver: a folder beside dem/ with a header that declares its Solver, and its address and name here.
 static const Solver *const solvers[] = {&dem_solver, &mpm_solver, &sph_solver, &meso_solver};
 
-const char *solver_names(void)
-{
-    return "dem, mpm, sph, meso";
-}
+const char *solver_names(void) { return "dem, mpm, sph, meso"; }
 
 const Solver *solver_find(const char *name)
 {

@@ -209,7 +209,8 @@ static GrainResult birth_at_rest(Upsampler *u, const UpsampleCoarse *coarse, dou
 static void park_gone(Upsampler *u, const UpsampleCoarse *coarse)
 {
     GrainColumns *g = &u->grains;
-    for (int64_t i = 0; coarse->radius && i < coarse->count; i++) u->any_gone |= u->is_gone[i] = coarse->radius[i] == 0.0f;
+    for (int64_t i = 0; coarse->radius && i < coarse->count; i++)
+        u->any_gone |= u->is_gone[i] = coarse->radius[i] == 0.0f;
     if (!u->any_gone) return;
     PARALLEL_FOR(u->threads, i, u->count)
     {

@@ -92,9 +92,9 @@ typedef struct UpsampleRows {
 void upsample_order(Upsampler *upsampler);
 void upsample_rows(const Upsampler *upsampler, int64_t first, int64_t count, const UpsampleRows *out);
 
-/// The grains in the order of their ranks, cut into chunks of at most `most` (0 < most): writes how many are born of each to
-/// sizes (may be NULL), returns how many chunks there are. A grain keeps its chunk and its place in it while others are
-/// born, which is only so where no chunk reaches into another layer (by_layer).
+/// The grains in the order of their ranks, cut into chunks of at most `most` (0 < most): writes how many are born of
+/// each to sizes (may be NULL), returns how many chunks there are. A grain keeps its chunk and its place in it while
+/// others are born, which is only so where no chunk reaches into another layer (by_layer).
 int64_t upsample_chunks(const Upsampler *upsampler, int64_t most, int by_layer, uint32_t *sizes);
 
 /// The way back, from a checkpoint: the state is exactly position, velocity and orientation of the grains of

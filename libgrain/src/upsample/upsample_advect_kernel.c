@@ -277,8 +277,8 @@ SIMD_INLINE FloatV blend_lanes(float *const p[3], float *const v[3], int i, int 
     return to.x * to.x + to.y * to.y + to.z * to.z;
 }
 
-// lanes: all, or those of a block smaller than a vector. What the last vector's grains were is loaded before any of them is
-// changed.
+// lanes: all, or those of a block smaller than a vector. What the last vector's grains were is loaded before any of
+// them is changed.
 SIMD_INLINE float blend_block(float *const p[3], float *const v[3], int count, int lanes, const StepNumbers *step,
                               const BlockSums *sums, const BlockWalls *walls, const float *sand, float *alpha)
 {
@@ -395,6 +395,8 @@ SIMD_INLINE void turn_block(float *const q[4], const float *const v[3], int coun
 void SIMD_NAME(upsample_turn)(float *const q[4], const float *const v[3], int count, const StepNumbers *step,
                               const BlockSums *sums, const float *alpha, float seconds)
 {
-    if (count < SIMD_LANES) turn_block(q, v, count, count, step, sums, alpha, seconds);
-    else turn_block(q, v, count, SIMD_LANES, step, sums, alpha, seconds);
+    if (count < SIMD_LANES)
+        turn_block(q, v, count, count, step, sums, alpha, seconds);
+    else
+        turn_block(q, v, count, SIMD_LANES, step, sums, alpha, seconds);
 }

@@ -40,7 +40,7 @@ typedef struct CoarseRecord {
 /// The coarse sand during one substep, in the order of its grid.
 typedef struct CoarseField {
     CellGrid grid;
-    float reach; ///< m, also the cells' side
+    float reach;     ///< m, also the cells' side
     int64_t present; ///< particles born by now
     int64_t count;   ///< those of them that are not gone: only these are in the grid
     CoarseRecord *records;

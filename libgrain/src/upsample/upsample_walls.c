@@ -185,9 +185,9 @@ static Vec3 touch(const UpsampleCollider *c, const Wall *wall, Vec3 velocity)
     return vec3_add(wall->velocity, vec3_add_scaled(along, wall->normal, bounce));
 }
 
-// Room that is left between a grain and the colliders that are not asked, for it to go on in: what a block's list leaves
-// out stays at least the list's range away from all places of the block's grains, however it moves meanwhile. A grain that
-// has used it up asks all colliders again. So the list changes the time it takes and no bit of the result.
+// Room that is left between a grain and the colliders that are not asked, for it to go on in: what a block's list
+// leaves out stays at least the list's range away from all places of the block's grains, however it moves meanwhile. A
+// grain that has used it up asks all colliders again. So the list changes the time it takes and no bit of the result.
 static float room_left(float range, float way, float radius) { return range - way - radius * (1.0f + 3.0f * SLOP); }
 
 // Returns 1 when the grain is out of all that is asked, 0 when there is no way out; adds to the way it went.
@@ -243,8 +243,8 @@ static float touch_walls(const Asked *asked, Moved *grain, float radius, float l
     return time;
 }
 
-// Steps as long as the nearest wall is away: no wall is ever jumped over, however thin. Returns 0 where the walls asked are
-// not all that the grain may have met.
+// Steps as long as the nearest wall is away: no wall is ever jumped over, however thin. Returns 0 where the walls asked
+// are not all that the grain may have met.
 static int move_grain(const Asked *asked, float range, Moved *grain, float radius, float seconds)
 {
     float left = seconds;

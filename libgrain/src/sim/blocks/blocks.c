@@ -199,9 +199,13 @@ static void meet(const Blocks *blocks, Block *block, int number, const Vec3 *pla
         if (view.distance[i] >= blocks->wall_reach || met[i] == BLOCK_WALLS || vec3_dot(normal, normal) < 0.5f)
             continue;
         met[i]++;
-        contacts[block->contact_count++] = (BlockContact){
-            .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i],
-            .friction = view.friction[i], .pull = view.pull[i]};
+        contacts[block->contact_count++] = (BlockContact){.lane = i,
+                                                          .object = number,
+                                                          .distance = view.distance[i],
+                                                          .normal = normal,
+                                                          .speed = view.speed[i],
+                                                          .friction = view.friction[i],
+                                                          .pull = view.pull[i]};
         block->meets_body |= blocks->rigid->objects[number].body >= 0;
     }
 }

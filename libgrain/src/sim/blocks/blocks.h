@@ -25,8 +25,8 @@
 /// A particle near a wall.
 typedef struct BlockContact {
     int32_t lane, object;
-    float distance;     ///< m, of the centre
-    Vec3 normal, speed; ///< of the wall
+    float distance;       ///< m, of the centre
+    Vec3 normal, speed;   ///< of the wall
     float friction, pull; ///< of the wall: tangent; m/s2, by which it is sticky
     // The solver's to set:
     Vec3 push;       ///< N, on the particle: what a body gives
@@ -48,19 +48,19 @@ typedef struct Block {
 typedef struct Blocks {
     int64_t count, room, block_count; ///< particles; in whole blocks; blocks
     int threads;
-    int has_moving;    ///< among the objects
-    Rigid *rigid;      ///< borrowed
-    double origin[3];  ///< m: places count from here
-    float reach;       ///< of particles, over the sum of their radii
-    float largest;     ///< m: of radii
-    float skin;        ///< m: how much farther lists look
-    float wall_reach;  ///< m, from a centre to a wall
-    float *place[3];   ///< borrowed: where the particles are
-    float *radius;     ///< borrowed
-    float *listed[3];  ///< where they were when the lists were made
-    float *extent;     ///< m: two particles are listed when the sum of theirs is longer than the way between them
-    int32_t *id;       ///< place in the order of birth
-    float *before;     ///< room, for sorting
+    int has_moving;   ///< among the objects
+    Rigid *rigid;     ///< borrowed
+    double origin[3]; ///< m: places count from here
+    float reach;      ///< of particles, over the sum of their radii
+    float largest;    ///< m: of radii
+    float skin;       ///< m: how much farther lists look
+    float wall_reach; ///< m, from a centre to a wall
+    float *place[3];  ///< borrowed: where the particles are
+    float *radius;    ///< borrowed
+    float *listed[3]; ///< where they were when the lists were made
+    float *extent;    ///< m: two particles are listed when the sum of theirs is longer than the way between them
+    int32_t *id;      ///< place in the order of birth
+    float *before;    ///< room, for sorting
     int32_t *id_before;
     CellGrid grid;
     Block *block;

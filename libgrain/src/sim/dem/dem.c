@@ -25,10 +25,9 @@ static void destroy(void *state)
     dem_adaptive_destroy(dem->adaptive);
     dem_sleep_free(dem);
     rigid_destroy(dem->rigid);
-    void *arrays[] = {dem->balls,       dem->balls_before, dem->id,      dem->id_before,
-                      dem->block_walls, dem->colliders,    dem->x,       dem->y,
-                      dem->z,           dem->reach,        dem->material, dem->stood,
-                      dem->ball_before};
+    void *arrays[] = {
+        dem->balls, dem->balls_before, dem->id,       dem->id_before, dem->block_walls, dem->colliders, dem->x, dem->y,
+        dem->z,     dem->reach,        dem->material, dem->stood,     dem->ball_before};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     alloc_free(dem);
 }
@@ -83,7 +82,8 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     dem->shapes = ALLOC(DemShape, def->shape_count);
     if (!dem->colliders || !dem->shapes) return GRAIN_ERROR_MEMORY;
     if (def->shape_count > 0) memcpy(dem->shapes, def->shapes, (size_t)def->shape_count * sizeof *dem->shapes);
-    if (def->collider_count > 0) memcpy(dem->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
+    if (def->collider_count > 0)
+        memcpy(dem->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
     dem->def.shapes = dem->shapes;
     dem->def.colliders = dem->colliders;
     TRY(dem_reserve(dem, start));
@@ -293,5 +293,5 @@ static GrainResult load(void *state, const Column *columns, int column_count)
 
 static Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
-const Solver dem_solver = {"dem",     7,    create, destroy,     largest_step, step,      read,
-                           save,      load, dem_measure, rigid,   dem_change,   dem_steer, dem_push};
+const Solver dem_solver = {"dem", 7,    create,      destroy, largest_step, step,      read,
+                           save,  load, dem_measure, rigid,   dem_change,   dem_steer, dem_push};

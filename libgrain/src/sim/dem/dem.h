@@ -104,7 +104,7 @@ typedef struct DemWalls {
     float *pull;        ///< m/s2, by which the collider is sticky there; NULL when none ever is
     SimGrip *part;      ///< what is painted there, of both; NULL when nothing is
     int64_t pull_capacity, part_capacity;
-    int32_t *mix;       ///< the grain's kind with itself; NULL when there is only one
+    int32_t *mix; ///< the grain's kind with itself; NULL when there is only one
     DemVectors shear, roll;
     // Only in scenes where something moves; then dem_drive_walls writes normal, sampled and gap in every step.
     DemVectors drive;  ///< m/s, of the collider where it touches
@@ -141,14 +141,14 @@ typedef struct DemLevels {
 
 typedef struct Dem {
     SimDef def;
-    SimCollider *colliders; ///< own copy
-    Rigid *rigid;           ///< the same as what can move
-    int has_moving;         ///< colliders
+    SimCollider *colliders;    ///< own copy
+    Rigid *rigid;              ///< the same as what can move
+    int has_moving;            ///< colliders
     int is_sticky, is_painted; ///< some of them
-    float smallest_radius;  ///< m, of all balls
-    float largest_margin;   ///< m, that a collider may move before lists are made again
-    int32_t *loaded;        ///< walls of bodies
-    int32_t *pressed;       ///< body -> how many walls it has
+    float smallest_radius;     ///< m, of all balls
+    float largest_margin;      ///< m, that a collider may move before lists are made again
+    int32_t *loaded;           ///< walls of bodies
+    int32_t *pressed;          ///< body -> how many walls it has
     int64_t loaded_count, loaded_capacity, pressed_capacity;
     int threads, most_threads;
     int64_t count; ///< balls; those of grains that are gone are not stored

@@ -1,5 +1,5 @@
-// Particles that come and go. Balls and grains that are there stand side by side, so those that go make room; what the lists
-// know of the contacts of the others is kept.
+// Particles that come and go. Balls and grains that are there stand side by side, so those that go make room; what the
+// lists know of the contacts of the others is kept.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -33,13 +33,20 @@ static GrainResult grow_all(const Grown *all, int count, int64_t *capacity, int6
 
 static GrainResult reserve_balls(Dem *dem, int64_t count, int has_grains)
 {
-    Grown all[] = {{&dem->balls, sizeof(DemBall), 0},       {&dem->balls_before, sizeof(DemBall), 0},
-                   {&dem->id, sizeof(int32_t), 0},          {&dem->id_before, sizeof(int32_t), 0},
-                   {&dem->ball_particle, sizeof(int32_t), 0}, {&dem->x, sizeof(float), 0},
-                   {&dem->y, sizeof(float), 0},             {&dem->z, sizeof(float), 0},
-                   {&dem->reach, sizeof(float), 0},         {&dem->shared_start, sizeof(int32_t), 2},
-                   {&dem->arms, sizeof(DemArm), 0},         {&dem->push, 4 * sizeof(float), 0},
-                   {&dem->turn, 4 * sizeof(float), 0},      {&dem->body, sizeof(int32_t), 0},
+    Grown all[] = {{&dem->balls, sizeof(DemBall), 0},
+                   {&dem->balls_before, sizeof(DemBall), 0},
+                   {&dem->id, sizeof(int32_t), 0},
+                   {&dem->id_before, sizeof(int32_t), 0},
+                   {&dem->ball_particle, sizeof(int32_t), 0},
+                   {&dem->x, sizeof(float), 0},
+                   {&dem->y, sizeof(float), 0},
+                   {&dem->z, sizeof(float), 0},
+                   {&dem->reach, sizeof(float), 0},
+                   {&dem->shared_start, sizeof(int32_t), 2},
+                   {&dem->arms, sizeof(DemArm), 0},
+                   {&dem->push, 4 * sizeof(float), 0},
+                   {&dem->turn, 4 * sizeof(float), 0},
+                   {&dem->body, sizeof(int32_t), 0},
                    {&dem->place, sizeof(int32_t), 0}};
     int last = (int)(sizeof all / sizeof *all);
     return grow_all(all, has_grains ? last : last - 5, &dem->ball_capacity, count);
@@ -56,9 +63,9 @@ static GrainResult reserve_particles(Dem *dem, int64_t count, int has_grains)
 
 static GrainResult reserve_grains(Dem *dem, int64_t count)
 {
-    Grown all[] = {{&dem->grains, sizeof(DemGrain), 0},        {&dem->grains_before, sizeof(DemGrain), 0},
-                   {&dem->grain_id, sizeof(int32_t), 0},       {&dem->grain_id_before, sizeof(int32_t), 0},
-                   {&dem->grain_first, sizeof(int32_t), 1},    {&dem->grain_shape, 1, 0},
+    Grown all[] = {{&dem->grains, sizeof(DemGrain), 0},       {&dem->grains_before, sizeof(DemGrain), 0},
+                   {&dem->grain_id, sizeof(int32_t), 0},      {&dem->grain_id_before, sizeof(int32_t), 0},
+                   {&dem->grain_first, sizeof(int32_t), 1},   {&dem->grain_shape, 1, 0},
                    {&dem->grain_particle, sizeof(int32_t), 0}};
     return count > 0 ? grow_all(all, sizeof all / sizeof *all, &dem->grain_capacity, count) : GRAIN_OK;
 }
@@ -76,7 +83,8 @@ GrainResult dem_reserve(Dem *dem, const Particles *born)
     int with_grains = has_grains(dem);
     dem_count_grains(dem, born, &balls, &grains);
     if (dem->ball_born + balls > INT32_MAX / 4)
-        return fail(GRAIN_ERROR_MEMORY, "%lld grains are %lld balls, more than one simulation can hold; use larger grains",
+        return fail(GRAIN_ERROR_MEMORY,
+                    "%lld grains are %lld balls, more than one simulation can hold; use larger grains",
                     (long long)particles, (long long)(dem->ball_born + balls));
     TRY(reserve_balls(dem, dem->ball_born + balls, with_grains));
     TRY(reserve_particles(dem, particles, with_grains));
@@ -137,8 +145,8 @@ GrainResult dem_change(void *state, const SimChange *change)
     dem_set_threads(dem);
     dem->must_list = 1;
     if (change->will_load) return GRAIN_OK;
-    // A checkpoint may be written before the next step: it can only tell lists that are those of the balls, and forces that
-    // mean nothing yet should at least be the same nothing.
+    // A checkpoint may be written before the next step: it can only tell lists that are those of the balls, and forces
+    // that mean nothing yet should at least be the same nothing.
     TRY(dem_make_lists(dem, dem_longest_step(dem)));
     float *const records[] = {dem->force, dem->moment, dem->torque};
     for (int i = 0; i < 3; i++)

@@ -89,8 +89,7 @@ void dem_move_all(Dem *dem, float seconds)
     PARALLEL_STRIPS(dem->threads, block, parallel_block_count(dem->grain_count, GRAIN_BLOCK))
     {
         int64_t last = parallel_block_end(block, GRAIN_BLOCK, dem->grain_count);
-        if (move_grains(dem, block * GRAIN_BLOCK, last, seconds))
-            __atomic_store_n(&left, 1, __ATOMIC_RELAXED);
+        if (move_grains(dem, block * GRAIN_BLOCK, last, seconds)) __atomic_store_n(&left, 1, __ATOMIC_RELAXED);
     }
     dem->must_list |= left;
 }

@@ -70,8 +70,8 @@ static DemBall lone_ball(const Particles *start, int64_t i, float density)
                      .anchor = {start->position[i].x, start->position[i].y, start->position[i].z}};
 }
 
-static DemGrain grain_at_start(const DemShape *shape, uint64_t seed, const Particles *start, int64_t i, int64_t particle,
-                               float density)
+static DemGrain grain_at_start(const DemShape *shape, uint64_t seed, const Particles *start, int64_t i,
+                               int64_t particle, float density)
 {
     double size = (double)start->radius[i], mass = (double)density * shape->volume * pow(size, 3.0);
     Quat facing = random_facing(seed, particle);
@@ -99,8 +99,8 @@ static void start_grain(Dem *dem, const Particles *born, int64_t i, float densit
     dem->grains[at] = grain_at_start(shape, def->seed, born, i, particle, density);
     for (int k = 0; k < balls; k++) {
         int64_t place = dem->count++, ball = dem->ball_born++;
-        dem->balls[place] = (DemBall){.radius = shape->balls[k].radius * born->radius[i],
-                                      .inverse_mass = dem->grains[at].inverse_mass};
+        dem->balls[place] =
+            (DemBall){.radius = shape->balls[k].radius * born->radius[i], .inverse_mass = dem->grains[at].inverse_mass};
         memcpy(dem->balls[place].velocity, dem->grains[at].velocity, 3 * sizeof(float));
         dem->id[place] = (int32_t)ball;
         dem->ball_particle[ball] = (int32_t)particle;

@@ -23,7 +23,8 @@ GrainResult dem_sleep_reserve(Dem *dem)
 {
     DemSleep *sleep = &dem->sleep;
     if (!sleep->is_allowed) return GRAIN_OK;
-    int64_t grown[2] = {sleep->capacity, sleep->capacity}, runs = parallel_block_count(dem->ball_capacity, DEM_SLEEP_RUN);
+    int64_t grown[2] = {sleep->capacity, sleep->capacity},
+            runs = parallel_block_count(dem->ball_capacity, DEM_SLEEP_RUN);
     int is_first = sleep->quiet == NULL;
     TRY(alloc_grow((void **)&sleep->quiet, &grown[0], dem->ball_capacity, sizeof(int32_t)));
     TRY(alloc_grow((void **)&sleep->quiet_before, &grown[1], dem->ball_capacity, sizeof(int32_t)));

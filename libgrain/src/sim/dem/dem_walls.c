@@ -162,7 +162,9 @@ static void probe_balls(Finder *finder, int collider, const NearBalls *near)
             int found =
                 planes_of(sdf, &samples, k * PROBES, vec3(near->x[begin + k], near->y[begin + k], near->z[begin + k]),
                           dem->balls[ball].radius, reach_to(dem, object, ball), planes);
-            SimGrip part = dem->is_painted ? painted_near(object, near->x[begin + k], near->y[begin + k], near->z[begin + k]) : whole;
+            SimGrip part = dem->is_painted
+                               ? painted_near(object, near->x[begin + k], near->y[begin + k], near->z[begin + k])
+                               : whole;
             for (int p = 0; p < found; p++) {
                 planes[p].normal = normal_in_world(object, planes[p].normal);
                 add_found(finder, ball, found > 1 ? collider | DEM_WALL_FIXED : collider, planes[p], no_drive, part);

@@ -1,5 +1,6 @@
 #pragma once
-/// A value that changes over the shot: a number, or samples a frame apart with straight lines between them; the last is held.
+/// A value that changes over the shot: a number, or samples a frame apart with straight lines between them; the last is
+/// held.
 #include "base/vec.h"
 #include <stdint.h>
 

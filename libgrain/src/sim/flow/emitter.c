@@ -35,7 +35,8 @@ float emitter_fastest(const EmitterDef *def)
 float emitter_radius(const Emitter *emitter, int64_t n)
 {
     const EmitterDef *def = &emitter->def;
-    return def->radius * (1.0f + def->size_spread * rng_signed(rng_at(def->seed, (uint64_t)n, RNG_STREAM_EMIT_RADIUS, 0).word[0]));
+    return def->radius *
+           (1.0f + def->size_spread * rng_signed(rng_at(def->seed, (uint64_t)n, RNG_STREAM_EMIT_RADIUS, 0).word[0]));
 }
 
 // --- what it is like now --------------------------------------------------------------------------
@@ -57,7 +58,8 @@ static GrainResult sum_areas(Emitter *emitter)
         emitter->area[t] = sum;
     }
     if (sum > 0.0) return GRAIN_OK;
-    return fail(GRAIN_ERROR_MESH, "its surface has no area, so nothing can be emitted from it; scale it up or choose another mesh");
+    return fail(GRAIN_ERROR_MESH,
+                "its surface has no area, so nothing can be emitted from it; scale it up or choose another mesh");
 }
 
 static GrainResult add_cell(Emitter *emitter, Vec3 low)
@@ -176,8 +178,10 @@ static int64_t triangle_at(const Emitter *emitter, double area)
     int64_t low = 0, high = emitter->def.mesh->triangle_count - 1;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (emitter->area[middle] <= area) low = middle + 1;
-        else high = middle;
+        if (emitter->area[middle] <= area)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }

@@ -1,22 +1,22 @@
 #pragma once
-/// Emitters: where and when particles are born of a mesh that may move and bend. Everything follows from the time and the seed,
-/// so there is no state to be kept: the n-th particle is due when the rate has added up to n, at a place, with a size and a speed
-/// that are drawn for n.
+/// Emitters: where and when particles are born of a mesh that may move and bend. Everything follows from the time and
+/// the seed, so there is no state to be kept: the n-th particle is due when the rate has added up to n, at a place,
+/// with a size and a speed that are drawn for n.
 #include "mesh/mesh.h"
 #include "sim/flow/curve.h"
 #include "sim/solver.h"
 
 typedef struct EmitterDef {
-    const GrainMesh *mesh;    ///< at time 0
-    const GrainSdf *inside;   ///< of it; NULL: particles are born on the surface
-    SimCollider track;        ///< how it moves: of it poses, shapes and sample_seconds mean something
-    Curve rate;               ///< times rate_scale: particles a second
+    const GrainMesh *mesh;  ///< at time 0
+    const GrainSdf *inside; ///< of it; NULL: particles are born on the surface
+    SimCollider track;      ///< how it moves: of it poses, shapes and sample_seconds mean something
+    Curve rate;             ///< times rate_scale: particles a second
     double rate_scale;
-    Curve active;             ///< above 0.5: on; a sample holds until the next frame
-    Curve velocity;           ///< m/s
-    float normal_speed;       ///< m/s, out of the surface
-    float jitter;             ///< m/s: up to so much is added in any direction
-    float inherit;            ///< part of the mesh's own velocity
+    Curve active;       ///< above 0.5: on; a sample holds until the next frame
+    Curve velocity;     ///< m/s
+    float normal_speed; ///< m/s, out of the surface
+    float jitter;       ///< m/s: up to so much is added in any direction
+    float inherit;      ///< part of the mesh's own velocity
     float radius, size_spread;
     double frame_seconds;
     uint64_t seed;

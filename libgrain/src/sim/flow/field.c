@@ -51,8 +51,9 @@ static Vec3 turbulence_at(const Field *field, Vec3 p)
     float part[3];
     for (int axis = 0; axis < 3; axis++) {
         Vec3 at = vec3_scale(p, per_metre);
-        part[axis] = noise_at(field->seed * 3 + (uint64_t)axis, RNG_STREAM_FIELD_NOISE, at) +
-                     0.5f * noise_at(field->seed * 3 + (uint64_t)axis + 7919, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
+        part[axis] =
+            noise_at(field->seed * 3 + (uint64_t)axis, RNG_STREAM_FIELD_NOISE, at) +
+            0.5f * noise_at(field->seed * 3 + (uint64_t)axis + 7919, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
     }
     return vec3(part[0], part[1], part[2]);
 }
@@ -69,20 +70,33 @@ static Vec3 act(const Moment *m, Vec3 place, Vec3 velocity, int64_t number)
     float falloff = falloff_of(m, from_middle, apart), distance = vec3_length(apart);
     if (!(falloff > 0.0f)) return out;
     if (field->noise > 0.0f)
-        strength += 0.5f * field->noise *
-                    rng_signed(rng_at(field->seed, (uint64_t)number, RNG_STREAM_FIELD_NOISE, (uint32_t)m->frame).word[3]);
+        strength +=
+            0.5f * field->noise *
+            rng_signed(rng_at(field->seed, (uint64_t)number, RNG_STREAM_FIELD_NOISE, (uint32_t)m->frame).word[3]);
     Vec3 away = vec3_normalize(apart, vec3(0, 0, 0));
     switch (field->kind) {
-    case FIELD_FORCE: out = vec3_scale(away, strength); break;
-    case FIELD_WIND: out = vec3_scale(m->axis, strength); break;
-    case FIELD_VORTEX: out = vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * distance); break;
-    case FIELD_TURBULENCE: out = vec3_scale(turbulence_at(field, field->is_global ? place : from_middle), strength); break;
-    case FIELD_DRAG: out = vec3_scale(velocity, -(fminf(strength, 2.0f) * speed + fminf(field->linear_drag, 2.0f))); break;
+    case FIELD_FORCE:
+        out = vec3_scale(away, strength);
+        break;
+    case FIELD_WIND:
+        out = vec3_scale(m->axis, strength);
+        break;
+    case FIELD_VORTEX:
+        out = vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * distance);
+        break;
+    case FIELD_TURBULENCE:
+        out = vec3_scale(turbulence_at(field, field->is_global ? place : from_middle), strength);
+        break;
+    case FIELD_DRAG:
+        out = vec3_scale(velocity, -(fminf(strength, 2.0f) * speed + fminf(field->linear_drag, 2.0f)));
+        break;
     case FIELD_HARMONIC:
         out = vec3_scale(away, -strength * (distance - field->rest_length));
         out = vec3_add_scaled(out, velocity, -2.0f * field->linear_drag * sqrtf(fabsf(strength)));
         break;
-    case FIELD_CHARGE: out = vec3_scale(apart, strength); break;
+    case FIELD_CHARGE:
+        out = vec3_scale(apart, strength);
+        break;
     }
     out = vec3_scale(out, falloff);
     int slows = field->kind != FIELD_DRAG && field->kind != FIELD_HARMONIC;
@@ -99,14 +113,16 @@ static Moment moment_of(const Field *field, double time)
                     (uint64_t)floor(frames + 1e-6)};
 }
 
-void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads, Vec3 *acceleration)
+void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads,
+                Vec3 *acceleration)
 {
     for (int f = 0; f < field_count; f++) {
         Moment moment = moment_of(&fields[f], time);
         PARALLEL_FOR(threads, i, particles->count)
         {
             if (particles->radius[i] > 0.0f)
-                acceleration[i] = vec3_add(acceleration[i], act(&moment, particles->position[i], particles->velocity[i], i));
+                acceleration[i] =
+                    vec3_add(acceleration[i], act(&moment, particles->position[i], particles->velocity[i], i));
         }
     }
 }

@@ -13,7 +13,8 @@ typedef enum FieldKind {
     FIELD_CHARGE,     ///< away from the middle, growing with the distance unless it falls off
 } FieldKind;
 /// Names for the job, NULL at the end, in the order above; likewise of the others.
-extern const char *const field_kind_names[], *const field_shape_names[], *const field_falloff_names[], *const field_side_names[];
+extern const char *const field_kind_names[], *const field_shape_names[], *const field_falloff_names[],
+                                                                             *const field_side_names[];
 
 typedef enum FieldShape { FIELD_POINT, FIELD_LINE, FIELD_PLANE } FieldShape;
 typedef enum FieldFalloff { FIELD_SPHERE, FIELD_TUBE, FIELD_CONE } FieldFalloff;
@@ -26,24 +27,26 @@ typedef struct FieldRange {
 
 typedef struct Field {
     FieldKind kind;
-    FieldShape shape;     ///< whether the middle is a point, the axis, or the plane across it
-    FieldFalloff falloff; ///< over the distance, the height along the axis and the distance from it, or the height and the angle
-    FieldSide side;       ///< of the axis where it acts
+    FieldShape shape; ///< whether the middle is a point, the axis, or the plane across it
+    FieldFalloff
+        falloff; ///< over the distance, the height along the axis and the distance from it, or the height and the angle
+    FieldSide side;           ///< of the axis where it acts
     FieldRange range, radial; ///< radial: m, or degrees of a cone
-    Curve strength;       ///< m/s2; of drag the quadratic part, 1/m, of a spring 1/s2
-    float flow;           ///< 1/s: how much it slows what is in it
-    float noise;          ///< m/s2: strength that comes and goes from particle to particle
-    float size;           ///< m, of turbulence
-    float linear_drag;    ///< 1/s, of drag; of a spring, damping over the critical one
-    float rest_length;    ///< m, of a spring
-    int is_global;        ///< turbulence stands still while the field moves
+    Curve strength;           ///< m/s2; of drag the quadratic part, 1/m, of a spring 1/s2
+    float flow;               ///< 1/s: how much it slows what is in it
+    float noise;              ///< m/s2: strength that comes and goes from particle to particle
+    float size;               ///< m, of turbulence
+    float linear_drag;        ///< 1/s, of drag; of a spring, damping over the critical one
+    float rest_length;        ///< m, of a spring
+    int is_global;            ///< turbulence stands still while the field moves
     uint64_t seed;
-    SimCollider track;    ///< poses: place and facing; the axis is z
+    SimCollider track; ///< poses: place and facing; the axis is z
     double frame_seconds;
 } Field;
 
 /// Adds what the fields do at a time (s) to particles numbered from 0 on; those of the radius 0 are left out.
-void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads, Vec3 *acceleration);
+void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads,
+                Vec3 *acceleration);
 /// The same to bodies, at their centres of mass and without turning them: as gravity pulls, whatever they weigh.
 void fields_pull_bodies(const Field *fields, int field_count, struct Rigid *rigid, double time);
 /// m/s2, about the strongest.

@@ -32,8 +32,8 @@ GrainResult flow_space_begin(FlowSpace *space, float largest_radius, int64_t cou
 void flow_space_put(FlowSpace *space, Vec3 place, float radius)
 {
     double per_cell = 1.0 / (double)space->cell;
-    uint64_t cell = cell_of(space, (int64_t)floor((double)place.x * per_cell), (int64_t)floor((double)place.y * per_cell),
-                            (int64_t)floor((double)place.z * per_cell));
+    uint64_t cell = cell_of(space, (int64_t)floor((double)place.x * per_cell),
+                            (int64_t)floor((double)place.y * per_cell), (int64_t)floor((double)place.z * per_cell));
     int64_t ball = space->count++;
     space->place[ball] = place;
     space->radius[ball] = radius;

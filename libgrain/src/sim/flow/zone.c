@@ -53,7 +53,8 @@ int zone_has(const Zone *zone, Vec3 place, Vec3 way, double time)
     // As far back as nothing can be missed, which the distance tells.
     float length = vec3_length(way), gone = 0.0f, least = fmaxf(length / MOST_LOOKS, 1e-12f);
     for (int look = 0; look <= MOST_LOOKS && gone <= length; look++) {
-        float distance = sdf_sample_point(inside, vec3_add_scaled(place, way, length > 0.0f ? -gone / length : 0.0f), &gradient);
+        float distance =
+            sdf_sample_point(inside, vec3_add_scaled(place, way, length > 0.0f ? -gone / length : 0.0f), &gradient);
         if (distance < 0.0f) return 1;
         gone += fmaxf(distance, least);
     }

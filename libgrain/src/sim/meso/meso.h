@@ -88,8 +88,8 @@ typedef struct Meso {
     MesoRecord *records; ///< room + 1, the last is nobody's: what neighbours see, as it was when the step began
     float *seen;         ///< four numbers each, as many: velocities that the implicit solution looks at, of neighbours
     int32_t must_record; ///< fields have changed since
-    MesoNote *notes;  ///< of each block
-    int64_t *pressed; ///< contacts of each body in this step
+    MesoNote *notes;     ///< of each block
+    int64_t *pressed;    ///< contacts of each body in this step
     int32_t must_list;
     float *weight; ///< Z / D2, N s/m3, for each row of the lists and each lane: of the implicit solution
     int64_t weight_capacity;

@@ -53,7 +53,8 @@ GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now)
     float steepest = 0.0f;
     mpm->materials.count = 1 + def->more_material_count;
     if (mpm->materials.count > MPM_MAX_MATERIALS)
-        return fail(GRAIN_ERROR_ARGUMENT, "%d materials; mpm knows at most %d", mpm->materials.count, MPM_MAX_MATERIALS);
+        return fail(GRAIN_ERROR_ARGUMENT, "%d materials; mpm knows at most %d", mpm->materials.count,
+                    MPM_MAX_MATERIALS);
     for (int i = 0; i < mpm->materials.count; i++) {
         SimMaterial from = material_of(def, i);
         from.friction = now->friction[i], from.cohesion = now->cohesion[i];
@@ -121,11 +122,12 @@ static GrainResult check_step(const Mpm *mpm)
 {
     double step = largest_step(mpm), factor = LEAST_STEP / step;
     if (step >= LEAST_STEP) return GRAIN_OK;
-    return fail(GRAIN_ERROR_JOB,
-                "things move at up to %.3g m/s here, and particles of %.3g m radius then need %.2g steps for a second; at "
-                "most %.0e are made: use particles %.2g times as large, or slow down what moves",
-                fmax((double)mpm->def.expected_speed, rigid_speed(mpm->rigid)), (double)mpm->def.largest_radius, 1.0 / step,
-                1.0 / LEAST_STEP, factor);
+    return fail(
+        GRAIN_ERROR_JOB,
+        "things move at up to %.3g m/s here, and particles of %.3g m radius then need %.2g steps for a second; at "
+        "most %.0e are made: use particles %.2g times as large, or slow down what moves",
+        fmax((double)mpm->def.expected_speed, rigid_speed(mpm->rigid)), (double)mpm->def.largest_radius, 1.0 / step,
+        1.0 / LEAST_STEP, factor);
 }
 
 static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *start, int threads)
@@ -177,11 +179,13 @@ static GrainResult create(const SimDef *def, const Particles *start, int threads
 
 static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
 {
-    // Blocks that nobody needs are not computed: no particle reaches their nodes, and what has no weight must be a number.
+    // Blocks that nobody needs are not computed: no particle reaches their nodes, and what has no weight must be a
+    // number.
     static const MpmMotion nothing[MPM_BLOCK_NODES];
     const MpmMotion *around[MPM_AROUND];
     for (int k = 0; k < MPM_AROUND; k++)
-        around[k] = mpm->is_active[block->around[k]] ? mpm->nodes + (int64_t)block->around[k] * MPM_BLOCK_NODES : nothing;
+        around[k] =
+            mpm->is_active[block->around[k]] ? mpm->nodes + (int64_t)block->around[k] * MPM_BLOCK_NODES : nothing;
     // Places 0, 1-4 and 5-7 of a board belong to the block before, the block itself and the one after.
     for (int z = 0; z < MPM_BOARD_SIDE; z++)
         for (int y = 0; y < MPM_BOARD_SIDE; y++) {
@@ -234,10 +238,9 @@ static void scatter(Mpm *mpm, float seconds)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
          rest->is_split ? mpm->walls + block->begin : NULL, mpm->boards + i * MPM_BOARD_STRIDE);
         rest->has_rooms = (uint8_t)has_rooms(mpm, block);
-        if (rest->has_rooms)
-            SIMD_CALL(mpm_scatter_room)
-            (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
-             rest->is_split ? mpm->walls + block->begin : NULL, mpm->rooms + i * MPM_BOARD_STRIDE);
+        if (rest->has_rooms) SIMD_CALL(mpm_scatter_room)
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
+         rest->is_split ? mpm->walls + block->begin : NULL, mpm->rooms + i * MPM_BOARD_STRIDE);
         rest->is_scattered = rest->is_asleep;
     }
 }
@@ -318,9 +321,9 @@ static GrainResult read(const void *state, Particles *out)
     out->count = mpm->born;
     for (int64_t i = 0; i < mpm->count; i++) {
         const MpmParticle *p = &mpm->particles[i];
-        out->position[p->id] = vec3((float)((double)p->position[0] + mpm->origin[0]),
-                                    (float)((double)p->position[1] + mpm->origin[1]),
-                                    (float)((double)p->position[2] + mpm->origin[2]));
+        out->position[p->id] =
+            vec3((float)((double)p->position[0] + mpm->origin[0]), (float)((double)p->position[1] + mpm->origin[1]),
+                 (float)((double)p->position[2] + mpm->origin[2]));
         out->velocity[p->id] = vec3(p->velocity[0], p->velocity[1], p->velocity[2]);
         out->radius[p->id] = p->radius;
         if (out->moisture) out->moisture[p->id] = p->moisture;
@@ -377,4 +380,5 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
-const Solver mpm_solver = {"mpm", 12, create, destroy, largest_step, step, read, save, load, measure, rigid_of, mpm_change, mpm_steer, mpm_push};
+const Solver mpm_solver = {"mpm", 12,   create,  destroy,  largest_step, step,      read,
+                           save,  load, measure, rigid_of, mpm_change,   mpm_steer, mpm_push};

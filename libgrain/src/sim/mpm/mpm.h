@@ -4,15 +4,15 @@
 ///
 ///     particles --scatter--> nodes --(gravity, colliders)--> nodes --gather--> particles, new stress
 ///
-/// The grid is as large as the material. Its nodes stand in blocks of 4 x 4 x 4. Particles are sorted by the block their
-/// first node lies in, and scatter into a board of 8 x 8 x 8 nodes that their block alone writes:
+/// The grid is as large as the material. Its nodes stand in blocks of 4 x 4 x 4. Particles are sorted by the block
+/// their first node lies in, and scatter into a board of 8 x 8 x 8 nodes that their block alone writes:
 ///
 ///     board    0   1   2   3   4   5   6   7      a particle reaches three nodes along each axis; one that has moved
 ///     node    -1 | 0   1   2   3 | 4   5   6      by up to a cell out of its block still finds them all here, so
 ///                  '- the block -'                sorting can wait until the first has moved farther
 ///
-/// A node's sum is then taken over the boards around its block, in a fixed order: no two threads write to one place, and
-/// the bits do not depend on how many there are.
+/// A node's sum is then taken over the boards around its block, in a fixed order: no two threads write to one place,
+/// and the bits do not depend on how many there are.
 #include "base/simd.h"
 #include "base/sort.h"
 #include "sim/mpm/mpm_law.h"
@@ -47,8 +47,8 @@ typedef struct MpmParticle {
     float stretch[6];      ///< left Cauchy-Green tensor of the elastic part: xx, yy, zz, xy, xz, yz
     float radius;          ///< m, how near its centre comes to a collider
     int32_t material;
-    int32_t id;  ///< place in the order of birth
-    float still; ///< s: so long it has hardly moved; INFINITY: it sleeps
+    int32_t id;   ///< place in the order of birth
+    float still;  ///< s: so long it has hardly moved; INFINITY: it sleeps
     float pulled; ///< m/s: speed that the step gave it, before colliders held it
     float moisture;
 } MpmParticle;
@@ -58,19 +58,19 @@ typedef struct MpmParticle {
 typedef struct MpmNode {
     float momentum[3], mass;
 } MpmNode;
-/// How a node moves after the step. mass: of the particles around it, as if all of each went with the node and were as dense as
-/// the densest: how full it is there, also where materials of several densities meet, and where sand flies.
+/// How a node moves after the step. mass: of the particles around it, as if all of each went with the node and were as
+/// dense as the densest: how full it is there, also where materials of several densities meet, and where sand flies.
 typedef struct MpmMotion {
     float velocity[3], mass;
 } MpmMotion;
 
 /// Blocks that hold particles, and all around them, in ascending order of their keys.
 typedef struct MpmBlock {
-    int32_t corner[4];  ///< node coordinates of the first node; [3] is 0
-    int32_t begin, end; ///< particles; equal where there are none
-    int32_t board;      ///< which board its particles scatter into; -1 where there are none
-    int32_t around[MPM_AROUND]; ///< blocks; -1 where none is stored
-    uint32_t reach; ///< which of them its particles reach the nodes of, 1 << place in around
+    int32_t corner[4];                ///< node coordinates of the first node; [3] is 0
+    int32_t begin, end;               ///< particles; equal where there are none
+    int32_t board;                    ///< which board its particles scatter into; -1 where there are none
+    int32_t around[MPM_AROUND];       ///< blocks; -1 where none is stored
+    uint32_t reach;                   ///< which of them its particles reach the nodes of, 1 << place in around
     int32_t first_sheet, sheet_end;   ///< colliders near its nodes that stand
     int32_t first_moving, moving_end; ///< and those that move, in this step
 } MpmBlock;
@@ -79,7 +79,7 @@ typedef struct MpmBlock {
 typedef struct MpmSheet {
     Vec3 normal[MPM_BLOCK_NODES], speed[MPM_BLOCK_NODES]; ///< of the surface, m/s
     float distance[MPM_BLOCK_NODES];
-    Vec3 taken[MPM_BLOCK_NODES]; ///< m/s: of the nodes' velocities, by a body
+    Vec3 taken[MPM_BLOCK_NODES];                            ///< m/s: of the nodes' velocities, by a body
     float friction[MPM_BLOCK_NODES], pull[MPM_BLOCK_NODES]; ///< as in RigidView
     int32_t collider;
     float nearest; ///< smallest distance
@@ -100,8 +100,8 @@ typedef struct MpmImpulse {
     Vec3d linear, angular; ///< kg m/s; kg m2/s, about the body's centre
 } MpmImpulse;
 
-/// Of a filled block: does it sleep, is what it brings to the nodes known already, is somebody awake beside it, does a thin
-/// wall part particles from nodes, and does the mass that it brings not tell how full the nodes are?
+/// Of a filled block: does it sleep, is what it brings to the nodes known already, is somebody awake beside it, does a
+/// thin wall part particles from nodes, and does the mass that it brings not tell how full the nodes are?
 typedef struct MpmRest {
     uint8_t is_asleep, is_scattered, is_watching, is_split, has_rooms;
 } MpmRest;
@@ -115,18 +115,18 @@ typedef struct Mpm {
     float sound;  ///< m/s
     float weight; ///< m/s2: what cohesion counts in, gravity at the start
     int threads, most_threads;
-    double origin[3]; ///< m
+    double origin[3];      ///< m
     float particle_volume; ///< m3
     float cell, inverse_cell;
-    float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are
+    float touch;        ///< m: nodes as near as this to a collider are held by it, as the particles around them are
     float step_limit;   ///< s
     float longest_step; ///< s: step_limit at the start, which bodies were made for
     int has_densities;  ///< not all materials are as dense as each other
     float densest;      ///< kg/m3
     float full_mass;    ///< kg, on a node deep inside, of the densest
     int64_t count, steps;
-    int64_t born;       ///< particles that there ever were; those that are gone are not stored
-    int64_t capacity;   ///< particles that there is room for
+    int64_t born;     ///< particles that there ever were; those that are gone are not stored
+    int64_t capacity; ///< particles that there is room for
     MpmParticle *particles, *particles_before;
     SortItem *items;
     SortScratch sort;
@@ -134,7 +134,7 @@ typedef struct Mpm {
 
     MpmBlock *blocks;
     int64_t block_count, block_capacity;
-    int32_t *filled; ///< blocks that hold particles
+    int32_t *filled;       ///< blocks that hold particles
     int32_t *saved_blocks; ///< for checkpoints: corner and first particle of each of them
     int64_t saved_capacity;
     int64_t filled_count, filled_capacity;
@@ -152,7 +152,7 @@ typedef struct Mpm {
     int64_t wall_capacity;
     MpmImpulse *impulses; ///< body_count for each filled block
     int64_t impulse_capacity;
-    MpmRest *rest; ///< filled_count
+    MpmRest *rest;           ///< filled_count
     float scattered_seconds; ///< of the step that the boards were made for
     int64_t rest_capacity;
     int32_t watch_turn; ///< sleepers watch when it is 0
@@ -175,13 +175,13 @@ typedef struct MpmStep {
 /// Materials and the step as friction and cohesion ask for.
 GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now);
 
-/// A particle of loose sand flies alone where less than the first part of the bulk's mass is around it, and is part of the
-/// bulk from the second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
+/// A particle of loose sand flies alone where less than the first part of the bulk's mass is around it, and is part of
+/// the bulk from the second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
 #define MPM_ALONE 0.06f
 #define MPM_NOT_ALONE 0.18f
 
-/// How far such a particle moves with the nodes in the next step, from the mass that it sees around it; for the rest it flies alone.
-/// What goes with the nodes is also all that it brings to them, so together they keep their momentum.
+/// How far such a particle moves with the nodes in the next step, from the mass that it sees around it; for the rest it
+/// flies alone. What goes with the nodes is also all that it brings to them, so together they keep their momentum.
 static inline float mpm_share_of(float mass, float full_mass)
 {
     if (mass >= MPM_NOT_ALONE * full_mass) return 1.0f;
@@ -209,8 +209,8 @@ GrainResult mpm_sort(Mpm *mpm);
 /// The blocks as they were when the particles were sorted last, from what was saved of them.
 GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved_blocks, int64_t filled_count);
 void mpm_free_blocks(Mpm *mpm);
-/// Which nodes the block's particles reach. Returns whether one of them no longer has all its nodes on the block's board;
-/// one that is nowhere has left.
+/// Which nodes the block's particles reach. Returns whether one of them no longer has all its nodes on the block's
+/// board; one that is nowhere has left.
 int32_t mpm_find_reach(const Mpm *mpm, MpmBlock *block);
 
 // mpm_change.c
@@ -245,8 +245,8 @@ void mpm_give(const Mpm *mpm, int collider, MpmImpulse *impulses, Vec3d push, Ve
 int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block);
 
 // mpm_bodies.c
-/// What bodies have taken from the nodes, as far as the particles of a filled block go with the nodes: theirs. Before the
-/// particles move.
+/// What bodies have taken from the nodes, as far as the particles of a filled block go with the nodes: theirs. Before
+/// the particles move.
 void mpm_pay_bodies(const Mpm *mpm, int64_t filled, MpmImpulse *impulses);
 
 // mpm_walls.c
@@ -280,12 +280,12 @@ SIMD_KERNEL(void, mpm_scatter,
 SIMD_KERNEL(void, mpm_scatter_room,
             (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
              const MpmWall *walls, float *board))
-/// Velocity and position of the particles of a block from its board of node velocities, then their stress. walls: of the
-/// same particles; NULL when the block is not split.
+/// Velocity and position of the particles of a block from its board of node velocities, then their stress. walls: of
+/// the same particles; NULL when the block is not split.
 SIMD_KERNEL(void, mpm_gather,
-            (MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, MpmWall *walls,
+            (MpmParticle * particles, int64_t count, const int32_t corner[4], const MpmMotion *board, MpmWall *walls,
              const MpmStep *step))
 /// Of particles that sleep: by how much the nodes would pull one faster than when it fell asleep, at most, m/s.
 SIMD_KERNEL(float, mpm_stronger_pull,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board, MpmWall *walls,
-             const MpmStep *step))
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board,
+             MpmWall *walls, const MpmStep *step))

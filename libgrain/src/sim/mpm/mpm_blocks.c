@@ -12,8 +12,8 @@
 #define CELL_BITS 6
 
 // Blocks are numbered with x running fastest, counted from the lowest one. Around those
-// that are stored, which are one farther out than those that hold particles, one more stays empty: so nobody is taken for
-// somebody's neighbour across the end of a row.
+// that are stored, which are one farther out than those that hold particles, one more stays empty: so nobody is taken
+// for somebody's neighbour across the end of a row.
 typedef struct Numbering {
     int32_t low[3];
     uint64_t row, slab; // step in the key from one y, one z to the next
@@ -133,7 +133,8 @@ int32_t mpm_find_reach(const Mpm *mpm, MpmBlock *block)
         has[axis][2] = !(high < 3.5f);
     }
     block->reach = 0;
-    for (int k = 0; k < MPM_AROUND; k++) block->reach |= (uint32_t)(has[0][k % 3] && has[1][k / 3 % 3] && has[2][k / 9]) << k;
+    for (int k = 0; k < MPM_AROUND; k++)
+        block->reach |= (uint32_t)(has[0][k % 3] && has[1][k / 3 % 3] && has[2][k / 9]) << k;
     return left;
 }
 
@@ -178,8 +179,7 @@ static void find_around(Mpm *mpm, const Numbering *n, int64_t first, int64_t las
         for (int64_t b = first, finger = low; b < last; b++) {
             uint64_t wanted = mpm->keys[b] + (uint64_t)offset;
             while (finger < mpm->block_count && mpm->keys[finger] < wanted) finger++;
-            mpm->blocks[b].around[k] =
-                finger < mpm->block_count && mpm->keys[finger] == wanted ? (int32_t)finger : -1;
+            mpm->blocks[b].around[k] = finger < mpm->block_count && mpm->keys[finger] == wanted ? (int32_t)finger : -1;
         }
     }
 }
@@ -305,7 +305,7 @@ GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
 
 void mpm_free_blocks(Mpm *mpm)
 {
-    void *arrays[] = {mpm->blocks, mpm->filled, mpm->keys, mpm->boards, mpm->nodes, mpm->sheets, mpm->left,
+    void *arrays[] = {mpm->blocks,       mpm->filled,   mpm->keys, mpm->boards,    mpm->nodes, mpm->sheets, mpm->left,
                       mpm->saved_blocks, mpm->impulses, mpm->rest, mpm->is_active, mpm->walls, mpm->rooms};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     sort_scratch_free(&mpm->sort);

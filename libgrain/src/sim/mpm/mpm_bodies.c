@@ -1,6 +1,6 @@
-// Bodies are pushed by the particles, not by the nodes: what a node that a body holds has lost is as much as its particles
-// lose by it, and the blocks around bring different ones. So the mass that goes with each node is summed for each block, and a
-// node's loss counts for that mass. Momentum is kept to the rounding of the sums.
+// Bodies are pushed by the particles, not by the nodes: what a node that a body holds has lost is as much as its
+// particles lose by it, and the blocks around bring different ones. So the mass that goes with each node is summed for
+// each block, and a node's loss counts for that mass. Momentum is kept to the rounding of the sums.
 #include "base/error.h"
 #include "sim/mpm/mpm.h"
 
@@ -15,7 +15,8 @@ static int is_touched(const Mpm *mpm, const MpmBlock *block)
     for (int k = 0; k < MPM_AROUND; k++) {
         const MpmBlock *other = &mpm->blocks[block->around[k]];
         for (int32_t s = other->first_moving; s < other->moving_end; s++)
-            if (mpm->sheets[s].nearest <= mpm->touch && mpm->rigid->objects[mpm->sheets[s].collider].body >= 0) return 1;
+            if (mpm->sheets[s].nearest <= mpm->touch && mpm->rigid->objects[mpm->sheets[s].collider].body >= 0)
+                return 1;
     }
     return 0;
 }
@@ -50,7 +51,8 @@ void mpm_pay_bodies(const Mpm *mpm, int64_t filled, MpmImpulse *impulses)
     for (int32_t i = block->begin; i < block->end; i++)
         add_follower(mpm, block, &mpm->particles[i], is_split ? mpm->walls[i].barred : 0, followed);
     for (int i = 0; i < MPM_BOARD_NODES; i++) {
-        int at[3] = {i % MPM_BOARD_SIDE, i / MPM_BOARD_SIDE % MPM_BOARD_SIDE, i / (MPM_BOARD_SIDE * MPM_BOARD_SIDE)}, node = 0;
+        int at[3] = {i % MPM_BOARD_SIDE, i / MPM_BOARD_SIDE % MPM_BOARD_SIDE, i / (MPM_BOARD_SIDE * MPM_BOARD_SIDE)},
+            node = 0;
         double place[3];
         if (followed[i] == 0.0f) continue;
         for (int axis = 2; axis >= 0; axis--) {

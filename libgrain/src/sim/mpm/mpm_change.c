@@ -13,7 +13,8 @@
 GrainResult mpm_reserve(Mpm *mpm, int64_t count)
 {
     if (count > INT32_MAX / 4)
-        return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones", (long long)count);
+        return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones",
+                    (long long)count);
     int64_t grown[3] = {mpm->capacity, mpm->capacity, mpm->capacity};
     TRY(alloc_grow((void **)&mpm->particles, &grown[0], count, sizeof(MpmParticle)));
     TRY(alloc_grow((void **)&mpm->particles_before, &grown[1], count, sizeof(MpmParticle)));
@@ -27,7 +28,8 @@ static float plastic_at(const Mpm *mpm, const MpmMaterial *material, Vec3 place)
 {
     if (material->kind == MPM_SAND) return -1.0f;
     if (material->uneven == 0.0f) return 0.0f;
-    return material->uneven * noise_at(0, RNG_STREAM_SNOW, vec3_scale(place, mpm->inverse_cell / material->patch_cells));
+    return material->uneven *
+           noise_at(0, RNG_STREAM_SNOW, vec3_scale(place, mpm->inverse_cell / material->patch_cells));
 }
 
 void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *kinds, const float *moisture)

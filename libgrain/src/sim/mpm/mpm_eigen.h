@@ -15,13 +15,13 @@ typedef struct Eigen {
     {                                                                                                                  \
         FloatV difference = (qq) - (pp), twice = (pq) + (pq);                                                          \
         FloatV sign = (FloatV)(((IntV)difference & (int32_t)0x80000000) | 0x3f800000);                                 \
-        FloatV t = twice * sign /                                                                                      \
-                   (simd_abs(difference) + simd_sqrt(difference * difference + twice * twice) + 1e-30f);               \
+        FloatV t =                                                                                                     \
+            twice * sign / (simd_abs(difference) + simd_sqrt(difference * difference + twice * twice) + 1e-30f);       \
         FloatV c = 1.0f / simd_sqrt(t * t + 1.0f), s = t * c;                                                          \
         (pp) -= t * (pq);                                                                                              \
         (qq) += t * (pq);                                                                                              \
-        (pq) = (pq) * 0.0f;                                                                                            \
-        FloatV turned = c * (rp) - s * (rq);                                                                           \
+        (pq) = (pq)*0.0f;                                                                                              \
+        FloatV turned = c * (rp)-s * (rq);                                                                             \
         (rq) = s * (rp) + c * (rq);                                                                                    \
         (rp) = turned;                                                                                                 \
         for (int row = 0; row < 3; row++) {                                                                            \

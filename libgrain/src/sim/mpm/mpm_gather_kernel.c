@@ -12,8 +12,9 @@
 // much of it turns into pressure.
 #define CROWDED 1.03f
 #define SPREAD_RATE 20.0f
-// Less than this part of the density at rest is loose, also where the slope of the density, times this many cells, is added:
-// at a surface few are around for another reason. Poured sand lands so; it bears nothing before it has come closer.
+// Less than this part of the density at rest is loose, also where the slope of the density, times this many cells, is
+// added: at a surface few are around for another reason. Poured sand lands so; it bears nothing before it has come
+// closer.
 #define LOOSE 0.85f
 #define LOOSE_SLOPE_CELLS 2.0f
 
@@ -21,19 +22,21 @@
 typedef struct Batch {
     float gradient[9][BATCH]; // of velocity, 1/s: [3 * column + row]
     float stretch[6][BATCH], plastic[BATCH];
-    float mass[BATCH];  // around the particle, on its nodes, kg
-    float slope[BATCH]; // of it, squared, in masses a cell
+    float mass[BATCH];   // around the particle, on its nodes, kg
+    float slope[BATCH];  // of it, squared, in masses a cell
     float pulled[BATCH]; // MpmParticle.pulled, squared until the stress is found
     float shared[BATCH]; // what goes with the nodes in the next step
     float shear[BATCH], lame[BATCH], damping[BATCH], number[MPM_LAW_NUMBERS][BATCH];
     float kind[MPM_LAW_COUNT][BATCH]; // 1 where the particle is of that law
     int has_kind[MPM_LAW_COUNT];
-    // Results as particles keep them, in fours: columns, shear stress and plastic, the first of the stretch; then its rest.
+    // Results as particles keep them, in fours: columns, shear stress and plastic, the first of the stretch; then its
+    // rest.
     _Alignas(64) float record[RECORDS][4 * BATCH];
     float last_stretch[2][BATCH];
 } Batch;
 
-// Sums over the nodes around a particle of the nodes' motion, and along each axis of the motion times the node's number.
+// Sums over the nodes around a particle of the nodes' motion, and along each axis of the motion times the node's
+// number.
 typedef struct Sums {
     Float4 all, column[3];
 } Sums;
@@ -63,7 +66,8 @@ SIMD_INLINE Sums sum_nodes(const Spline *s, const Float4 *nodes)
 // Of a velocity at a thin wall: what the wall leaves of it, as nodes are held (mpm_colliders.c).
 SIMD_INLINE Float4 held_by(Float4 velocity, const MpmWall *wall, float seconds)
 {
-    Vec3 normal = {wall->normal[0], wall->normal[1], wall->normal[2]}, speed = {wall->speed[0], wall->speed[1], wall->speed[2]};
+    Vec3 normal = {wall->normal[0], wall->normal[1], wall->normal[2]},
+         speed = {wall->speed[0], wall->speed[1], wall->speed[2]};
     Vec3 against = vec3_sub(vec3(velocity[0], velocity[1], velocity[2]), speed);
     float into = vec3_dot(against, normal);
     if (into < 0.0f) {
@@ -80,10 +84,12 @@ SIMD_INLINE Float4 held_by(Float4 velocity, const MpmWall *wall, float seconds)
 SIMD_INLINE void patch_nodes(const MpmParticle *particle, const Spline *s, const MpmStep *step, MpmWall *wall,
                              const Float4 *nodes, Float4 patch[PATCH_NODES])
 {
-    float push = particle->mass > 0.0f ? -4.0f * particle->volume * step->inverse_cell * step->seconds / particle->mass : 0.0f;
+    float push =
+        particle->mass > 0.0f ? -4.0f * particle->volume * step->inverse_cell * step->seconds / particle->mass : 0.0f;
     float seen = 0.0f, mass = 0.0f;
     Float4 velocity = {particle->velocity[0] + step->fall[0], particle->velocity[1] + step->fall[1],
-                       particle->velocity[2] + step->fall[2], 0.0f}, column[3], taken = set4(0.0f);
+                       particle->velocity[2] + step->fall[2], 0.0f},
+           column[3], taken = set4(0.0f);
     for (int axis = 0; axis < 3; axis++) column[axis] = spline_column(particle, axis, 1.0f / step->inverse_cell, push);
     for (int i = 0; i < 36; i++) { // rows of four
         int x = i % 4, y = i / 4 % 3, z = i / 12, place = (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x;
@@ -117,8 +123,8 @@ SIMD_INLINE Sums sum_beside(const MpmParticle *particle, Spline *s, const MpmSte
     return sum_nodes(&moved, patch);
 }
 
-// Velocity of the particle from its sums, and the velocity's gradient; moves it. As much of it goes with the nodes as it has
-// brought to them.
+// Velocity of the particle from its sums, and the velocity's gradient; moves it. As much of it goes with the nodes as
+// it has brought to them.
 SIMD_INLINE void move_particle(MpmParticle *particle, const Spline *s, Float4 sum, const Float4 column[3],
                                const MpmStep *step, int is_loose, Batch *batch, int lane)
 {
@@ -183,8 +189,8 @@ SIMD_INLINE void choose_state(MpmState *chosen, const MpmState *from, FloatV is_
 }
 
 // The laws that work on principal stretches; squeeze is taken from the logarithm of volume.
-SIMD_INLINE void apply_principal_laws(const Batch *batch, int lane, const MpmMaterialV *m, FloatV squeeze, FloatV seconds,
-                                      MpmState *state)
+SIMD_INLINE void apply_principal_laws(const Batch *batch, int lane, const MpmMaterialV *m, FloatV squeeze,
+                                      FloatV seconds, MpmState *state)
 {
     const FloatV *b = state->stretch;
     Eigen eigen = eigen_of(b[0], b[1], b[2], b[3], b[4], b[5]);
@@ -247,8 +253,8 @@ SIMD_INLINE void stretch_on(const Batch *batch, int lane, FloatV seconds, FloatV
 }
 
 // crowd: density around the particle, over that at rest; bulk: the same, with what a surface takes away made good.
-// Where more particles have gathered than their stretches tell of, which is the drift of a long flow, press them apart: by
-// how much the logarithm of their volume sinks. Where there are too few, it rises.
+// Where more particles have gathered than their stretches tell of, which is the drift of a long flow, press them apart:
+// by how much the logarithm of their volume sinks. Where there are too few, it rises.
 SIMD_INLINE FloatV squeeze_of(FloatV crowd, FloatV bulk, FloatV squared_volume, FloatV seconds)
 {
     FloatV zero = simd_set1(0.0f), excess = simd_max(crowd * simd_sqrt(squared_volume) - CROWDED, zero);
@@ -288,8 +294,8 @@ static void find_stress(Batch *batch, const MpmStep *step, int lanes)
     for (int lane = 0; lane < lanes; lane += SIMD_LANES) {
         MpmState state = {.plastic = simd_load(batch->plastic + lane)};
         stretch_on(batch, lane, seconds, state.stretch);
-        MpmMaterialV m = {simd_load(batch->shear + lane), simd_load(batch->lame + lane),
-                          simd_load(batch->damping + lane), {{0}}};
+        MpmMaterialV m = {
+            simd_load(batch->shear + lane), simd_load(batch->lame + lane), simd_load(batch->damping + lane), {{0}}};
         for (int i = 0; i < MPM_LAW_NUMBERS; i++) m.number[i] = simd_load(batch->number[i] + lane);
         FloatV squared_volume = simd_max(symmetric_determinant(state.stretch), simd_set1(0.0f));
         FloatV crowd = simd_load(batch->mass + lane) / full_mass;
@@ -314,8 +320,8 @@ SIMD_INLINE void store_state(MpmParticle *particle, const Batch *batch, int lane
     particle->pulled = batch->pulled[lane];
 }
 
-SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corner[4], const Float4 *nodes, MpmWall *wall,
-                            const MpmStep *step, Batch *batch)
+SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corner[4], const Float4 *nodes,
+                            MpmWall *wall, const MpmStep *step, Batch *batch)
 {
     const MpmMaterials *materials = step->materials;
     const MpmMaterial *material = &materials->of[particle->material];
@@ -341,7 +347,8 @@ void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t 
         int lanes = count - begin < BATCH ? (int)(count - begin) : BATCH;
         if (materials->count > 1) memset(batch.has_kind, 0, sizeof batch.has_kind);
         for (int lane = 0; lane < lanes; lane++)
-            gather_one(&particles[begin + lane], lane, corner, nodes, walls ? &walls[begin + lane] : NULL, step, &batch);
+            gather_one(&particles[begin + lane], lane, corner, nodes, walls ? &walls[begin + lane] : NULL, step,
+                       &batch);
         find_stress(&batch, step, (lanes + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES);
         for (int lane = 0; lane < lanes; lane++) store_state(&particles[begin + lane], &batch, lane);
     }

@@ -43,7 +43,8 @@ static void add_masses(float *rooms, const MpmNode *board, float room_for_mass, 
         for (int j = 0; j < y.count; j++)
             for (int i = 0; i < x.count; i++)
                 rooms[((z.node + k) * MPM_BLOCK_SIDE + y.node + j) * MPM_BLOCK_SIDE + x.node + i] +=
-                    room_for_mass * board[((z.place + k) * MPM_BOARD_SIDE + y.place + j) * MPM_BOARD_SIDE + x.place + i].mass;
+                    room_for_mass *
+                    board[((z.place + k) * MPM_BOARD_SIDE + y.place + j) * MPM_BOARD_SIDE + x.place + i].mass;
 }
 
 // Whether one of the boards around has rooms: where a board has none, all are as dense as the densest.

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-// Loosened sand on the grid bears as if it held together: cones that were built too steep come to rest 2 to 4 degrees too steep
-// at 20 cells of height. So little as the weight of this part of a cell does that; the tip of its surface of yield is lowered by it.
-// Above 45 degrees by less: that costs the tangent of the angle times as much of what it bears, and small piles of 60 would slump.
+// Loosened sand on the grid bears as if it held together: cones that were built too steep come to rest 2 to 4 degrees
+// too steep at 20 cells of height. So little as the weight of this part of a cell does that; the tip of its surface of
+// yield is lowered by it. Above 45 degrees by less: that costs the tangent of the angle times as much of what it bears,
+// and small piles of 60 would slump.
 #define HOLDS_TOGETHER 0.08f
 // Sine of the steepest friction angle that the law can tell from a steeper one.
 #define STEEPEST 0.98f

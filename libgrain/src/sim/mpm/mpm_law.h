@@ -1,6 +1,6 @@
 #pragma once
-/// What a material does when it is stretched: the laws that mpm knows. Each has a file mpm_law_NAME.h with its kernel and
-/// a line in the table of mpm_law.c.
+/// What a material does when it is stretched: the laws that mpm knows. Each has a file mpm_law_NAME.h with its kernel
+/// and a line in the table of mpm_law.c.
 #include "sim/solver.h"
 
 typedef enum MpmLawKind { MPM_SAND, MPM_SNOW, MPM_MUD, MPM_LAW_COUNT } MpmLawKind;
@@ -12,13 +12,13 @@ typedef enum MpmLawKind { MPM_SAND, MPM_SNOW, MPM_MUD, MPM_LAW_COUNT } MpmLawKin
 
 typedef struct MpmMaterial {
     MpmLawKind kind;
-    float density;     ///< kg/m3, of the bulk
-    float shear, lame; ///< Pa: Lame's mu and lambda
-    float damping;     ///< Pa s: viscosity of what does not flow, against ringing
+    float density;                 ///< kg/m3, of the bulk
+    float shear, lame;             ///< Pa: Lame's mu and lambda
+    float damping;                 ///< Pa s: viscosity of what does not flow, against ringing
     float number[MPM_LAW_NUMBERS]; ///< the law's own (see its file)
-    float wet_tip; ///< of sand: what moisture 1 adds to number[1]
-    float uneven, patch_cells; ///< of snow: plastic differs at birth by so much, over so many cells
-    int is_loose; ///< grains that are thrown out of the bulk fly on alone
+    float wet_tip;                 ///< of sand: what moisture 1 adds to number[1]
+    float uneven, patch_cells;     ///< of snow: plastic differs at birth by so much, over so many cells
+    int is_loose;                  ///< grains that are thrown out of the bulk fly on alone
 } MpmMaterial;
 
 typedef struct MpmMaterials {

@@ -1,6 +1,6 @@
 #pragma once
-/// What the laws' kernels share. All laws are isotropic: they keep the principal directions. Those that need the principal
-/// stretches one by one are given them.
+/// What the laws' kernels share. All laws are isotropic: they keep the principal directions. Those that need the
+/// principal stretches one by one are given them.
 #include "base/simd_math.h"
 #include "sim/mpm/mpm_law.h"
 

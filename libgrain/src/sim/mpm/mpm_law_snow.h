@@ -1,6 +1,6 @@
 #pragma once
-/// Snow after Stomakhin et al. 2013: it takes a little compression and less stretch, beyond that it packs or breaks, and
-/// what was packed is harder. plastic is the logarithm of the volume lost for good: above 0 it has broken apart.
+/// Snow after Stomakhin et al. 2013: it takes a little compression and less stretch, beyond that it packs or breaks,
+/// and what was packed is harder. plastic is the logarithm of the volume lost for good: above 0 it has broken apart.
 ///
 /// number[0], [1]: critical compression and stretch; number[2]: hardening
 #include "sim/mpm/mpm_law_kernel.h"

@@ -21,8 +21,8 @@ SIMD_INLINE Row free_nodes(uint32_t barred)
     return row_along((Float4){barred & 1 ? 0.0f : 1.0f, barred & 2 ? 0.0f : 1.0f, barred & 4 ? 0.0f : 1.0f, 0.0f});
 }
 
-// Momentum and mass of the particles, and what their stress pushes within the step, to the nodes. Those of one cell stand
-// together mostly (mpm_blocks.c): what they bring is summed before it is put down.
+// Momentum and mass of the particles, and what their stress pushes within the step, to the nodes. Those of one cell
+// stand together mostly (mpm_blocks.c): what they bring is summed before it is put down.
 void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
                             float seconds, const MpmWall *walls, MpmNode *board)
 {
@@ -61,8 +61,8 @@ void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const i
 }
 
 // The room that the particles take, to the nodes. Where all are equally dense and none flies alone, their mass tells.
-void SIMD_NAME(mpm_scatter_room)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
-                                 const MpmWall *walls, float *board)
+void SIMD_NAME(mpm_scatter_room)(const MpmParticle *particles, int64_t count, const int32_t corner[4],
+                                 float inverse_cell, const MpmWall *walls, float *board)
 {
     memset(board, 0, MPM_BOARD_STRIDE * sizeof *board);
     for (int64_t p = 0; p < count; p++) {

@@ -1,11 +1,13 @@
-// Blocks at rest sleep: their particles stand, what they bring to the nodes is kept, and nothing is computed for them. A
-// block falls asleep when all its particles have been slow for a while, and wakes when the nodes, which its neighbours that
-// are awake move, would take one of its particles along.
+// Blocks at rest sleep: their particles stand, what they bring to the nodes is kept, and nothing is computed for them.
+// A block falls asleep when all its particles have been slow for a while, and wakes when the nodes, which its
+// neighbours that are awake move, would take one of its particles along.
 //
-//     awake | watching | asleep ...      a block that sleeps beside one that is awake watches: its nodes are computed, and
+//     awake | watching | asleep ...      a block that sleeps beside one that is awake watches: its nodes are computed,
+//     and
 //                                        how fast its particles would go is looked at, but they do not
 //
-// All of it follows from MpmParticle.still, and whose turn it is to watch from a counter, so checkpoints need nothing else.
+// All of it follows from MpmParticle.still, and whose turn it is to watch from a counter, so checkpoints need nothing
+// else.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -14,14 +16,17 @@
 #include <math.h>
 #include <string.h>
 
-// s: so long it must be slow, and slow is this part of the speed of a fall by a cell: it then moves by some hundredths of a
-// cell before it sleeps. Or that of a fall for so many steps: grains at a surface come apart and bear again in turn.
+// s: so long it must be slow, and slow is this part of the speed of a fall by a cell: it then moves by some hundredths
+// of a cell before it sleeps. Or that of a fall for so many steps: grains at a surface come apart and bear again in
+// turn.
 #define SLEEP_SECONDS 0.25f
 #define SLOW 0.01f
 #define SLOW_STEPS 2.0f
-// A sleeper wakes when a step would pull it faster than when it fell asleep by this part of a free fall, or by what is slow.
+// A sleeper wakes when a step would pull it faster than when it fell asleep by this part of a free fall, or by what is
+// slow.
 #define WAKING_FALL 0.3f
-// Sleepers watch in every so many steps: sound does not cross a block of four cells meanwhile, nor does waking lag behind it.
+// Sleepers watch in every so many steps: sound does not cross a block of four cells meanwhile, nor does waking lag
+// behind it.
 #define WATCH_STEPS 4
 
 float mpm_slow_speed(const Mpm *mpm, float seconds)
@@ -88,8 +93,8 @@ void mpm_find_watchers(Mpm *mpm)
     for (int64_t i = 0; i < mpm->filled_count; i++) {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest *rest = &mpm->rest[i];
-        rest->is_watching = rest->is_asleep && mpm->watch_turn == 0 &&
-                            (is_beside_awake(mpm, block) || mpm_is_near_moving(mpm, block));
+        rest->is_watching =
+            rest->is_asleep && mpm->watch_turn == 0 && (is_beside_awake(mpm, block) || mpm_is_near_moving(mpm, block));
         if (!rest->is_asleep || rest->is_watching) mark_reached(mpm, block);
     }
 }
@@ -122,7 +127,8 @@ void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmSte
     const MpmBlock *block = &mpm->blocks[mpm->filled[filled]];
     float free_fall = vec3_length(vec3(now->fall[0], now->fall[1], now->fall[2]));
     MpmWall *walls = mpm->rest[filled].is_split ? mpm->walls + block->begin : NULL;
-    float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner, board, walls, now);
+    float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner,
+                                              board, walls, now);
     if (more < fminf(WAKING_FALL * free_fall, now->slow) && !mpm_is_near_moving(mpm, block)) return;
     wake_particles(mpm->particles, block->begin, block->end);
     mpm->rest[filled] = (MpmRest){0};

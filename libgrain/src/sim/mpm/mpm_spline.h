@@ -115,7 +115,8 @@ SIMD_INLINE Spline spline_at(const MpmParticle *particle, const int32_t corner[4
     Int4 first;
     memcpy(&first, corner, sizeof first);
     // Board node 0 is one before the corner. A position on the board is above 0.5, so truncation rounds down.
-    Float4 at = *(const Float4 *)(const void *)particle * set4(inverse_cell) - __builtin_convertvector(first - 1, Float4);
+    Float4 at =
+        *(const Float4 *)(const void *)particle * set4(inverse_cell) - __builtin_convertvector(first - 1, Float4);
     Int4 place = __builtin_convertvector(at - set4(0.5f), Int4);
     Float4 f = at - __builtin_convertvector(place, Float4), low = set4(1.5f) - f, middle = f - set4(1.0f),
            high = f - set4(0.5f);
@@ -136,7 +137,8 @@ SIMD_INLINE Row spline_row(const Spline *s)
 /// The particle's velocity gradient along one axis as momentum over a cell, and the push of its stress.
 SIMD_INLINE Float4 spline_column(const MpmParticle *p, int axis, float mass_cell, float push)
 {
-    const Float4 columns[3] = {*(const Float4 *)(const void *)&p->column[0], *(const Float4 *)(const void *)&p->column[1],
+    const Float4 columns[3] = {*(const Float4 *)(const void *)&p->column[0],
+                               *(const Float4 *)(const void *)&p->column[1],
                                *(const Float4 *)(const void *)&p->column[2]};
     const Float4 shear = *(const Float4 *)(const void *)p->shear_stress; // xy, xz, yz
     Float4 stress = axis == 0   ? (Float4){columns[0][3], shear[0], shear[1], 0.0f}

@@ -1,6 +1,6 @@
-// Thin walls. A particle reaches a cell and a half far, through a wall that is thinner: what happens behind it would be felt
-// before it. So nodes behind a wall are barred for a particle, as in Hu et al. 2018 (section 4): it brings nothing to
-// them, and finds there instead what it would have brought itself, held by the wall.
+// Thin walls. A particle reaches a cell and a half far, through a wall that is thinner: what happens behind it would be
+// felt before it. So nodes behind a wall are barred for a particle, as in Hu et al. 2018 (section 4): it brings nothing
+// to them, and finds there instead what it would have brought itself, held by the wall.
 //
 //         o   o | o   o      p reaches four nodes of the row, two of them behind the wall. Behind means: seen from the
 //           p   |            particle's place on the surface beyond it, and the other way round, with normals that
@@ -69,7 +69,8 @@ static int list_near(const Mpm *mpm, const MpmBlock *block, int32_t near[MOST_NE
     int count = 0;
     for (int k = 0; k < MPM_AROUND; k++) {
         const MpmBlock *other = &mpm->blocks[block->around[k]];
-        int32_t standing = other->sheet_end - other->first_sheet, all = standing + other->moving_end - other->first_moving;
+        int32_t standing = other->sheet_end - other->first_sheet,
+                all = standing + other->moving_end - other->first_moving;
         for (int32_t i = 0; i < all; i++) {
             const MpmSheet *sheet =
                 &mpm->sheets[i < standing ? other->first_sheet + i : other->first_moving + i - standing];
@@ -143,7 +144,8 @@ int mpm_bar_particles(Mpm *mpm, int64_t filled)
         Seen seen;
         for (int k = 0; k < MPM_AROUND; k++) seen.sheet[k] = mpm_sheet_of(mpm, &mpm->blocks[block->around[k]], near[n]);
         if (!may_be_thin(&seen)) continue;
-        for (int32_t i = block->begin; i < block->end && !is_clear; i++) mpm->walls[i] = (MpmWall){.distance = INFINITY};
+        for (int32_t i = block->begin; i < block->end && !is_clear; i++)
+            mpm->walls[i] = (MpmWall){.distance = INFINITY};
         is_clear = 1;
         is_split |= bar_by(mpm, block, near[n], &seen);
     }

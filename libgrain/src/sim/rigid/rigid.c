@@ -206,10 +206,9 @@ void rigid_destroy(Rigid *rigid)
     }
     for (int b = 0; rigid->bodies && b < rigid->body_count; b++) alloc_free(rigid->bodies[b].arms);
     rigid_free_contacts(rigid);
-    void *arrays[] = {rigid->objects,        rigid->bodies, rigid->first_contact,
-                      rigid->found_count,    rigid->packed, rigid->near_first,
-                      rigid->reaction_first, rigid->along,  rigid->rank,
-                      rigid->begin,          rigid->pull,   rigid};
+    void *arrays[] = {rigid->objects, rigid->bodies,     rigid->first_contact,  rigid->found_count,
+                      rigid->packed,  rigid->near_first, rigid->reaction_first, rigid->along,
+                      rigid->rank,    rigid->begin,      rigid->pull,           rigid};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 

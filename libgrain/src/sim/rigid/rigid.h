@@ -96,12 +96,12 @@ typedef struct Rigid {
     double listed_time; ///< of the solver's lists
     double found_time;  ///< of the contacts of bodies
     int32_t must_find;
-    int32_t is_held;    ///< by rigid_hold
+    int32_t is_held; ///< by rigid_hold
     int object_count, body_count;
     RigidObject *objects; ///< as many as colliders, in their order
     RigidBody *bodies;
-    Vec3d *pull;          ///< m/s2, of each body: what force fields add to gravity
-    int32_t is_pulled;    ///< they ever did
+    Vec3d *pull;       ///< m/s2, of each body: what force fields add to gravity
+    int32_t is_pulled; ///< they ever did
     RigidContact *contacts, *contacts_before;
     int64_t contact_count, contacts_capacity, before_capacity;
     int64_t *first_contact; ///< body -> its first; body_count + 1 entries

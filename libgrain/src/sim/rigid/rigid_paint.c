@@ -7,7 +7,8 @@
 #include <math.h>
 
 // Values of one block of the field. What lies beyond the band touches nothing.
-static void paint_block(RigidPaint *paint, const CoverLookup *lookup, const CoverPaint *from, const float *distances, int64_t block)
+static void paint_block(RigidPaint *paint, const CoverLookup *lookup, const CoverPaint *from, const float *distances,
+                        int64_t block)
 {
     int32_t corner[3], which[SDF_BLOCK_VALUES];
     Vec3 places[SDF_BLOCK_VALUES];
@@ -18,7 +19,8 @@ static void paint_block(RigidPaint *paint, const CoverLookup *lookup, const Cove
     for (int i = 0; i < SDF_BLOCK_VALUES; i++) {
         values[i] = 0.0f;
         if (fabsf(distances[i]) >= paint->field.half_width) continue;
-        int x = i % SDF_BLOCK_PITCH, y = i / SDF_BLOCK_PITCH % SDF_BLOCK_PITCH, z = i / (SDF_BLOCK_PITCH * SDF_BLOCK_PITCH);
+        int x = i % SDF_BLOCK_PITCH, y = i / SDF_BLOCK_PITCH % SDF_BLOCK_PITCH,
+            z = i / (SDF_BLOCK_PITCH * SDF_BLOCK_PITCH);
         places[count] = sdf_voxel_position(&paint->field, corner[0] + x, corner[1] + y, corner[2] + z);
         which[count++] = i;
     }
@@ -26,14 +28,15 @@ static void paint_block(RigidPaint *paint, const CoverLookup *lookup, const Cove
     for (int k = 0; k < count; k++) cover_lookup_read(lookup, points[k], from, &values[which[k]]);
 }
 
-GrainResult rigid_paint_create(RigidPaint *paint, const float *numbers, const GrainMesh *mesh, const GrainSdf *sdf, int threads)
+GrainResult rigid_paint_create(RigidPaint *paint, const float *numbers, const GrainMesh *mesh, const GrainSdf *sdf,
+                               int threads)
 {
     *paint = (RigidPaint){.numbers = numbers, .triangles = mesh ? mesh->triangles : NULL};
     if (!numbers || !sdf) return GRAIN_OK;
     CoverLookup lookup;
     CoverPaint from = {numbers, 1, 0};
     paint->field = *sdf;
-    paint->field.values = ALLOC(float, sdf->block_count * SDF_BLOCK_VALUES);
+    paint->field.values = ALLOC(float, sdf->block_count *SDF_BLOCK_VALUES);
     if (!paint->field.values) return GRAIN_ERROR_MEMORY;
     TRY(cover_lookup_create(&lookup, mesh, threads));
     PARALLEL_BLOCKS(threads, block, sdf->block_count)
@@ -50,7 +53,8 @@ void rigid_paint_free(RigidPaint *paint)
     *paint = (RigidPaint){0};
 }
 
-void rigid_paint_sample(const RigidPaint *paint, float scale, const float *x, const float *y, const float *z, int count, float *out)
+void rigid_paint_sample(const RigidPaint *paint, float scale, const float *x, const float *y, const float *z, int count,
+                        float *out)
 {
     if (paint->field.values) sdf_sample(&paint->field, x, y, z, count, out, NULL, NULL, NULL);
     for (int i = 0; i < count; i++) out[i] = paint->field.values ? scale * fminf(fmaxf(out[i], 0.0f), 1.0f) : scale;

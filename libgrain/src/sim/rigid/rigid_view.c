@@ -16,7 +16,8 @@ static void view_bending(const Rigid *rigid, const RigidObject *object, const Ve
         view->friction[i] = view->pull[i] = 0.0f;
         if (!found) continue;
         float pull = rigid->weight * object->given.stickiness;
-        view->friction[i] = rigid_paint_at_plane(&object->friction_paint, object->given.friction, &object->surface, &plane);
+        view->friction[i] =
+            rigid_paint_at_plane(&object->friction_paint, object->given.friction, &object->surface, &plane);
         view->pull[i] = rigid_paint_at_plane(&object->stickiness_paint, pull, &object->surface, &plane);
     }
 }

@@ -10,7 +10,8 @@
 typedef struct RigidView {
     float distance[RIGID_VIEW_CHUNK];                       ///< m; at least reach where it is far away
     Vec3 normal[RIGID_VIEW_CHUNK], speed[RIGID_VIEW_CHUNK]; ///< unit, or 0 where nothing is known; m/s
-    float friction[RIGID_VIEW_CHUNK], pull[RIGID_VIEW_CHUNK]; ///< of the surface there: tangent; m/s2, by which it is sticky
+    float friction[RIGID_VIEW_CHUNK],
+        pull[RIGID_VIEW_CHUNK]; ///< of the surface there: tangent; m/s2, by which it is sticky
 } RigidView;
 
 /// count <= RIGID_VIEW_CHUNK places. reach (m): farther away nothing needs to be known. Bending meshes are seen as
@@ -18,8 +19,8 @@ typedef struct RigidView {
 void rigid_view(const Rigid *rigid, int object, const Vec3 *places, int count, float reach, RigidView *view);
 /// Largest radii: a particle whose centre is nearer to a sticky surface is held by it.
 #define RIGID_STICK_RADII 1.5f
-/// What is left of a velocity against a sticky surface that takes up to `hold` (m/s) of what leaves it, and with what it has left
-/// of that, by friction, of what goes along it.
+/// What is left of a velocity against a sticky surface that takes up to `hold` (m/s) of what leaves it, and with what
+/// it has left of that, by friction, of what goes along it.
 static inline Vec3 rigid_stick(Vec3 velocity, Vec3 normal, float friction, float hold)
 {
     float across = vec3_dot(velocity, normal), taken = fminf(fmaxf(across, 0.0f), hold);

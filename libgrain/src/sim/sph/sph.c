@@ -194,7 +194,8 @@ static GrainResult create_inside(Sph *sph, const SimDef *def, const Particles *s
     sph->most_threads = threads;
     sph->weight = vec3_length(def->gravity);
     if (def->more_material_count + 1 > SIM_MAX_MATERIALS)
-        return fail(GRAIN_ERROR_ARGUMENT, "%d materials; sph knows at most %d", def->more_material_count + 1, SIM_MAX_MATERIALS);
+        return fail(GRAIN_ERROR_ARGUMENT, "%d materials; sph knows at most %d", def->more_material_count + 1,
+                    SIM_MAX_MATERIALS);
     sph->steering = steering_of(def);
     TRY(choose_rules(sph, def));
     TRY(sph_reserve_kinds(sph, start->count));
@@ -400,4 +401,5 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
 
-const Solver sph_solver = {"sph", 4, create, destroy, largest_step, step, read, save, load, measure, rigid_of, sph_change, sph_steer, sph_push};
+const Solver sph_solver = {"sph", 4,    create,  destroy,  largest_step, step,      read,
+                           save,  load, measure, rigid_of, sph_change,   sph_steer, sph_push};

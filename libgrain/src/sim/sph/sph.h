@@ -98,8 +98,8 @@ typedef struct SphBlock {
     int32_t near, near_end; ///< objects that stand near it
     int32_t contact_count;
     int32_t meets_body;
-    int32_t is_awake;  ///< one of its particles is
-    int32_t must_wake; ///< something that moves has come near
+    int32_t is_awake;       ///< one of its particles is
+    int32_t must_wake;      ///< something that moves has come near
     float middle[3], reach; ///< a ball around its particles when the lists were made
     float moved, fastest;   ///< m2 since then, m2/s2: largest of its particles
     SphContact contact[SPH_LANES * SPH_WALLS];
@@ -196,12 +196,14 @@ SimMaterial sph_material(const SimDef *def, int kind);
 void sph_set_strength(Sph *sph, int64_t particle, int kind);
 
 // sph_change.c
-/// Room for this many particles; those that are there stay. The count becomes this, and lanes of nobody are out of reach.
+/// Room for this many particles; those that are there stay. The count becomes this, and lanes of nobody are out of
+/// reach.
 GrainResult sph_resize(Sph *sph, int64_t count);
 /// Room to note the kinds of so many more.
 GrainResult sph_reserve_kinds(Sph *sph, int64_t born);
 /// Fills places from `first` on with particles that are born now.
-void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material, const float *moisture);
+void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material,
+                         const float *moisture);
 GrainResult sph_change(void *state, const SimChange *change);
 GrainResult sph_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void sph_push(void *state, const Vec3 *acceleration, double seconds);

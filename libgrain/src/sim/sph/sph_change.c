@@ -15,8 +15,8 @@
 // All arrays that are as long as there is room, but for the fields, which need theirs kept.
 static GrainResult allocate(Sph *sph)
 {
-    void *const old[] = {sph->works, sph->before, sph->listed[0], sph->listed[1], sph->listed[2], sph->id_before, sph->blocks,
-                         sph->active, sph->awake, sph->is_watching};
+    void *const old[] = {sph->works,     sph->before, sph->listed[0], sph->listed[1], sph->listed[2],
+                         sph->id_before, sph->blocks, sph->active,    sph->awake,     sph->is_watching};
     for (size_t i = 0; i < sizeof old / sizeof *old; i++) alloc_free(old[i]);
     sph->works = ALLOC_ZEROED(float, SPH_WORKS * sph->room);
     sph->before = ALLOC(float, sph->room);
@@ -26,8 +26,8 @@ static GrainResult allocate(Sph *sph)
     sph->active = ALLOC_ZEROED(int32_t, sph->block_count + 1);
     sph->awake = ALLOC_ZEROED(uint8_t, sph->block_count + 1);
     sph->is_watching = ALLOC_ZEROED(uint8_t, sph->block_count + 1);
-    if (!sph->works || !sph->before || !sph->listed[0] || !sph->listed[1] || !sph->listed[2] || !sph->id_before || !sph->blocks ||
-        !sph->active || !sph->awake || !sph->is_watching)
+    if (!sph->works || !sph->before || !sph->listed[0] || !sph->listed[1] || !sph->listed[2] || !sph->id_before ||
+        !sph->blocks || !sph->active || !sph->awake || !sph->is_watching)
         return GRAIN_ERROR_MEMORY;
     for (int w = 0; w < SPH_WORKS; w++) sph->work[w] = sph->works + w * sph->room;
     return GRAIN_OK;
@@ -56,10 +56,11 @@ GrainResult sph_reserve_kinds(Sph *sph, int64_t born)
 GrainResult sph_resize(Sph *sph, int64_t count)
 {
     if (count > INT32_MAX / 4)
-        return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones", (long long)count);
+        return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones",
+                    (long long)count);
     int64_t blocks = parallel_block_count(count, SPH_LANES), room = blocks * SPH_LANES;
     int64_t kept = count < sph->count ? count : sph->count;
-    float *fields = ALLOC_ZEROED(float, SPH_FIELDS * room);
+    float *fields = ALLOC_ZEROED(float, SPH_FIELDS *room);
     int32_t *id = ALLOC(int32_t, room);
     if (!fields || !id) {
         alloc_free(fields), alloc_free(id);
@@ -80,7 +81,8 @@ GrainResult sph_resize(Sph *sph, int64_t count)
     return GRAIN_OK;
 }
 
-void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material, const float *moisture)
+void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material,
+                         const float *moisture)
 {
     for (int64_t k = 0; k < start->count; k++) {
         int64_t i = first + k;
@@ -123,7 +125,8 @@ GrainResult sph_change(void *state, const SimChange *change)
     for (int64_t i = kept; i < kept + born; i++)
         for (int f = 0; f < SPH_FIELDS; f++) sph->field[f][i] = 0.0f;
     if (born > 0) sph_start_particles(sph, kept, change->born, change->material, change->born->moisture);
-    // As far apart as can be: the next step sees how near the others are. Born as if at rest, a thin stream would heap up as thin.
+    // As far apart as can be: the next step sees how near the others are. Born as if at rest, a thin stream would heap
+    // up as thin.
     for (int64_t i = kept; i < sph->count; i++) sph->field[SPH_STRAIN][i] = -1.0f;
     sph->must_list = 1;
     return GRAIN_OK;

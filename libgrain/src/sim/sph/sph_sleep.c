@@ -1,12 +1,12 @@
-// Sand at rest sleeps: its particles stand, their stress is kept, and nothing is computed for them. A particle falls asleep
-// when it has been slow for a while, and wakes when its neighbours, which are awake, pull it otherwise than they did then or go
-// against each other too fast, or when something solid moves near it.
+// Sand at rest sleeps: its particles stand, their stress is kept, and nothing is computed for them. A particle falls
+// asleep when it has been slow for a while, and wakes when its neighbours, which are awake, pull it otherwise than they
+// did then or go against each other too fast, or when something solid moves near it.
 //
 //     awake | watching | asleep ...      a block that sleeps but can reach one that is awake watches: its forces are
 //                                        computed and looked at, but its particles do not move
 //
-// A block is worked on for one step after all that it reaches sleeps, so that its forces are those of where they came to lie.
-// Working on it again would give the same bits, which is why checkpoints need nothing but SPH_STILL.
+// A block is worked on for one step after all that it reaches sleeps, so that its forces are those of where they came
+// to lie. Working on it again would give the same bits, which is why checkpoints need nothing but SPH_STILL.
 #include "base/parallel.h"
 #include "sim/sph/sph.h"
 

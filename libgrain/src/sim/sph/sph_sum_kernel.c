@@ -1,4 +1,5 @@
-// Sums over what a block reaches. Two entries are added at a time, so that eight lanes of each fill the widest registers:
+// Sums over what a block reaches. Two entries are added at a time, so that eight lanes of each fill the widest
+// registers:
 //
 //     lanes  [i0 i1 ... i7 | i0 i1 ... i7]     with the even entries | with the odd ones
 //
@@ -106,8 +107,8 @@ void SIMD_NAME(sph_sum_stress)(const Sph *sph, int64_t block, float sum[3][SPH_L
             const int32_t *j = sph->reached + k;
             FloatV dx = xi - other_of(x, j, turn), dy = yi - other_of(y, j, turn), dz = zi - other_of(z, j, turn);
             FloatV slope = simd_load(sph->slope + k * SPH_LANES + turn * SIMD_LANES);
-            FloatV closing = (ui - other_of(u, j, turn)) * dx + (vi - other_of(v, j, turn)) * dy +
-                             (wi - other_of(w, j, turn)) * dz;
+            FloatV closing =
+                (ui - other_of(u, j, turn)) * dx + (vi - other_of(v, j, turn)) * dy + (wi - other_of(w, j, turn)) * dz;
             FloatV press = (damp + wet_viscous * other_of(wet, j, turn)) * simd_min(closing, simd_set1(0.0f)) /
                            (dx * dx + dy * dy + dz * dz + apart);
             FloatV gx = slope * dx, gy = slope * dy, gz = slope * dz;

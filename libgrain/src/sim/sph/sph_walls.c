@@ -127,9 +127,13 @@ static void look_at(const Sph *sph, int64_t first, SphBlock *block, int number, 
         if (view.distance[i] >= support || met[i] == SPH_WALLS || vec3_dot(normal, normal) < 0.5f) continue;
         SphContact *contact = &block->contact[block->contact_count++];
         met[i]++;
-        *contact = (SphContact){
-            .lane = i, .object = number, .distance = view.distance[i], .normal = normal, .speed = view.speed[i],
-            .friction = view.friction[i], .pull = view.pull[i]};
+        *contact = (SphContact){.lane = i,
+                                .object = number,
+                                .distance = view.distance[i],
+                                .normal = normal,
+                                .speed = view.speed[i],
+                                .friction = view.friction[i],
+                                .pull = view.pull[i]};
         float seen = fmaxf(view.distance[i], least);
         float filled = sph_spline_behind(seen, support, &contact->slope);
         add_to_walls(&block->walls, contact, filled, seen);
