@@ -232,7 +232,7 @@ def _after_view() -> None:
     space = context.space_data
     if space is None or space.type != 'VIEW_3D' or context.region_data is None or runtime.state.playback_paused:
         return
-    if dots.is_to_be_prepared() and dots.is_solid(space.shading) and is_software():
+    if dots.is_solid(space.shading) and dots.is_to_be_prepared() and is_software():
         try:
             _draw_nothing()
         except Exception as error:

@@ -325,17 +325,23 @@ def test_a_bake_may_wait_for_its_start(folder: Path) -> None:
     assert process.poll().kind == "done" and (folder / "quick.ran").exists()
 
     (folder / "quick.ran").unlink()
-    process = BakeProcess(stages, waits=True)
+    done: list[str] = []
+    process = BakeProcess(stages, waits=True, before=lambda: done.append("job"))
     process.stop()
     process.go()
-    assert process.poll().kind == "stopped" and process.pid is None
+    assert process.poll().kind == "stopped" and process.pid is None and not done, "a new job beside old frames"
+    process = BakeProcess(stages, waits=True, before=lambda: done.append("job"))
+    process.go()
+    process.wait(5.0)
+    assert process.poll().kind == "done" and done == ["job"], done
+    (folder / "quick.ran").unlink()
     BakeProcess(stages, waits=True).shut_down()
     assert not (folder / "quick.ran").exists(), "nobody wanted it to run"
 
     process = BakeProcess([simulate_stage(folder / "missing", folder, folder, 0)], waits=True)
     process.go()
     outcome = process.poll()
-    assert outcome.kind == "failed" and "missing cannot be started: No such file" in outcome.text, outcome
+    assert outcome.kind == "failed" and "missing cannot be used: No such file" in outcome.text, outcome
 
 
 def test_longer_shot_keeps_its_frames(folder: Path) -> None:

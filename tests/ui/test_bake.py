@@ -189,11 +189,14 @@ def room_is_made_before_the_child_starts() -> drive.Scenario:
 
     yield from open_scene("room_stopped", 3, 0.008)
     press_bake()
-    runtime.state.bake.process.stop()
+    process = runtime.state.bake.process
+    yield from drive.wait_until(lambda: scene().grain.active.sand_object is not None, 5.0, "room for the frames")
+    drive.ensure(process.pid is None, "no child has started yet")
+    process.stop()
     yield from drive.wait_until(is_idle, 5.0, "the stop before the start")
     yield 0.3
     drive.ensure(scene().grain.active.sand_object is None, "an object is left")
-    drive.ensure(not list(folder.glob("grain_cache/room_stopped/coarse_*.grain")), "frames are left")
+    drive.ensure(not list(folder.glob("grain_cache/room_stopped/**/*")), "files are left")
 
 
 def killed_child() -> drive.Scenario:

@@ -114,9 +114,9 @@ def large_bake() -> drive.Scenario:
     drive.ensure(any(total == grains for _, total in views), "and the render grains")
     together = len(turns["view"] & turns["panels"])  # once for the new object; and Blender has reasons of its own at times
     drive.ensure(together < 3, f"view and panels were drawn in one go {together} times")
-    if gap >= LONGEST_GAP and others.cores() > drive.QUIET:
-        raise drive.Skipped(f"the interface stood still for {gap:.3f} s, while others used {others.cores():.2f} cores")
     drive.ensure(max(held) < LONGEST_GAP, f"the add-on held the interface for {max(held):.3f} s")
+    if LONGEST_GAP <= gap < 2.0 * LONGEST_GAP and others.cores() > drive.QUIET:
+        raise drive.Skipped(f"the interface stood still for {gap:.3f} s, while others used {others.cores():.2f} cores")
     drive.ensure(gap < LONGEST_GAP, f"the interface stood still for {gap:.3f} s")
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Optional
@@ -81,9 +82,11 @@ def _where(job: Path, cache: Path, threads: int) -> list[str]:
 class BakeProcess:
     """Commands of the `grain` program, one after the other unless one fails or is stopped, each as a child."""
 
-    def __init__(self, stages: list[Stage], log: Optional[Path] = None, is_beside_interface: bool = False, waits: bool = False) -> None:
-        """is_beside_interface: somebody works in this Blender meanwhile, and goes first. waits: until go(). Raises OSError."""
-        self._next = list(stages)
+    def __init__(self, stages: list[Stage], log: Optional[Path] = None, is_beside_interface: bool = False, waits: bool = False,
+                 before: Callable[[], None] = lambda: None) -> None:
+        """is_beside_interface: somebody works in this Blender meanwhile, and goes first. waits: until go(). before: what must be done
+        right before the first one starts, and not at all where none does. Raises OSError."""
+        self._next, self._before = list(stages), before
         self._log, self._is_beside_interface = log, is_beside_interface
         self.status = Status()
         self._errors: "deque[str]" = deque(maxlen=20)
@@ -92,16 +95,20 @@ class BakeProcess:
         self._child: Optional["subprocess.Popen[bytes]"] = None
         self._not_started = ""  # why
         if not waits:
-            self._start(*self._next.pop(0))
+            self._start_first()
 
     def go(self) -> None:
         """Starts what waits for it; whatever prevents that is poll()'s to tell. Called again it does nothing."""
         if self._child is not None or self.is_stopping or self._not_started:
             return
         try:
-            self._start(*self._next.pop(0))
+            self._start_first()
         except OSError as error:
-            self._not_started = f"{error.filename or 'The bake'} cannot be started: {error.strerror}"
+            self._not_started = f"{error.filename or 'The bake'} cannot be used: {error.strerror}"
+
+    def _start_first(self) -> None:
+        self._before()
+        self._start(*self._next.pop(0))
 
     def _start(self, working: str, command: list[str]) -> None:
         self._working, self._command = working, command

@@ -53,7 +53,7 @@ class BakeRunner:
         return context.scene.grain.active
 
     def begin(self, context: Context) -> runtime.Bake:
-        """Starts the child. Raises BakeRefused."""
+        """The bake, which advance() has start. Raises BakeRefused."""
         raise NotImplementedError
 
     def _start(self, context: Context) -> bool:

@@ -23,7 +23,7 @@ class BakeRefused(Exception):
 
 def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: tuple[str, ...] = ('SIMULATE', 'GRAINS'),
           keep_frame: Optional[int] = None) -> runtime.Bake:
-    """Writes the job and starts the child: the simulation, and after it the render grains where they are wanted.
+    """The simulation, and after it the render grains where they are wanted. In a window job and child wait for the first advance().
     keep_frame: frames up to there stay, the others are baked anew with the settings of now. Raises BakeRefused."""
     folder = _usable_folder(simulation)
     other = paths.shares_folder(simulation)
@@ -45,13 +45,16 @@ def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: 
     commands = [simulate_stage(*where, restart, keep_frame)]
     if simulation.use_upsample and 'GRAINS' in stages:
         commands.append(grains_stage(*where))
-    try:
+
+    def write_job() -> None:
         job_files.write(made, cache.job_folder(folder))
-        bake = _begin(simulation, folder, commands)
+        runtime.state.outdated.pop(folder, None)
+
+    try:
+        bake = _begin(simulation, folder, commands, write_job)
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be written: {error.strerror}. Choose another cache "
                           "folder, or free some space") from error
-    runtime.state.outdated.pop(folder, None)
     for warning in warnings + _place_warnings(simulation, view_layer):
         runtime.say(folder, 'WARNING', warning)
     return bake
@@ -79,8 +82,8 @@ def _start_from_cache(simulation: Simulation, key: str, settings: dict[str, Any]
     if not paths.holds_cache(folder):
         raise BakeRefused("Nothing is baked yet. Bake the simulation first")
     try:
-        job_files.set_part(cache.job_folder(folder), key, settings)
-        return _begin(simulation, folder, [stage(ffi.program(), cache.job_folder(folder), folder, simulation.thread_count)])
+        return _begin(simulation, folder, [stage(ffi.program(), cache.job_folder(folder), folder, simulation.thread_count)],
+                      lambda: job_files.set_part(cache.job_folder(folder), key, settings))
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be used: {error.strerror}. Bake the simulation again, or "
                           "choose another cache folder") from error
@@ -98,9 +101,9 @@ def _usable_folder(simulation: Simulation) -> cache.Path:
     return folder
 
 
-def _begin(simulation: Simulation, folder: cache.Path, commands: list[Stage]) -> runtime.Bake:
+def _begin(simulation: Simulation, folder: cache.Path, commands: list[Stage], write_job: Callable[[], None]) -> runtime.Bake:
     is_window = not bpy.app.background
-    process = BakeProcess(commands, folder / bake_log.FILE, is_beside_interface=is_window, waits=is_window)
+    process = BakeProcess(commands, folder / bake_log.FILE, is_beside_interface=is_window, waits=is_window, before=write_job)
     runtime.state.bake = runtime.Bake(folder, simulation.name, process)
     return runtime.state.bake
 
@@ -174,7 +177,7 @@ def preparations(bake: runtime.Bake) -> Iterator[str]:
     yield "added"
     simulation = simulation_of(bake)
     item = apply.sand_object(simulation) if simulation is not None else None
-    if item is not None:
+    if item is not None and not is_rendering():
         apply.set_corners(item, *np.zeros((2, 3)))  # where dots will want them
         redraw.views()
         yield "corners"
@@ -249,7 +252,7 @@ def summary(bake: runtime.Bake) -> str:
     """One line for the status bar and the console."""
     status = bake.process.status
     if bake.process.is_stopping:
-        return "Stopping: the bake writes a checkpoint"
+        return "Stopping: the bake writes a checkpoint" if bake.process.pid is not None else "Stopping"
     if status.particles == 0:
         return status.stage
     return ", ".join(part for part in (
