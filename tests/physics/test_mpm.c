@@ -102,7 +102,7 @@ TEST(mpm_keeps_momentum)
     ENSURE_OK(mpm_scene_create(&scene, 1));
     Vec3d before = mpm_scene_momentum(&scene);
     ENSURE_OK(mpm_scene_run(&scene, 0.08));
-    double all = (double)scene.mpm->particles[0].mass * (double)scene.mpm->count;
+    double all = (double)mpm_mass_of(&scene.mpm->materials, &scene.mpm->particles[0]) * (double)scene.mpm->count;
     ENSURE_NEAR(vec3d_length(vec3d_sub(mpm_scene_momentum(&scene), before)) / all, 0.0, 1e-5);
     mpm_scene_end(&scene);
 }

@@ -133,3 +133,22 @@ TEST(mpm_sand_at_rest_keeps_its_stress)
            atan2((double)before.shear_stress[1], -scale) * 57.29578, largest);
     ENSURE(largest < 1e-3); // roundings of floats
 }
+
+// A grain that lies alone and sleeps brings nothing to the nodes. Sand that comes near moves them, and it must wake.
+TEST(mpm_grain_that_sleeps_alone_feels_sand_that_comes)
+{
+    const int32_t corner[4] = {0, 0, 0, 0};
+    Element element;
+    ENSURE_OK(start_element(&element, 30.0f, 0.0f, -1.0f));
+    element.particle.mass = 0.0f;
+    element.step.fall[2] = -GRAVITY * STEP;
+    element.particle.pulled = GRAVITY * STEP;
+    for (int axis = 0; axis < 3; axis++) element.particle.position[axis] = MIDDLE;
+    _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
+    memset(board, 0, sizeof board);
+    float more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, board, NULL, &element.step);
+    ENSURE(fabsf(more) < 1e-9f); // nobody is there
+    for (int node = 0; node < MPM_BOARD_NODES; node++) board[node] = (MpmMotion){{1.0f, 0.0f, 0.0f}, FULL_MASS};
+    more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, board, NULL, &element.step);
+    ENSURE_NEAR(more, 1.0, 1e-3);
+}

@@ -17,7 +17,7 @@ TEST(mpm_slab_slides_as_coulomb_says)
     for (int64_t i = 0; i < scene.start.count; i++) scene.start.velocity[i] = vec3(1, 0, 0);
     ENSURE_OK(mpm_scene_create(&scene, 2));
     ENSURE_OK(mpm_scene_run(&scene, 0.1));
-    double mass = (double)scene.mpm->particles[0].mass * (double)scene.mpm->count;
+    double mass = (double)mpm_mass_of(&scene.mpm->materials, &scene.mpm->particles[0]) * (double)scene.mpm->count;
     ENSURE_NEAR(mpm_scene_momentum(&scene).x / mass, 1.0 - (double)friction * 9.81 * 0.1, 0.01);
     mpm_scene_end(&scene);
 }

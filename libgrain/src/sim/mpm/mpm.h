@@ -118,7 +118,8 @@ typedef struct Mpm {
     double origin[3];      ///< m
     float particle_volume; ///< m3
     float cell, inverse_cell;
-    float touch;        ///< m: nodes as near as this to a collider are held by it, as the particles around them are
+    float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are; farther
+                 ///< ones where sand lies still (mpm_colliders.c)
     float step_limit;   ///< s
     float longest_step; ///< s: step_limit at the start, which bodies were made for
     int has_densities;  ///< not all materials are as dense as each other

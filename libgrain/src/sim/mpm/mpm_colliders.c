@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-// Above those that touch, nodes are held as far up as this (cells) where sand lies on the collider and does not slide.
+// Above those that touch, nodes are held as far up as this (cells) where sand lies on the collider and does not slide:
+// by all but bodies, which sand must give way to.
 // Free ones between held ones, as above floors askew to the grid, let deep layers of friction 45 flow on the floor
 // at 42.5 degrees. What slides is held by those that touch alone: held higher up it would be dragged, and columns run
 // out by a fifth less.
@@ -230,7 +231,8 @@ void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, Mpm
     for (int32_t s = block->first_moving; s < block->moving_end; s++) {
         MpmSheet *sheet = &mpm->sheets[s];
         int is_body = mpm->rigid->objects[sheet->collider].body >= 0;
-        if (sheet->nearest <= reach) collide_sheet(mpm, sheet, seconds, nodes, is_body ? sheet->taken : NULL);
+        if (sheet->nearest <= (is_body ? mpm->touch : reach))
+            collide_sheet(mpm, sheet, seconds, nodes, is_body ? sheet->taken : NULL);
     }
 }
 

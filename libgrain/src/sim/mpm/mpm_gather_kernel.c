@@ -123,15 +123,22 @@ SIMD_INLINE Sums sum_beside(const MpmParticle *particle, Spline *s, const MpmSte
     return sum_nodes(&moved, patch);
 }
 
+// What of a particle goes with the nodes, from the mass around it.
+SIMD_INLINE float share_now(const MpmParticle *particle, float mass, const MpmStep *step)
+{
+    int is_loose = step->materials->of[particle->material].is_loose && particle->moisture == 0.0f;
+    return is_loose ? mpm_share_of(mass, step->full_mass) : 1.0f;
+}
+
 // Velocity of the particle from its sums, and the velocity's gradient; moves it. As much of it goes with the nodes as
 // it has brought to them.
 SIMD_INLINE void move_particle(MpmParticle *particle, const Spline *s, Float4 sum, const Float4 column[3],
-                               const MpmStep *step, int is_loose, Batch *batch, int lane)
+                               const MpmStep *step, Batch *batch, int lane)
 {
     float scale = 4.0f * step->inverse_cell; // 4 / cell^2, and the ways are in cells
     float all = mpm_mass_of(step->materials, particle), shared = particle->mass / all, squared = 0.0f;
     batch->mass[lane] = sum[3];
-    batch->shared[lane] = is_loose ? mpm_share_of(sum[3], step->full_mass) : 1.0f;
+    batch->shared[lane] = share_now(particle, sum[3], step);
     particle->mass = batch->shared[lane] * all;
     for (int axis = 0; axis < 3; axis++) {
         float alone = particle->velocity[axis] + step->fall[axis];
@@ -327,8 +334,7 @@ SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corne
     const MpmMaterial *material = &materials->of[particle->material];
     Spline spline = spline_at(particle, corner, step->inverse_cell);
     Sums sums = sum_beside(particle, &spline, step, wall, nodes);
-    int is_loose = material->is_loose && particle->moisture == 0.0f;
-    move_particle(particle, &spline, sums.all, sums.column, step, is_loose, batch, lane);
+    move_particle(particle, &spline, sums.all, sums.column, step, batch, lane);
     load_state(particle, batch, lane);
     if (materials->count > 1) load_material(material, batch, lane);
     if (step->is_damp && material->kind == MPM_SAND)
@@ -363,7 +369,11 @@ float SIMD_NAME(mpm_stronger_pull)(const MpmParticle *particles, int64_t count, 
         const MpmParticle *particle = &particles[i];
         Spline s = spline_at(particle, corner, step->inverse_cell);
         Float4 sum = sum_beside(particle, &s, step, walls ? &walls[i] : NULL, nodes).all;
-        float shared = particle->mass / mpm_mass_of(step->materials, particle), squared = 0.0f;
+        // As far as it went with the nodes when it fell asleep, or would now: sand may have come near a grain that lies
+        // alone.
+        float shared = particle->mass / mpm_mass_of(step->materials, particle), squared = 0.0f,
+              now = share_now(particle, sum[3], step);
+        shared = now > shared ? now : shared;
         for (int axis = 0; axis < 3; axis++) {
             float speed = shared * sum[axis] + (1.0f - shared) * step->fall[axis];
             squared += speed * speed;

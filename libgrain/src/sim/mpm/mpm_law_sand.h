@@ -9,10 +9,9 @@
 /// and then there is only one angle. Two kinds of flow have that:
 ///
 /// - Firm sand dilates by the friction angle, in the plane that it is sheared in: along n^2, n being the direction of
-/// the
-///   deviatoric stress. Dilating on all sides, sand that cannot give way across a slope would press there ever more,
-///   and the surface of yield bears less where the middle stress is a large one: deep layers of friction 40 would flow
-///   at 38. It cannot go on for long: sheared by a tenth, sand is loosened.
+///   the deviatoric stress. Dilating on all sides, sand that cannot give way across a slope would press there ever
+///   more, and the surface of yield bears less where the middle stress is a large one: deep layers of friction 40 would
+///   flow at 38. It cannot go on for long: sheared by a tenth, sand is loosened.
 /// - Loosened sand keeps its volume, and its plastic strain is turned against its stress, the more the more its motion
 ///   is spin (Spencer 1964, double shearing; here with the spin of the material alone). With W the spin and a the
 ///   friction angle, beside the flow along n there is
