@@ -16,7 +16,7 @@
 // added: at a surface few are around for another reason. Poured sand lands so; it bears nothing before it has come
 // closer.
 #define LOOSE 0.85f
-#define LOOSE_SLOPE_CELLS 2.0f
+#define LOOSE_SLOPE_CELLS 1.5f
 
 // Numbers of a batch, one lane for each particle.
 typedef struct Batch {
