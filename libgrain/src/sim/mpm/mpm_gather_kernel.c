@@ -14,9 +14,11 @@
 #define SPREAD_RATE 20.0f
 // Less than this part of the density at rest is loose, also where the slope of the density, times this many cells, is
 // added: at a surface few are around for another reason. Poured sand lands so; it bears nothing before it has come
-// closer.
+// closer. Where more than half is around, it is unevenness rather than an edge that makes a slope: then fewer cells.
 #define LOOSE 0.85f
-#define LOOSE_SLOPE_CELLS 1.5f
+#define EDGE_CELLS 2.0f
+#define INSIDE_CELLS 0.75f
+#define INSIDE 0.5f
 
 // Numbers of a batch, one lane for each particle.
 typedef struct Batch {
@@ -306,7 +308,8 @@ static void find_stress(Batch *batch, const MpmStep *step, int lanes)
         for (int i = 0; i < MPM_LAW_NUMBERS; i++) m.number[i] = simd_load(batch->number[i] + lane);
         FloatV squared_volume = simd_max(symmetric_determinant(state.stretch), simd_set1(0.0f));
         FloatV crowd = simd_load(batch->mass + lane) / full_mass;
-        FloatV bulk = crowd + LOOSE_SLOPE_CELLS * simd_sqrt(simd_load(batch->slope + lane)) / full_mass;
+        FloatV cells = simd_select(crowd > simd_set1(INSIDE), simd_set1(INSIDE_CELLS), simd_set1(EDGE_CELLS));
+        FloatV bulk = crowd + cells * simd_sqrt(simd_load(batch->slope + lane)) / full_mass;
         FloatV squeeze = squeeze_of(crowd, bulk, squared_volume, seconds);
         apply_laws(batch, lane, &m, squeeze, seconds, &state);
         add_damping(batch, lane, simd_select(state.flows, simd_set1(0.0f), m.damping), state.stress);
