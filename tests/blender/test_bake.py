@@ -344,6 +344,22 @@ def test_a_bake_may_wait_for_its_start(folder: Path) -> None:
     assert outcome.kind == "failed" and "missing cannot be used: No such file" in outcome.text, outcome
 
 
+def test_a_later_stage_that_cannot_start_is_told(folder: Path) -> None:
+    """The add-on was updated or removed while the first stage ran: a message, no traceback in Blender's loop."""
+    from grain.engine.process import BakeProcess, grains_stage, simulate_stage
+    program = folder / "vanishing"
+    program.write_text("#!/bin/sh\nrm \"$0\"\n")
+    program.chmod(0o755)
+    process = BakeProcess([simulate_stage(program, folder, folder, 0), grains_stage(program, folder, folder, 0)])
+    outcome, until = None, time.monotonic() + 10.0
+    while outcome is None and time.monotonic() < until:
+        process.wait(0.1)
+        outcome = process.poll()
+    assert outcome is not None and outcome.kind == "failed", outcome
+    assert "vanishing cannot be used: No such file" in outcome.text and outcome.text.endswith("frame is safe"), outcome
+    process.shut_down()
+
+
 def test_longer_shot_keeps_its_frames(folder: Path) -> None:
     scene = support.small_scene(3)
     support.save(folder)

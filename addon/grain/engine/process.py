@@ -101,10 +101,14 @@ class BakeProcess:
         """Starts what waits for it; whatever prevents that is poll()'s to tell. Called again it does nothing."""
         if self._child is not None or self.is_stopping or self._not_started:
             return
+        self._try(self._start_first)
+
+    def _try(self, start: Callable[..., None], *what: Any) -> None:
         try:
-            self._start_first()
+            start(*what)
         except OSError as error:
-            self._not_started = f"{error.filename or 'The bake'} cannot be used: {error.strerror}"
+            safe = ". Every finished frame is safe" if self._child is not None else ""
+            self._not_started = f"{error.filename or 'The bake'} cannot be used: {error.strerror}{safe}"
 
     def _start_first(self) -> None:
         self._before()
@@ -141,7 +145,7 @@ class BakeProcess:
 
     def poll(self) -> Optional[Outcome]:
         """Takes in what the child has said; the outcome once it has ended."""
-        if self._child is None:
+        if self._child is None or self._not_started:
             return self._outcome_without_child()
         ended = self._child.poll() is not None  # before the pipes are read: then nothing comes after it
         for line in self._said.read():
@@ -153,7 +157,7 @@ class BakeProcess:
                 return None
             if self._next and self._child.returncode == EXIT_DONE and self._stop_time is None:
                 self.status.fraction, self.status.seconds_per_frame, self.status.bytes_written = 0.0, 0.0, 0
-                self._start(*self._next.pop(0))
+                self._try(self._start, *self._next.pop(0))
                 return None
             return self._outcome()
         if self._stop_time is not None and time.monotonic() - self._stop_time > STOP_GRACE and not self._was_killed:
@@ -169,7 +173,7 @@ class BakeProcess:
             return False
         self.status.warnings.append(f"The bake crashed ({_CRASHES[number]}) after frame {self.status.frame} and went on from there. "
                                     "Please report it, with the cache's 'job' folder")
-        self._start(self._working, _resuming(self._command))
+        self._try(self._start, self._working, _resuming(self._command))
         return True
 
     def wait(self, seconds: float) -> None:
