@@ -10,11 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEP 0.1       // m
-#define COPIED 4.0     // cells at each end
-#define SETTLE 0.3     // s, flat
+#define DEEP 0.1   // m
+#define COPIED 4.0 // cells at each end
+// Weight comes on by and by: at once, a layer of 26 cells bounces for a second, loosens and is uneven when it is
+// tilted.
+#define LOAD 0.25      // s
+#define SETTLE 0.4     // s, flat, from the start
 #define CALM 0.5       // s, between tilting and measuring
 #define TILT_RATE 30.0 // degrees a second, until close to the friction angle,
+// Deep layers sway on for seconds, by some thousandths of a cell: periods of a tenth of a second, elastic.
+#define SWAYS 0.3      // s
 #define REST_BELOW 2.0 // degrees, and
 #define SLOW_RATE 1.5  // degrees a second from there
 // Of sqrt(g * depth), at the surface: it flows. It takes a tenth of a second to be so fast at a degree too many.
@@ -154,11 +159,12 @@ static void end_layer(Layer *layer)
     alloc_free(layer->place);
 }
 
-static GrainResult step_tilted(Layer *layer, double degrees, double seconds)
+static GrainResult step_tilted(Layer *layer, double time, double degrees, double seconds)
 {
     Mpm *mpm = layer->scene.mpm;
-    double angle = degrees * 0.01745329;
-    Vec3d g = vec3d_add(vec3d_scale(layer->along, 9.81 * sin(angle)), vec3d_scale(layer->up, -9.81 * cos(angle)));
+    double angle = degrees * 0.01745329, weight = 0.5 - 0.5 * cos(fmin(time / LOAD, 1.0) * 3.14159265);
+    Vec3d g = vec3d_add(vec3d_scale(layer->along, sin(angle)), vec3d_scale(layer->up, -cos(angle)));
+    g = vec3d_scale(g, 9.81 * weight);
     mpm->def.gravity = vec3((float)g.x, (float)g.y, (float)g.z);
     GrainResult result = mpm_solver.step(mpm, seconds);
     if (result == GRAIN_OK) repeat(layer);
@@ -185,24 +191,29 @@ static double mean_speed(const Layer *layer, double *surface)
 }
 
 // Tilts a layer that has settled to REST_BELOW its friction angle, lets it rest there, and tilts on, slowly. Degrees at
-// which it flows, 90 where it does not; and the cells that it went on the mean while it should have rested.
+// which it flows, 90 where it does not; and the cells that it went on the mean while it should have rested: from where
+// it is on the mean of the first SWAYS to where it is on that of the last ones.
 static GrainResult tilt(Layer *layer, double rest, double *onset, double *gone)
 {
     GrainResult result = start_layer(layer, 1);
     double step = result == GRAIN_OK ? mpm_solver.largest_step(layer->scene.mpm) : 1.0;
     double below = (double)layer->friction - REST_BELOW, from = SETTLE + below / TILT_RATE + CALM, surface;
+    double way = 0.0, end = from + rest + SWAYS;
     *onset = 90.0, *gone = 0.0;
     int64_t steps = 0;
     for (double time = 0.0; result == GRAIN_OK; time += step) {
         double hurried = fmin(fmax(time - SETTLE, 0.0) * TILT_RATE, below);
-        double degrees = hurried + fmax(time - from - rest, 0.0) * SLOW_RATE;
+        double degrees = hurried + fmax(time - end, 0.0) * SLOW_RATE;
         if (degrees > (double)layer->friction + REST_BELOW) break;
-        result = step_tilted(layer, degrees, step);
-        if (time >= from && time < from + rest) {
-            *gone += step * mean_speed(layer, &surface) / (double)layer->scene.mpm->cell;
+        result = step_tilted(layer, time, degrees, step);
+        if (time < from) continue;
+        if (time < end) {
+            way += step * mean_speed(layer, &surface) / (double)layer->scene.mpm->cell;
+            if (time < from + SWAYS) *gone -= way * step / SWAYS;
+            if (time >= end - SWAYS) *gone += way * step / SWAYS;
             continue;
         }
-        if (time < from || ++steps % LOOK_STEPS) continue;
+        if (++steps % LOOK_STEPS) continue;
         mean_speed(layer, &surface);
         if (surface < FLOWS * sqrt(9.81 * DEEP)) continue;
         *onset = degrees;
