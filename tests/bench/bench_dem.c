@@ -9,12 +9,12 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "bench/bench.h"
+#include "shared/processor_clock.h"
 #include "sim/dem/dem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define RADIUS 0.005f
@@ -130,13 +130,6 @@ static GrainResult settle(Dem *dem, int most_steps)
 }
 
 // --- the two sides ------------------------------------------------------------------------------
-
-static double processor_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // Ball-steps a second of the clock.
 static double run_piece(Dem *dem, int threads, int steps, double *core)

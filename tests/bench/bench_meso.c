@@ -5,24 +5,17 @@
 #include "bench/bench.h"
 #include "grain/grain.h"
 #include "particles/particles.h"
+#include "shared/processor_clock.h"
 #include "sim/meso/meso.h"
 #include "sim/meso/meso_law.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #define RADIUS 0.01f
 // The paper's: 1,000 particles, 1,050 steps a second of 25 frames, 30 s a frame (an SGI O2 of 150 MHz).
 #define PAPER_SPEED (1000.0 * 1050.0 / 25.0 / 30.0)
 enum { STEPS = 60, PIECES = 5 };
-
-static double processor_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // A block settling in a box of five walls, as dense as sources are filled.
 static GrainResult create(MesoNumbers numbers, int64_t particles, int threads, Meso **out)

@@ -6,21 +6,14 @@
 #include "base/rng.h"
 #include "bench/bench.h"
 #include "bench/rival_sph.h"
+#include "shared/processor_clock.h"
 #include "sim/sph/sph.h"
 
 #include <math.h>
-#include <time.h>
 
 #define RADIUS 0.01f
 #define PAPER_SPEED (38000.0 * 20.0 / 1.4 / 12.0)
 enum { PIECES = 5, STEPS = 20, RIVAL_STEPS = 2 };
-
-static double processor_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // A block on a floor between four walls, shaken, twice as long and wide as high.
 static GrainResult create(const char *model, int64_t particles, int threads, Sph **out)

@@ -1,9 +1,9 @@
 // What sand of the material point method must do beyond test_sand.c: slide and rest.
 #include "physics/mpm_scene.h"
+#include "shared/processor_clock.h"
 #include "unit/test.h"
 
 #include <math.h>
-#include <time.h>
 
 // A thin slab that slides on a floor is slowed by Coulomb's friction and nothing else: v0 - mu g t. A hundredth of v0
 // for what its rim spreads meanwhile.
@@ -88,13 +88,6 @@ TEST(mpm_sleepers_wake_beside_what_moves)
     mpm_solver.measure(mpm, &after);
     ENSURE(before.asleep - after.asleep > 2 * (block.end - block.begin));
     mpm_scene_end(&scene);
-}
-
-static double processor_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 // s of processor time for a step: the best of some, as others use the machine too.
