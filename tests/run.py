@@ -117,8 +117,8 @@ def main() -> int:
         is_extra = name.startswith("blender_") and not options.heavy
         if name in wanted or (not wanted and not is_extra):
             # Further Blenders, and programs with sanitizers, need 8 minutes on a quiet machine of two cores, windows 5; a
-            # busy one is several times slower.
-            seconds = 10800 if options.heavy else 2700 if name.startswith("blender_") else 1800
+            # busy one is several times slower. Heavy C tests take hours, slopes of mpm alone three.
+            seconds = 36000 if options.heavy else 2700 if name.startswith("blender_") else 1800
             run_suite(name, command, score, seconds, may_be_empty=bool(options.keyword) or name.startswith("blender_"))
     if not wanted and not options.heavy:
         print(f"\n(Blender {' and '.join(VERSIONS)}: ./build.sh versions)")
