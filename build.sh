@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The one entry to building, testing and measuring Grain. `./build.sh help` lists the commands.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes addon/grain/assets/grain_assets.blend and its catalogue: materials, grain shapes, the fog and dust material, as assets for
 Blender's Asset Browser.
 

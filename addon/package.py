@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Packs the add-on with its binaries: a zip for Blender 3.4 to 4.1 and an extension for 4.2 and later.
 
     python3 addon/package.py --binaries build/release --out build/package

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes README.md of the gallery from the plans of the scenes and what was measured (gallery.json)."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs inside Blender for render_gallery.py: builds a scene, bakes it through the add-on, measures and renders.
 
     blender -b --factory-startup --python example_blends/in_blender.py -- '{"scene": "03_hourglass", ...}'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes 01_suzanne.blend: a block of sand falls on Suzanne, who stands in a wooden tray.
 
     blender -b --factory-startup --python example_blends/make_01_suzanne.py -- FILE.blend

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes 02_crates.blend: wooden crates and two balls drop into a tray of sand, and are moved by it.
 
     blender -b --factory-startup --python example_blends/make_02_crates.py -- FILE.blend

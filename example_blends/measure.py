@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a bake brought, read from its cache for measurements."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a scene of the gallery says of itself. Needs no Blender."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bakes an example and renders one frame; 01_suzanne is what `./build.sh` ends with.
 
     python3 example_blends/render_demo.py --out build/demo [--scene NAME] [--frame N] [--quick]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Builds, bakes, measures and renders the scenes of the gallery, and writes their table. `./build.sh gallery` runs it.
 
     python3 example_blends/render_gallery.py [NAME ...] [--small] [--time] [--preview] [--draft] [--no-bake]

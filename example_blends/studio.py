@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What all scenes of the gallery share: how they reach the add-on, shapes, materials, light and camera.
 
 A scene is a file of `scenes/` with a PLAN (plan.py) and two functions: `build(size)` makes everything from one number,

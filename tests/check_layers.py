@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Rules of the tree that a compiler does not check. Prints `ok NAME` or `not ok NAME: reason` for each."""
 import ast
 import re
@@ -115,10 +116,23 @@ FORMATTER = "clang-format-14"  # others break lines elsewhere
 
 def unformatted() -> Iterator[str]:
     files = sorted(path for folder in ("libgrain", "tests") for path in (ROOT / folder).rglob("*")
-                   if path.suffix in (".c", ".h", ".cpp"))
+                   if path.suffix in (".c", ".h", ".cpp") and "third_party" not in path.parts)
     found = subprocess.run([FORMATTER, "--dry-run", *map(str, files)], cwd=ROOT, capture_output=True, text=True, check=True).stderr
     for name in sorted(set(re.findall(r"^(\S+?):\d+:\d+: warning", found, re.MULTILINE))):
         yield f"{Path(name).relative_to(ROOT)} is not formatted; ./build.sh format does it"
+
+
+LICENCE_LINE = "SPDX-License-Identifier: GPL-3.0-or-later"
+
+
+def without_licence() -> Iterator[str]:
+    if "GNU GENERAL PUBLIC LICENSE" not in (ROOT / "LICENSE").read_text("utf-8"):
+        yield "LICENSE is not the GNU General Public License"
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    for path in (ROOT / name for name in listed if "third_party" not in name):
+        is_source = path.suffix in (".c", ".h", ".cpp", ".py", ".sh", ".cmake") or path.name == "CMakeLists.txt"
+        if is_source and path.is_file() and LICENCE_LINE not in path.read_text("utf-8")[:300]:
+            yield f"{path.relative_to(ROOT)} does not begin with {LICENCE_LINE}"
 
 
 RULES = {
@@ -132,6 +146,7 @@ RULES = {
     "no_file_too_long": long_files,
     "no_paths_in_pictures": pictures_with_paths,
     "c_is_formatted": unformatted,
+    "every_source_names_its_licence": without_licence,
 }
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A second reader of packed grains, written from libgrain/docs/formats.md alone: what the page says is what this does.
 
 Nothing of libgrain is used; zstd and XXH3 are the system's own libraries.

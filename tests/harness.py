@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs test functions and prints one line for each: `ok NAME`, `not ok NAME: reason` or `skip NAME: reason`.
 
 A test is a function `test_*` in a file `test_*.py`; it gets a fresh folder, and fails by raising. tests/run.py reads the

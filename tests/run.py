@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the test suites one after another and closes with `N passed, N failed`. Called by build.sh.
 
 A suite is a command that prints `ok NAME`, `not ok NAME: reason` or `skip NAME: reason`. One that ends badly without

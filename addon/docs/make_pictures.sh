@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Makes the manual's pictures from the real interface: drives Blender's window as tests/ui/test_first_sand.py and test_dots.py do.
 # Needs a build (./build.sh test builds one) and xvfb.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes addon/docs/pictures/presets.jpg: every preset, baked and rendered small, side by side.
 
     blender -b --factory-startup --python addon/docs/make_presets_picture.py -- FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Grain: sand for Blender artists.
 
 Start reading at operators/bake.py: scene/snapshot.py reads the scene, engine/job.py writes it down, the `grain`

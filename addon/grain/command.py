@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`blender --command grain FILE.blend ...`, from Blender 4.2 on: bakes without a window and without Python of one's own."""
 import argparse
 from typing import Any, Optional

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's differences from 3.4 to 5.x. The only file that asks for Blender's version."""
 from typing import Any, Optional
 

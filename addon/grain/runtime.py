@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What this session of Blender knows and no file does: the bake under way, messages, and what is shown.
 
 Keyed by cache folder: names of scenes change, undo replaces every scene, the folder stays.

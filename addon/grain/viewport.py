@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Draws the dots of the sand into 3D viewports, and notices when they should be something else.
 
 A graphics card gets every grain as a point. Where there is none, points would be drawn by a program that takes a fifth of a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Handlers that may write whatever else Blender is doing.
 
 While a panel is drawn Blender refuses to let Python write to its data. Its mark for that is one for all threads, so a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bell's hourglass: tetrahedral grains run through a neck."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bell's splash: a steel ball hits a heap of sand in front of a glass wall."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ihmsen's bulldozer: a blade clears its way through a bed of sand."""
 from __future__ import annotations
 

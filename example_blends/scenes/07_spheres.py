@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ihmsen's three spheres: balls of different density are tossed into a pool of sand."""
 from __future__ import annotations
 

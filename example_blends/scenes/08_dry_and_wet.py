@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ihmsen's two blocks: the same sand dry and wet."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bell's rings: dropped onto poles, slippery ones and rough ones."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Grains as real shapes: coffee beans poured into a bowl."""
 from __future__ import annotations
 

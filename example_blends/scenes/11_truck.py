@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What Ihmsen et al. name as their failure: a dump truck that drives off with its load, and tips it."""
 from __future__ import annotations
 

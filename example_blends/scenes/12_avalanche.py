@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bell's avalanche: sand comes down a slope and takes buildings of bricks along."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bell's camel: a prop covered with particles, here Suzanne."""
 from __future__ import annotations
 

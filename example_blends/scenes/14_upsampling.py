@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ihmsen's comparison: grains that are refined from the flow beside grains attached to the particles."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Oozing paste: a rope comes down in folds that keep their shape, and sink."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The map of the mesoscopic model: six cylinders of different firmness and creaminess, let go on plates."""
 from __future__ import annotations
 

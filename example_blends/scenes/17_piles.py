@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ihmsen's piles: three sands of different friction, heaped up."""
 from __future__ import annotations
 

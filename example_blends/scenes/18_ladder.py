@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ihmsen's rope ladder: sand is poured over it, then it is let go."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A sand castle: taken out of its mould damp, it dries and falls apart."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A statue of sand that falls apart: its grains keep the colours of its texture."""
 from __future__ import annotations
 

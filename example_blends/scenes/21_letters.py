@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Moisture painted on a wall of sand: what is wet stands, what is dry runs off."""
 from __future__ import annotations
 

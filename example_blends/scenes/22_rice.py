@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Grains as real shapes: rice poured onto a slate."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A footprint and the track of a tyre."""
 from __future__ import annotations
 

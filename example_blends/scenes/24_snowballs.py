@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Three snowballs thrown on the ground: powder, chunky and wet snow."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Elasticity rising makes grains of a fluid: the same dam breaks in four trays."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Viscosity that reaches farther makes cream of grains: the same cylinder four times."""
 from __future__ import annotations
 

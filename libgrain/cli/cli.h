@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The `grain` program: one command, one file. docs/formats.md documents the output and the exit codes.
 

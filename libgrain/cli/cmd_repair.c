@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain verify and grain repair, and what they share with grain gc: a cache folder and the grains inside it.
 #include "base/alloc.h"
 #include "base/file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the commands that work on a job share: options, progress as JSON lines, stopping on signals, the closing line.
 #include "cli.h"
 

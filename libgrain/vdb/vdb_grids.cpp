@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Blocks of voxels as OpenVDB grids, in memory; the bytes go to the caller, who knows how to write a file whole.
 #include "vdb_guard.h"
 #include "vdb_sink.h"

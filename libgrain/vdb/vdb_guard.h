@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// No exception gets out of the shim: what every call of it runs its work through.
 #include "vdb_shim.h"

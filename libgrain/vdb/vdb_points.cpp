@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Grains as an OpenVDB point grid, quantised.
 #include "vdb_guard.h"
 #include "vdb_sink.h"

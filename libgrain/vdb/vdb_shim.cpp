@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "vdb_guard.h"
 
 #include <openvdb/io/Archive.h>

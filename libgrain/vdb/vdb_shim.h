@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// OpenVDB as a handful of C calls. This is libgrain_vdb.so, the only C++ of Grain: libgrain loads it when a .vdb file
 /// is to be written or read (src/base/vdb.c), so that a Blender with an OpenVDB of its own never meets ours

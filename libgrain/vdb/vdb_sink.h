@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A file's bytes, made in memory and handed over.
 #include "vdb_guard.h"

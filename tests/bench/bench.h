@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The benchmarks' own few calls. A bench is a function registered by BENCH; it prints a table and notes figures, which
 /// main writes to build/bench.json as "<bench>.<figure>": number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Frames of grains on disk: a splash, simulated, refined and written frame by frame as packed grains, as OpenVDB points
 // and as plain floats; then ten of its impacts side by side, for the time 20 million grains take. Position and velocity
 // only, to a memory disk, on two threads.

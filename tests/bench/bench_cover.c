@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Covers of props, distance field included: time, particles a second, and how even they are, against the best
 // blue-noise sampler on two cores of the same machine.
 #include "bench/bench.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Discrete elements, packed and at rest, the state sand is in most of the time, and flowing: spheres, or grains of four
 // balls, against LAMMPS where `lmp` is installed (apt: lammps), from the same state in the same run.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The neighbour grid on a loose random packing: points sorted, cells and neighbours found a second.
 #include "base/alloc.h"
 #include "base/neighbour_list.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The mesoscopic solver: particle-steps a second at about 12 neighbours each, and what paste costs.
 #include "base/error.h"
 #include "base/rng.h"

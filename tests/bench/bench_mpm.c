@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The material point method: columns of sand that collapse (flowing) and sand that lies in a box (settled, kept awake).
 //
 // The rival is the scheme of Ihmsen, Wahl and Teschner 2013 (three corrections a step) on the same particles for the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mesh to signed distances against OpenVDB's meshToLevelSet: the same mesh, voxel size, band and threads, in turns.
 #include "bench/bench.h"
 #include "bench/rival_openvdb.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Smoothed particles as in Ihmsen et al. 2013: a block of sand with three corrections of pressure and friction and with
 // walls, against the paper's own figure and against the same step written plainly, in the same run.
 //

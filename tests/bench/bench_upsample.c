@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Upsampling 40k coarse particles that swirl and fall, frame by frame, without output.
 //
 // The rival is the figure the paper gives (Ihmsen, Wahl, Teschner 2013, table 1): 19.4M grains, 9.6 s for a frame of

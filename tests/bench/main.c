@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain_bench [--json FILE] [NAME]: runs all benchmarks or the one named.
 #include "bench/bench.h"
 

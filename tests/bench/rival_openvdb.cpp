@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "bench/rival_openvdb.h"
 
 #include <openvdb/openvdb.h>

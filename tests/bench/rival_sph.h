@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A step of the scheme of Ihmsen et al. 2013 as one would first write it: a cell list looked through for each particle
 /// in every sum, one particle after another. It starts from the solver's state and ends within rounding of where it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's command line, as far as the tests use it, for Blender as a Python module (`bpy` of the package index), which has
 none:
 

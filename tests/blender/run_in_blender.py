@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The add-on's tests, inside Blender:
 
     blender -b --factory-startup --python tests/blender/run_in_blender.py -- --build build/release [-k TEXT]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests in Blender share: a fresh file, small scenes, other Blender processes, and a reader of cache files
 which shares no code with Grain."""
 import json

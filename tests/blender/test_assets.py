@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the Asset Browser offers: everything there, in its catalogue, as the add-on makes it now."""
 from pathlib import Path
 

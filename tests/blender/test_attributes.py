@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Colours, UV maps and attributes of a source reach its particles and grains, and stay with them."""
 from pathlib import Path
 

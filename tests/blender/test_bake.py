@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Baking: done, stopped, killed, resumed, refused, freed."""
 import hashlib
 import os

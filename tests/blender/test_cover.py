@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Cover with Particles: any object as it looks, evenly, live, undone; and covers that follow an armature."""
 from math import pi, radians
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Export: files for other programs, and words where this Blender cannot write them."""
 from pathlib import Path
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Emitters and kill zones: from their settings and keyframes to the sand in the viewport."""
 from math import radians
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The small version of the scenes of the gallery: it bakes, and what was measured of it holds."""
 import sys
 from collections.abc import Callable

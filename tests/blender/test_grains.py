@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Packed grains in Blender: what the object holds, frames read ahead, and how long a million of them take to load."""
 import threading
 import time

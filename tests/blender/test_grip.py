@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Friction and stickiness of colliders: keyed, driven and painted, from the properties to the sand."""
 from math import radians, tan
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The zip as an artist gets it: installed by Blender itself, in a place of its own, without the source tree."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The job folder as libgrain/docs/formats.md describes it, and what counts as a change."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """libgrain and grain: found, checked, and missed with a message an artist can use."""
 import shutil
 from pathlib import Path

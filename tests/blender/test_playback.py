@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Frames reach the viewport and the render: in this Blender and in the next."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Projects that were moved, renamed, copied from Windows, or lie where nothing can be written: right, or a sentence that helps."""
 import json
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Coming and going leaves nothing behind: handlers, classes, menus, timers, child processes, threads."""
 import threading
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Another time than the scene's: slower, backwards, held, keyframed; in the viewport, in renders, with blur."""
 from pathlib import Path
 

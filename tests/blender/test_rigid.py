@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Props that move and bend, as the job gets them; rigid bodies, from their settings to their objects and keyframes."""
 from math import radians
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A source that has settled by the first frame."""
 from pathlib import Path
 

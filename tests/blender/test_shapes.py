@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Grains that are no spheres: from the panel's settings through a bake to instances that face as they should."""
 from math import radians
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Several simulations in one scene: own objects, own caches, own sand; copied, removed, undone, saved and migrated."""
 from pathlib import Path
 

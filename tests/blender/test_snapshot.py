@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The scene as arrays: what is in it, where, which way round, in metres."""
 from math import radians, tan
 from pathlib import Path

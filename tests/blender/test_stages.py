@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Stages one by one, going on from a saved frame, everything at once, what bakes took, and jobs for farms."""
 import csv
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of the sand that are keyed or driven: from the property to the job to the bake."""
 from math import radians, tan
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Render grains: made after the bake, shown in its place, made anew without simulating again."""
 import json
 from pathlib import Path

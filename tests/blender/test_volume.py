@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Volumes: baked, played by Blender itself, rendered by Cycles with absorption and blur where they belong."""
 import shutil
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What every solver of bulk sand must do from the command line."""
 from __future__ import annotations
 

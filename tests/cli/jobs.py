@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Small jobs for the tests, written as libgrain/docs/formats.md says, without any of the add-on's code."""
 from __future__ import annotations
 

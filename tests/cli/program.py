@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Running `grain` from the tests."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The command-line tests: python3 tests/cli/run.py --build build/release [-k TEXT]."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The library as seen from outside: what it exports, its structs, and the add-on's mirror of them."""
 from __future__ import annotations
 

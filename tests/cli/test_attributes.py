@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What sources give their particles and grains at birth: from arrays in the job to `birth_*.grain` in the cache."""
 from __future__ import annotations
 

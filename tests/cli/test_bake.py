@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bakes end to end: the same bits for any number of threads, and after any way of being stopped."""
 from __future__ import annotations
 

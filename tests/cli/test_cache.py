@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The cache folder as a protocol: killed, full, damaged, moved, wanted by two, looked after."""
 from __future__ import annotations
 

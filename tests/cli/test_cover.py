@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`grain cover`: a mesh file in, particles and their figures out."""
 from __future__ import annotations
 

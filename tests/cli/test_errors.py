@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Everything that can be wrong with a job or a disk: its own clear error, no crash, nothing baked lost."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`grain export`: frames as PLY and OpenVDB points, read back without any code of ours."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Force fields and gravity that changes: what they do to sand that is free, for every solver."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Sand that comes and goes: emitters, kill zones, and what leaves the scene."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Packed grains: a second reader agrees with libgrain, the error is what was asked for, kills leave the same files."""
 from __future__ import annotations
 

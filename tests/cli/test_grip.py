@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How colliders hold on to sand: friction and stickiness, keyed and painted, on colliders that stand, move and bend."""
 from __future__ import annotations
 

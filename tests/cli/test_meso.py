@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The solver meso from the command line: everything that moves and bends, stopped and resumed, bodies carried by it."""
 from __future__ import annotations
 

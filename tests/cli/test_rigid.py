@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs with props that move and bend and with bodies: baked, stopped, resumed, written down."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Sand that has come to rest before the first frame."""
 from __future__ import annotations
 

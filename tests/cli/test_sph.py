@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The solver sph from the command line: everything that moves and bends, stopped and resumed, bodies carried by sand."""
 from __future__ import annotations
 

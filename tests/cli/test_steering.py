@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings that change over the shot: friction, cohesion and viscosity, for every solver that has them."""
 from __future__ import annotations
 

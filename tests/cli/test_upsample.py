@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`grain upsample`: from a bake to render grains, in one piece or in shards, stopped, damaged, changed."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`grain volume`: from a bake or its grains to a sequence of OpenVDB files, read back with OpenVDB's own reader."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What OpenVDB's own reader finds in a .vdb file, as JSON: vdb_probe FILE [X Y Z]. For the tests, which trust no reader
 // of ours. With a place, the values there are told too.
 #include <openvdb/openvdb.h>

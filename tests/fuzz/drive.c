@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs a fuzz target without libFuzzer: the corpus, the seeds, then mutations of both from fixed random numbers.
 //
 //     fuzz_mesh --runs 1000 --seconds 10 --seed 1 CORPUS_FOLDER     prints `ok fuzz/mesh` or `not ok fuzz/mesh: ...`

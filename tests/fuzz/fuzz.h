@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Bounded fuzzing. A target is one file fuzz_<name>.c with the two functions below and a line in tests/CMakeLists.txt;
 /// whatever bytes it gets, it must come back soon, with little memory taken and all of it given back.

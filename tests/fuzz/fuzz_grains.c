@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Packed frames of grains, with a key frame beside them: heads, tables and blocks that make no sense.
 #include "base/alloc.h"
 #include "base/file.h"

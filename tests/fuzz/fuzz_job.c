@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Jobs: job.json up to the first zero byte, geometry.bin behind it. What is read is also listed and hashed.
 #include "fuzz/fuzz.h"
 #include "grain/grain.h"

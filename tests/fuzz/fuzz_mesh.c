@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Meshes as arrays: points on a coarse lattice, where much coincides and lies in planes, or anywhere a float can be.
 #include "fuzz/mesh_stages.h"
 #include "shared/meshes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files: .obj, .ply and .stl, as text and binary; what can be read goes through all stages.
 #include "fuzz/mesh_stages.h"
 

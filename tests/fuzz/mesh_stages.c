@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "fuzz/mesh_stages.h"
 #include "sdf/sdf.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What the library does with a mesh, one stage after another, with settings from the input.
 #include "fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs every fuzz target on its corpus and on mutations of its seeds: the same inputs on every machine."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Scenes of the mesoscopic model.
 #include "physics/sand_scene.h"

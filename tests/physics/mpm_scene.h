@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Small scenes for the material point method, built without a job, and what is measured on them.
 #include "sim/mpm/mpm.h"

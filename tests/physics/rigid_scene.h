@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Scenes with props that move and bodies, on top of those of grains.
 #include "grain/cover.h"

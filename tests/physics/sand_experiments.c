@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "physics/sand_experiments.h"
 #include "base/alloc.h"
 #include "base/error.h"

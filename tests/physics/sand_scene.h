@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Sand among planes, props and bodies, built without a job, for any solver; and what is measured on it.
 #include "grain/cover.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Two balls, one contact: restitution, conserved quantities.
 #include "base/rng.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The adaptive integrator: what it promises, and that it finds the same as the default one.
 #include "base/alloc.h"
 #include "grain/grain.h"

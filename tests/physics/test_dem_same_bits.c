@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The same bits for any number of threads, any instruction set, and over saving and loading in the middle of
 // everything.
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Balls at rest sleep, wake in time, and nobody sees it.
 #include "base/alloc.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Colliders made of meshes: corners hold, flat floors are flat, grains come to rest on them.
 #include "grain/grain.h"
 #include "physics/dem_scene.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The mesoscopic model: its forces on two particles, conservation, the same bits always, and no blow-up.
 #include "base/rng.h"
 #include "grain/grain.h"

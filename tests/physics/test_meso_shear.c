@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Turbulent fluid (Luciani 2000, section 5.1.4): a shear layer rolls up. Two streams pass each other at twice `SPEED`;
 // a wave on the layer between them grows, as Kelvin and Helmholtz found, where without the streams it dies away.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What tells the states of matter apart (Luciani 2000, section 4), each measured on the interaction that gives it.
 #include "base/rng.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The transitions of the paper's figures 8 and 12: slopes and spreads that change in one direction as a number grows.
 #include "grain/grain.h"
 #include "physics/meso_scene.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The material point method: the same bits always, momentum, rest, slopes, and what its materials do.
 #include "base/alloc.h"
 #include "grain/grain.h"

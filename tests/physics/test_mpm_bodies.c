@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bodies that the material point method pushes: what sand loses they gain.
 #include "base/error.h"
 #include "physics/sand_scene.h"

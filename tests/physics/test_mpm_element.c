@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One particle of sand in a field of motion that is given, as in a laboratory's shear box: what it bears.
 #include "base/error.h"
 #include "sim/mpm/mpm.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Heaps stand at the friction angle: those that were poured, and those that were built too steep and came down.
 #include "base/error.h"
 #include "base/rng.h"

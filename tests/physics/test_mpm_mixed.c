@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Several materials in one simulation: each keeps its density, its friction and its law.
 #include "base/error.h"
 #include "base/rng.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Endless layers of sand on a rough floor that is tilted: they stay below the friction angle and start to flow at it.
 //
 // A layer repeats along its slope: copies of what is near one end stand before the other one, and after every step they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Snowballs that drop: powder, chunks and wet snow break as Stomakhin et al. 2013 describe them.
 #include "base/alloc.h"
 #include "base/error.h"

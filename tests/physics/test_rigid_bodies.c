@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bodies that sand and other bodies move.
 #include "base/alloc.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The scenes of Bell, Yu and Mucha 2005: splash, avalanche against boxes, bulldozer, rings on poles. Small ones always,
 // and at the paper's counts when long tests are asked for. Nothing blows up, nothing leaks, and what should move does.
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Props that move and bend: nothing leaks, and what touches them is carried along.
 #include "base/alloc.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The same experiments for every solver of bulk sand: keep a load on a truck, carry bodies, stand when wet.
 #include "physics/sand_experiments.h"
 #include "unit/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Smoothed particles: the kernel, density at rest and beside walls, the same bits always, momentum.
 #include "base/alloc.h"
 #include "grain/grain.h"

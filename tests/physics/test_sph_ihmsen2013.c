@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The scheme of Ihmsen et al. 2013, as it is: heaps come out flatter than configured, the less so the steeper and the
 // finer (figures 2 and 7). docs/sph.md has the table next to the paper's figures.
 #include "physics/sand_experiments.h"

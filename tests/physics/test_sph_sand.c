@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the elastoplastic model must do beyond test_sand.c: hold a configured angle.
 #include "physics/sand_experiments.h"
 #include "unit/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sand at rest sleeps and wakes in time, without a change that is seen, and with the same bits for any number of
 // threads and after stop and resume.
 #include "base/alloc.h"

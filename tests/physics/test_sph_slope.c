@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Layers of sand on a rough floor that is tilted: below the friction angle they stay, above they flow. Friction is what
 // this solver remembers, so nothing may creep.
 //

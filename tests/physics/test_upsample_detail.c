@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Detail the coarse particles do not have: gaps too narrow for them, surfaces smoother than they are.
 #include "base/alloc.h"
 #include "base/rng.h"

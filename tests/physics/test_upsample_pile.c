@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Collapse, splash and rest, refined: grains do not clump, sink, or enter what they must not enter.
 #include "base/alloc.h"
 #include "grain/grain.h"

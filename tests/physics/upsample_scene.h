@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Coarse bakes recorded in memory, refined into grains, and what is measured on those.
 #include "physics/dem_scene.h"

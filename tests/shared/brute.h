@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Distance and winding number by going through all triangles, in doubles: what the fast ways are held against.
 #include "grain/mesh.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// How even points lie on a surface, measured without the library's help: the definition behind the rivals' figures.
 #include "grain/mesh.h"

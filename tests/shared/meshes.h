@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Named meshes for tests and benchmarks. Made with malloc, freed with shape_free.
 #include "grain/mesh.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Drives a Blender window as an artist does: moves the mouse, clicks, types, looks.
 
 A scenario is a generator; what it yields is how many seconds to wait. Runs inside Blender, from a timer, so the

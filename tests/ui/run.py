@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The add-on in a real window: xvfb-run python3 tests/ui/run.py --build build/release [-k TEXT].
 
 Each file test_*.py is a script for a Blender of its own; pictures go to build/ui. A file also fails when Blender

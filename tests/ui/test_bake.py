@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An artist bakes: adds Grain to an object, presses Bake, stops, resumes, changes a number, bakes anew, frees."""
 import os
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An artist covers a monkey: from the Object menu's command, with the redo panel, a number in the Physics tab, Ctrl+Z."""
 
 import bpy

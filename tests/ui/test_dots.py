@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Many grains are drawn as dots: in Solid views only, where and when the sand is to be seen, and quickly enough to scrub."""
 import shutil
 import tempfile

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A new user's way to a first picture, with mouse and keys: cube, Quick Sand, a plane to fall on, Bake, play, render.
 
 The pictures of the manual are made of this (addon/docs/make_pictures.sh).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What an artist sees when libgrain is missing: the file, the reason, and buttons that are off."""
 import os
 import tempfile

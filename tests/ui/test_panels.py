@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Every panel, looked at: the roles side by side, the simulation page by page, fields and dialogs, wide and narrow.
 
 Only the pictures (build/ui/panels) can show a clipped label; what the scenarios check is that everything draws.

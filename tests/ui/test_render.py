@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An artist renders in the window: a Blender of its own, as a render that ends while panels are drawn may leave Blender
 unwilling to open another file from a timer."""
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A large bake leaves the interface alone: 100,000 particles and 5 million render grains, watched by a timer; then its frames are
 loaded whole, and scrubbed a million grains at a time. All in front of a 3D viewport in Solid shading. Heavy runs only.
 

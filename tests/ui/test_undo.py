@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ctrl+Z and Ctrl+Shift+Z after each operator that changes the file: as it was, and as it became. A bake cannot be undone, and what
 it made stays."""
 import shutil

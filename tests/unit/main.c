@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs the C tests: all, or those whose "file:name" holds the text given. One line for each test, read by tests/run.py.
 #include "grain/grain.h"
 #include "unit/test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The C tests' own few macros. A test is a function registered by TEST; it runs to its first failed ENSURE.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Frames read ahead on another thread: the same bytes as read here, in any order of asking, and a clean end at any
 // moment.
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/alloc.h"
 #include "grain/grain.h"
 #include "unit/test.h"

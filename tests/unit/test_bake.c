@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain_bake as a library call, above all: every allocation it makes may fail, and nothing leaks or crashes.
 #include "base/alloc.h"
 #include "base/file.h"

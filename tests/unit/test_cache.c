@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The cache folder as a protocol: damage anywhere is found, one writer at a time, nothing removed that is not the
 // cache's.
 #include "base/alloc.h"

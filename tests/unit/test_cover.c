@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an artist may rely on: particles on the surface, as many as asked for, evenly spread. Measured by
 // shared/evenness.c and shared/brute.c, which know nothing of the library.
 #include "grain/grain.h"

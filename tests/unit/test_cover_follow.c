@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Covers of props that move: on the surface in every frame, velocities that are the difference of places, ids that
 // last, and new particles only where stretching opens holes.
 #include "grain/grain.h"

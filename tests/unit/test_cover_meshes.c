@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Meshes as artists make them: each gets a cover that can be used, or a text that says why not.
 #include "base/rng.h"
 #include "base/simd.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lists of pairs: all that are near, each once, whatever the sizes.
 #include "base/rng.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Grain shapes: mass and inertia of unions of balls, meshes turned into balls.
 #include "grain/grain.h"
 #include "sim/dem/dem_shape.h"

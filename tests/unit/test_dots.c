@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Grains as dots: lit from above, coloured by number, the nearest seen, the same bits whoever draws.
 #include "base/alloc.h"
 #include "base/rng.h"

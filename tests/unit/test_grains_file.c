@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Packed frames of grains: what comes back, how near it is, how few bytes it takes, and what damage does.
 #include "base/alloc.h"
 #include "base/file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "grain/grain.h"
 #include "mesh/mesh_read.h"
 #include "shared/meshes.h"

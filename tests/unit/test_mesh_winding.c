@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/rng.h"
 #include "grain/grain.h"
 #include "mesh/mesh_winding.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Particles that come and go while a simulation runs: every solver, from nothing, to the bit after a stop.
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Surfaces, tracks and bodies in flight, without any sand.
 #include "grain/grain.h"
 #include "shared/meshes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is painted on colliders, what sticky ones take, and props that are held.
 #include "grain/grain.h"
 #include "shared/meshes.h"

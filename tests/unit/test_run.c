@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/parallel.h"
 #include "base/run.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Making and sampling a distance field: the calls themselves.
 #include "base/rng.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Distances and signs against all triangles and the exact winding number, on meshes that are easy and on such that are
 // not.
 #include "base/rng.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Meshes nobody would make on purpose: a usable field or a clear error, never a crash, a hang or a flood of memory.
 #include "base/run.h"
 #include "grain/grain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "grain/grain.h"
 #include "sdf/sdf.h"
 #include "shared/meshes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which changes of settings wake sand that sleeps.
 #include "grain/grain.h"
 #include "sim/solver.h"

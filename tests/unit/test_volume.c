@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Particles as voxels: nothing is lost, distances are distances, the bits depend on nothing but the particles.
 #include "base/alloc.h"
 #include "base/parallel.h"

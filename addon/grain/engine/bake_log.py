@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What bakes said, kept beside their frames: for statistics, tables and bug reports. A line of JSON for each event."""
 import csv
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A moment between two frames of a cache, for slow motion."""
 from typing import Optional, Protocol
 

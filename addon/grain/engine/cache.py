@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The cache folder: which frames are there, and deleting them without touching anything else.
 
 The layout is libgrain's (libgrain/docs/formats.md): cache.json lists whole frames only. Beside it the add-on keeps

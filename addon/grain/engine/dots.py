@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Grains as lit dots, for viewports: by far less work than geometry, for Blender and for whatever draws them."""
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """libgrain through ctypes: finding it, loading it, its structs and the table of its functions.
 
 Only this file and ffi_dots.py import ctypes. Everything is loaded on first use and never unloaded: OpenMP's threads outlive

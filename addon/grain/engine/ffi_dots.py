@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """libgrain's calls for viewports, through ctypes: grains as dots, and frames read ahead. Arrays are NumPy's."""
 import ctypes
 import os

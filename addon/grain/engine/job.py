@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The job: a scene as plain data, written as `job.json` and `geometry.bin` (libgrain/docs/formats.md).
 
 All numbers are SI, positions are in world space.

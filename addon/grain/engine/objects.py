@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """libgrain's objects as Python sees them. Arrays are windows on libgrain's memory: use them inside the `with`."""
 from dataclasses import dataclass
 from pathlib import Path

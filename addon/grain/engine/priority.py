@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Who goes first where all cores are busy: Blender's interface, then what it will want next (libgrain/src/ahead), then a bake."""
 import os
 import sys

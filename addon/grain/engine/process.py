@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The child process that bakes: started, listened to, stopped.
 
 `poll()` runs where the caller is (in Blender: the main thread), reads what is in the child's pipes and never waits. No thread does

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Frames of grains in memory, a few of them: the last ones shown, and the next ones, read while nobody waits.
 
 libgrain reads ahead, on a thread of its own. No thread of Python's may: Blender 3.4 changes Python's objects while it draws without

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Numbers as an artist reads them. A no-break space keeps a number and its unit on one line."""
 
 _SPACE = "\N{NO-BREAK SPACE}"

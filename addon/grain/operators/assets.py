@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Materials and shapes in Blender's Asset Browser."""
 from pathlib import Path
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Baking: start, resume, start anew, stop."""
 import time
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Deleting a bake, and looking at its files."""
 import bpy
 from bpy.types import Context, Event, Operator, UILayout

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Covering an object's surface with particles."""
 from bpy.props import FloatProperty, IntProperty
 from bpy.types import Context, Event, Menu, Operator

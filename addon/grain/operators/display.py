@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The sand object, and a radius that fits."""
 import bpy
 from bpy.types import Context, Menu, Operator

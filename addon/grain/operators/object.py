@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Giving an object its part, and taking it away."""
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator

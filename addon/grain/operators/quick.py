@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Sand in one click, and materials by name."""
 from bpy.props import EnumProperty
 from bpy.types import Context, Menu, Object, Operator

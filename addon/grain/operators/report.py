@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What bakes did, for tables and bug reports; jobs for farms."""
 import platform
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Rigid bodies: from the cache to the object's own keyframes."""
 from typing import Optional
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Simulations of a scene: add, copy, remove."""
 from bpy.types import Context, Event, Operator
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The stages of a bake one by one: simulation, render grains, volume. Each is baked, paused, resumed and freed alone."""
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Volumes: bake them, show them, mesh their surface."""
 from bpy.types import Context, Operator
 

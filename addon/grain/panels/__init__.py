@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Where the settings are found: Properties > Physics, and the simulation again in Properties > Scene."""
 import bpy
 

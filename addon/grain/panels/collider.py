@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of a collider."""
 from bpy.types import Context, Panel
 

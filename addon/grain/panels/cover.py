@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A cover's settings and how even it is, in the Physics tab of the covered object and of the cover itself."""
 from typing import Optional
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Below Blender's own settings of a force field: what it does to sand."""
 from bpy.types import Context, Panel
 

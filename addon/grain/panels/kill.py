@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a kill zone does: there is nothing to set."""
 from bpy.types import Context, Panel
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The add button among Blender's own kinds of physics, and the panel of an object that takes part."""
 from bpy.types import Context, Panel
 

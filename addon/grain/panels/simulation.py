@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The simulation: bake, grains, frames, cache, display. Once in the Physics tab, once in the Scene tab."""
 from pathlib import Path
 

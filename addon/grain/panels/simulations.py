@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The list of simulations, on top of what is drawn of the active one."""
 from typing import Any
 

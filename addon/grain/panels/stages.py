@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The stages of a bake, and what they took."""
 from bpy.types import Context, UILayout
 

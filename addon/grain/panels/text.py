@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Text that fits: Blender cuts labels off at the panel's edge, so messages are broken into lines here."""
 from bpy.types import Context, UILayout
 

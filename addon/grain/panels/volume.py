@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The Volume section of the simulation's panel."""
 from bpy.types import Context, UILayout
 

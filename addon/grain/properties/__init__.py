@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings, saved in the .blend: `object.grain`, and `scene.grain` with its list of simulations. Names equal the job's
 keys where the thing is the same."""
 import bpy

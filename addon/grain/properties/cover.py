@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings and figures of a cover, kept with the object that shows it."""
 from bpy.props import FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, Object, PropertyGroup

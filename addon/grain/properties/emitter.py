@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of an object that sand comes out of. What they share with a source (velocity, moisture, own material) stands in
 `object.grain.source`."""
 from bpy.props import BoolProperty, EnumProperty, FloatProperty

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of an object which sand and other bodies move."""
 from math import radians
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The simulations of a scene, and the one that panels and buttons are about."""
 from typing import Optional
 

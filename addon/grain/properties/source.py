@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of an object which is filled with sand."""
 from math import radians
 

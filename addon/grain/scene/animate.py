@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Values that change over the frames of a bake, sampled into the job: whatever changes them, keys, drivers or modifiers of
 curves."""
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Arrays to Blender: the sand object, its points and their attributes. The only writer.
 
 The points are a mesh of loose vertices: point clouds cannot be filled from Python before 5.1, and a Geometry Nodes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Colours, UV maps and attributes of a source's mesh, for the grains that fill it."""
 from dataclasses import dataclass
 

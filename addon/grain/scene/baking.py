@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A bake from the scene's side: start it, take in what it made, end it. Operators and tests drive it."""
 import time
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What grains brought with them when they were born: colours, UV maps and attributes of their source, `rest` and `source_id`; and
 how long that is ago, `age`.
 

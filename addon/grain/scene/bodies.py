@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Rigid bodies in Blender: their objects follow the poses in the cache.
 
 An object's own location, rotation and animation are never written to. What the bake adds goes into its delta

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a simulation's cache is worth for the scene as it is now: decides what the Bake button says."""
 import os
 from dataclasses import dataclass

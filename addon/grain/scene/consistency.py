@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The map of materials of the solver meso: how firm a particle is against how far viscosity reaches (libgrain/docs/meso.md).
 
 Firmness is how many times its own weight presses a particle flat: the same number behaves the same whatever the size and density

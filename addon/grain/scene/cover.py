@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Covers: particles on an object's surface, as an object of their own that moves with it."""
 from math import pi, sqrt
 from typing import Optional

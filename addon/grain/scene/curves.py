@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Keyframes and drivers of a scene's settings, which follow them when a simulation is copied, removed or moved up."""
 from collections.abc import Iterator
 from typing import Any, Optional

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How many grains a viewport shows where the artist leaves it to Grain: as many as this computer loads and draws smoothly.
 
 Never renders: they show what is asked for there. Levels double, so that a change is rare, and frames in memory stay of use.

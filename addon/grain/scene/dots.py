@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """When sand is drawn as dots instead of geometry, and what they look like.
 
 Dots are for Solid and Wireframe views: Blender makes no points, so a change of frame costs a fraction. Where somebody needs the

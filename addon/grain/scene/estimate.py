@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How many particles a bake will have and how much disk it will need, before it starts."""
 from dataclasses import dataclass
 from math import pi, sqrt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Frames for other programs: by `grain export`, or by Blender's own exporters on the sand object."""
 import subprocess
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's force fields as the job wants them: what acts on a simulation's sand, and how it moves and changes."""
 from math import degrees
 from typing import Optional

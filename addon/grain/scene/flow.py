@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Emitters as the job wants them."""
 from bpy.types import Object, ViewLayer
 from mathutils import Matrix, Vector

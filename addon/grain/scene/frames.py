@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Which frames are baked, and going to them."""
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Meshes of single grains, each in the ball of radius 1 around its origin, smooth enough for close-ups and light enough for
 millions of instances. The long axis of rice and bean is X, as in libgrain's rods and beans; a bean's groove faces Y."""
 from collections.abc import Callable

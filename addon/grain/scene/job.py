@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """From a simulation and its scene to a job."""
 from typing import Optional
 

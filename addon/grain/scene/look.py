@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What turns points into sand: the Geometry Nodes group and the material, made by code.
 
 The group makes a point cloud of the loose vertices. The material gives every grain its own colour from its id, so a

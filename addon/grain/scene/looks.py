@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What grains of each kind look like: colours and shine, for the materials that look.py makes.
 
 A colour holds from its position on the ramp up to the next one's: shares of the grains.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Files of earlier versions of Grain."""
 from typing import Any
 

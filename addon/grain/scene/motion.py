@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Which objects really move or change shape over the frames of a bake.
 
 Looks at what the evaluated objects do, whatever makes them do it (keys, drivers, constraints, parents, rigs, shape

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What artists paint on meshes by vertex, for the bake: where sources are wet, where colliders are rough and sticky."""
 import numpy as np
 from bpy.types import Mesh, Object

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Shows the frame of each cache that belongs to the scene's frame."""
 import os
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Materials by name: solver, numbers, grain shape and look in one choice.
 
 Friction angles and densities are those of the stuff itself (of a grain, not of the heap). A preset never touches what belongs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """From a mesh to sand in one step: role, preset, radius, and something to fall on."""
 from typing import Optional
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How props and bodies move over the frames of a bake: poses where only the place changes, shapes where the mesh does.
 
 Looks at the evaluated objects at every sample, whatever moves them (keys, drivers, constraints, parents, rigs, shape

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What is to be drawn again. Without a graphics card each editor takes some hundredths of a second, and whatever is asked for in one
 turn of Blender's loop holds the interface up together: so no more than what changed, and views and panels never at once."""
 import bpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A file saved for the first time takes its cache along, out of Blender's temporary folder."""
 from .. import runtime
 from ..engine import cache

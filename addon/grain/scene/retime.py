@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Which moment of a bake belongs to a moment of the scene."""
 from dataclasses import dataclass
 from math import floor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What happens to an object and its scene when a role is given or taken."""
 from bpy.types import Context, Object
 

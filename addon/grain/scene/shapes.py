@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a grain looks like where it is not drawn as a point: an object of the size of the ball around a grain, which Geometry
 Nodes puts in the place of every grain, turned as it is.
 

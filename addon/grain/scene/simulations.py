@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The simulations of a scene: which there are, which objects take part in each; adding, copying and removing them.
 
 Code passes a simulation around, not a scene: its `id_data` is the scene it belongs to.

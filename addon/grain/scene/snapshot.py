@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Evaluated Blender data to plain arrays: the only reader of the artist's geometry.
 
 What takes part is what the scene really shows: modifiers, instances and non-mesh types included, wherever the role

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of the sand that may change over the shot, by keys or drivers: sampled into the job frame by frame."""
 from math import tan
 from typing import Callable, Optional

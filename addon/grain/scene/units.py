@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Between Blender units and SI. The job is SI; Blender shows lengths times the scene's unit scale."""
 from bpy.types import Scene
 

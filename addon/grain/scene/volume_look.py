@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Materials for volumes: fog and dust of sand, and wet sand for the mesh of its surface.
 
 Light that passes through grains of radius r which fill a share s of the room is weakened by 3 s / (4 r) to a metre: that is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The Volume object that plays the baked sequence. Blender reads the files itself: no handler has a part in it."""
 from math import floor
 from pathlib import Path

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Frames read before they are wanted, on a thread of the library's own: who shows sand need not wait for a disk, and
 /// no thread of a scripting language has to run beside the program that draws.

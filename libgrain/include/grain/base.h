@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Results, errors, memory and versions: what every other header of libgrain stands on.
 /// Units are SI throughout. Paths are UTF-8. No call prints, exits or aborts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Particles spread evenly over a surface: how props, walls and characters meet the sand.
 ///

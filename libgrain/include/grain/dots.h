@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Grains as lit dots, for a viewport that has to follow a million of them: a colour for each, which a graphics card
 /// draws as it is, and for machines without one a picture of them all, with depths, ready to be laid over the view.

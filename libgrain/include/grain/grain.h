@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// All of libgrain, in the order of the pipeline.
 #include "grain/ahead.h"

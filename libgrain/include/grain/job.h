@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// From a job folder to a cache folder: what `grain bake` runs (formats: libgrain/docs/formats.md).
 #include "grain/run.h"

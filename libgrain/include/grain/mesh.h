@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Triangle meshes as they come from the artist.
 #include "grain/run.h"

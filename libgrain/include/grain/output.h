@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Cache frames as they lie on disk (layout: libgrain/docs/formats.md).
 #include "grain/run.h"

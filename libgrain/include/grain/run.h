@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// How a long call runs: threads, progress, cancelling.
 #include "grain/base.h"

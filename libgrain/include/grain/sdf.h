@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A mesh as the distance to its surface: negative inside, positive outside, known in a narrow band.
 #include "grain/mesh.h"

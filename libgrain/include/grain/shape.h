@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Shapes of grains: balls that move as one (the solver dem).
 #include "grain/mesh.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The thread of include/grain/ahead.h and the frames that wait for it.
 #ifdef __linux__
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Points sorted by the cell they lie in, and for each occupied cell where its neighbours are: the neighbour search
 /// that every stage shares.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Files that are whole or not there: written as NAME.part, flushed to the disk, renamed to NAME.
 #include "grain/base.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// For each particle of a cell-sorted set, the particles near enough to touch it before the list is made again.
 #include "base/cell_grid.h"

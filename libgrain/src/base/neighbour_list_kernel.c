@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/neighbour_list.h"
 
 // Which of the SIMD_LANES particles from `other` on touch the one given; lanes past `end` are left out.

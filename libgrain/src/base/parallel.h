@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The only OpenMP in Grain. Work is cut into pieces that do not depend on the number of threads, each piece writes
 /// only its own results, and sums are added in the order of the pieces: so the bits are the same for any thread count.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Vectors of floats for kernels. A file named *_kernel.c is compiled once for each instruction set (libgrain's
 /// CMakeLists.txt), with SIMD_LANES floats to a vector, and one of the builds is chosen at run time:

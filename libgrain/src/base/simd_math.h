@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Logarithm and exponential of float vectors, for kernels: the compiler's own are called one lane at a time. After the
 /// Cephes library's methods: the range is reduced by powers of two, the rest is a polynomial. Within 2 units in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// OpenVDB, where it is there: libgrain_vdb.so, loaded when a .vdb file is first asked for.
 #include "../../vdb/vdb_shim.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Small vectors and quaternions. Float for state, double (Vec3d, poses) where places are added up or far from the
 /// origin.

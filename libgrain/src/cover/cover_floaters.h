@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Floaters: particles on their way to an even cover (Witkin & Heckbert 1994). They repel each other, are held on the
 /// surface, and are taken from where it is crowded to where there are holes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "cover/cover_floaters.h"
 
 // Nearer than this (in spacings) two floaters have no direction from each other any more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Where a cover has too few floaters and where too many.
 #include "cover/cover_floaters.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What is painted on a mesh, anywhere near it: as it is at the nearest point of the surface.
 #include "cover/cover_tree.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "cover/cover_surface.h"
 
 // Parts of a triangle, in the numbering of CoverMesh: 0 to 2 the edge that starts at that corner, 3 to 5 a corner.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The surface that particles are spread over: a mesh moved along its normals, or a level of a distance field.
 ///

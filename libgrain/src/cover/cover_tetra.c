@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "cover/cover_tetra.h"
 
 // A cell's corners are numbered by bits: 1 is one voxel on in x, 2 in y, 4 in z. All six tetrahedra share the diagonal

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Marching tetrahedra (Treece, Prager & Gee 1999): the surface where a distance field has a given value, as triangles.
 #include "sdf/sdf.h"

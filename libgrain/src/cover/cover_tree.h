@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Finds the point of a triangle mesh nearest to any place.
 ///

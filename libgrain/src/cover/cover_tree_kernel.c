@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "cover/cover_tree.h"
 
 // Eight lanes in every build, for a node has eight children; a narrower instruction set takes two or more turns.

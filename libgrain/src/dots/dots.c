@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Arguments of the dots are checked here; dots_light.c finds which way the sand faces, dots_picture.c draws.
 #include "base/error.h"
 #include "base/parallel.h"

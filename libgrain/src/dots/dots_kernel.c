@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Plain C that the compiler turns into vectors.
 #include "dots/dots_kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Where grains are, on a view and in the light's grid: loops without branches over a run of them.
 #include "base/simd.h"

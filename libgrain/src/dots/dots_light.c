@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "dots/dots_light.h"
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Which way sand faces: the gradient of how many grains are where, on a coarse grid around the bulk of them.
 #include "base/run.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "dots/dots_picture.h"
 #include "base/alloc.h"
 #include "base/parallel.h"

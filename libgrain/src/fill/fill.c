@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "fill/fill.h"
 #include "base/error.h"
 #include "base/rng.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Particles inside a mesh, none overlapping another: the state a source starts with.
 #include "base/run.h"

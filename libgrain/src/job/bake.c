@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain_bake: a job, stage by stage, into a cache.
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Who comes and goes while a job is baked: emitters, kill zones, and the end of the world.
 #include "job/birth.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What particles are born with: where, of which source, and what is painted on it there. Kept once for each particle,
 /// in the order of birth (`birth_NNNNNN.grain`, docs/formats.md).

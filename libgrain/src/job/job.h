@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The job as read from its folder, every value checked (docs/formats.md has the table of keys).
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a job says about grains, materials and contact laws of the solver dem.
 #include "base/error.h"
 #include "job/job.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Force fields, and gravity that changes.
 #include "base/alloc.h"
 #include "base/error.h"

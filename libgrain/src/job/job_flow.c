@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a job says about sand that comes and goes, and about values that change over the shot.
 #include "base/error.h"
 #include "job/job.h"

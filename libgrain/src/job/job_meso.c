@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a job says about the material of the solver meso.
 #include "base/error.h"
 #include "job/job.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a job says about how objects move: poses, shapes, bodies.
 #include "base/error.h"
 #include "job/job.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a job says is painted on meshes: attributes that sources hand to their particles, and single numbers by vertex.
 #include "base/error.h"
 #include "job/job.h"

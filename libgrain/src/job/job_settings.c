@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The settings of a stage as a flat list, for people: kept beside the frames, so that it can be told what has changed
 // since. Whether anything has is the fingerprint's to say.
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From the job's objects to the colliders and bodies of the simulation.
 #include "base/alloc.h"
 #include "base/error.h"

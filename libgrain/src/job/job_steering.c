@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Settings that change over the shot: of the solver, and of sources with a material of their own.
 #include "base/error.h"
 #include "job/job.h"

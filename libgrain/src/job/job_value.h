@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Single values out of a JSON object. Every failure names the key with its path, the value found and what is allowed.
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a job says about volumes.
 #include "base/error.h"
 #include "job/job.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What grains are born with. A grain of a particle that a source began with looks up its own place on the source, so
 /// that what is painted there is finer than the coarse particles; a grain of any other takes its particle's values.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Frames of grains on their way to disk, and the grains' exact state, from which making them goes on.
 #include "output/cache.h"

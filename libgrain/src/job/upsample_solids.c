@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Colliders for upsampling: finer than the bake's, moved as the job's poses or the bake's frames say.
 #include "job/upsample_solids.h"
 #include "base/alloc.h"

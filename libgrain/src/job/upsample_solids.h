@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The job's colliders and bodies as grains meet them at any moment of the bake.
 #include "job/job.h"

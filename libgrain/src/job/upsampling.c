@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain_upsample: the frames of a bake, one after the other, into frames of render grains.
 #include "base/alloc.h"
 #include "base/error.h"

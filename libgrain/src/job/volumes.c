@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain_volume: the frames of a bake or of its grains, each on its own, into a sequence of .vdb files.
 #include "base/alloc.h"
 #include "base/error.h"

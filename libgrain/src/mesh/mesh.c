@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "mesh/mesh.h"
 #include "base/error.h"
 #include "base/parallel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Meshes as they come from the artist: checked before anything else looks at them.
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain_mesh_check: everything that can be wrong with a mesh, counted.
 #include "base/alloc.h"
 #include "base/error.h"

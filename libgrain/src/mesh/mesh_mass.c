@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain_mesh_mass: mass, centre and inertia from the surface alone. Mirtich 1996, "Fast and accurate computation of
 // polyhedral mass properties": integrals of 1, x, x^2, x y ... over the volume become integrals over the faces.
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Reading mesh files. Every format walks over the whole file in memory with a Reader that cannot run past its end, and
 /// puts what it finds into a GrainMeshFile.

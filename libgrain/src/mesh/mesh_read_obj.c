@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Wavefront .obj: only `v` and `f` lines count.
 #include "base/error.h"
 #include "mesh/mesh_read.h"

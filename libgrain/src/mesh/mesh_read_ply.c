@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // .ply, text and binary of either byte order: the elements `vertex` (x, y, z) and `face` (a list of vertex_indices);
 // everything else is stepped over.
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // .stl, text and binary: triangles without shared vertices. Corners at the same place become one vertex.
 #include "base/alloc.h"
 #include "base/error.h"

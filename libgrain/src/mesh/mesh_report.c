@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // grain_mesh_report_text: the counts of a GrainMeshReport in an artist's words.
 #include "base/error.h"
 #include "grain/mesh.h"

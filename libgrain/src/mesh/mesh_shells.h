@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The separate surfaces a mesh consists of, and which of their triangles are turned.
 #include "mesh/mesh_topology.h"

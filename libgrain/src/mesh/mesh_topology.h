@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Which triangle lies beside which. Nothing is stored for edges: the corners around each vertex tell everything, and
 /// finding a neighbour is a look at some six of them.

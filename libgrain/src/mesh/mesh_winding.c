@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "mesh/mesh_winding.h"
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The generalised winding number (Jacobson, Kavan, Sorkine-Hornung 2013): how often a surface goes around a point. 1
 /// inside a closed outward mesh, 0 outside, and something in between near the holes of an open one; crossing and

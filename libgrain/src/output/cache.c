@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "output/cache.h"
 #include "base/alloc.h"
 #include "base/error.h"

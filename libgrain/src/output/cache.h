@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A cache folder that one process writes: its manifest, its frames, its checkpoints (docs/formats.md).
 #include "output/cache_lock.h"

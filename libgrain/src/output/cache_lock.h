@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// One writer to a cache folder at a time. The file "lock" in it says who writes.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Looking after cache folders: what is damaged, what nobody needs.
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// One column of a chunk of grains as bytes (docs/formats.md, "A block of a chunk"):
 ///

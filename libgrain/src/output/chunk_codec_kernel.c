@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Loops over one word of each grain; plain C that the compiler turns into vectors.
 #include "output/chunk_codec.h"
 

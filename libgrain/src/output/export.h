@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A frame of the cache for other programs.
 #include "output/grain_file.h"

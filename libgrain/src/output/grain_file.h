@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The .grain container: a header, a table of columns, the columns (docs/formats.md gives every byte).
 #include "base/file.h"

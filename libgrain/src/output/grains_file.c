@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reading frames of grains. Their head is checked before anything in it is believed, and a block before it is unpacked.
 #include "output/grains_file.h"
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Frames of render grains, packed: chunks of grains, a block of bytes for each column of a chunk (docs/formats.md
 /// gives every byte).

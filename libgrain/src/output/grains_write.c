@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing frames of grains: chunks are packed side by side, then written one behind the other.
 #include "base/alloc.h"
 #include "base/error.h"

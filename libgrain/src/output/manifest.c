@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // cache.json: what a cache holds. Written last, so whatever it lists is whole on disk.
 #include "output/manifest.h"
 #include "base/alloc.h"

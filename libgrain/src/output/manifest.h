@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Changing and writing the manifest; only cache.c does.
 #include "output/cache.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The public calls of include/grain/output.h.
 #include "grain/output.h"
 #include "base/alloc.h"

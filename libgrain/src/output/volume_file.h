@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// .vdb files of the cache: whole or not there, with a checksum over all their bytes in the manifest.
 #include "base/vdb.h"

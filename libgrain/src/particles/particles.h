@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Particles as plain arrays in the order of their birth: what fills produce, solvers start from and frames show.
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// 8 x 8 x 8 yes or no: a word for each z, a byte of it for each y, a bit of that for each x. Used for the voxels of a
 /// block and for the children of a node alike.

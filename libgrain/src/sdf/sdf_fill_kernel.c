@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #define SIMD_FIXED_LANES 8 // a row of a block
 #include "sdf/sdf_board.h"
 #include "sdf/sdf_tree.h"

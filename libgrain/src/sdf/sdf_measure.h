@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Exact distances from the voxels of one block to the triangles listed for it.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What of a mesh bounds a volume, and what is only a sheet.
 #include "base/run.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sdf/sdf.h"
 
 // What one lane finds on its way down: the corners of its cell start at values[first], or the side is known.

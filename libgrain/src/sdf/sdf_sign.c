@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sdf/sdf_sign.h"
 
 #include <math.h>

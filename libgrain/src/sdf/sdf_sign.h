@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Which side of the surface a voxel is on: by the normal at the nearest point, or by the winding number.
 #include "mesh/mesh_topology.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The tree over the blocks of a GrainSdf, and what lies between the blocks.
 #include "sdf/sdf.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Distance fields as OpenVDB level sets, through libgrain_vdb.so (vdb/vdb_shim.h).
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Who was ever born, and who is gone: what a simulation knows of its particles beside what the solver does.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sand comes to rest before the first frame.
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A running simulation: one solver, stepped through frames, that can be saved and loaded between any two substeps.
 #include "base/run.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What a solver is: a row of functions. solver_list.c holds the one table of them; a new solver is a folder beside
 /// dem/ and a line there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Render grains that follow a coarse bake (Ihmsen, Wahl, Teschner 2013, section 4; what differs and why:
 /// docs/upsampling.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One substep: block by block, who is near, what the flow is there, where the grains go.
 #include "base/parallel.h"
 #include "upsample/upsample_inside.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Birth: where the grains of a coarse particle stand at first (Ihmsen 2013, section 4.1).
 //
 // Around the particle are seven support points, its centre and a radius away along each axis, each in the middle of a

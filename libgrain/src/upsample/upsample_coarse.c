@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The coarse sand between two stored frames, as grains see it during one substep.
 #include "base/alloc.h"
 #include "base/error.h"

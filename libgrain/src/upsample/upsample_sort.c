@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Grains in the order of cells, so that a block is a small box. Nothing depends on the order but the speed: a stale one
 // only makes boxes larger.
 #include "base/alloc.h"

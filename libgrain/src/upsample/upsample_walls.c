@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Colliders as grains meet them: nobody enters one, free grains bounce, slide and come to rest on it.
 #include "upsample/upsample_inside.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Particles as voxels, in blocks of 8 x 8 x 8 and only where there is something: which share of each voxel is sand,
 /// how fast it moves, how far its surface is. Voxel (i, j, k) is at voxel_size * (i, j, k), in OpenVDB's way.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which blocks there are: particles sorted by block, the blocks their influence reaches, who is whose neighbour.
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // True distances from a function that has the right sign: where two neighbours differ in it the surface lies between
 // them; from there on outward and inward by the eikonal equation (Rouy and Tourin 1992), layer after layer.
 #include "base/alloc.h"

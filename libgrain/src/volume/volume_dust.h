@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Dust: fast sand leaves a puff in every frame, which the air stops, stirs, spreads and thins until it is gone. What
 /// there is in a frame follows from that frame and those shortly before it, so frames can be made in any order.

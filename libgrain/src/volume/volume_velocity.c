@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Velocities beyond the sand. A renderer that blurs looks up the velocity where a ray passes and goes back along it
 // (Kim and Ko 2007): next to fast sand it must find the sand's own.
 #include "base/alloc.h"

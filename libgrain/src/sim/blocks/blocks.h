@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Who is near whom, for solvers whose particles stand in the order of their cells. Eight that follow each other make a
 /// block. Every particle lists all those it can reach before the lists are made again; the eight lists of a block stand

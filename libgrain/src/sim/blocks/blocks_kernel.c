@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every particle's list: who lies within both extents, in the order they stand in.
 #include "sim/blocks/blocks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Discrete elements: grains as spheres that push, rub and roll (Bell, Yu, Mucha 2005; docs/dem.md has the laws).
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The contact laws for SIMD_LANES contacts at once; included by the kernels only.
 #include "sim/dem/dem.h"

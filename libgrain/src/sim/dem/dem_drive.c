@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Walls of colliders that move: where they are in each substep, and what they do to bodies.
 //
 // A wall is kept as it was when the lists were made. The ball's place is seen from the collider, as if that had stood

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where the energy is: in motion, in height, in contacts. What friction and damping took is what is missing.
 #include "sim/dem/dem.h"
 

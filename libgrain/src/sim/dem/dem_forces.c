@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The two loops of a substep, over contacts and over balls, shared among the threads. Pieces are small, so that a
 // thread whose core is held up, or whose balls are awake while those of others sleep, gets help.
 #include "base/parallel.h"

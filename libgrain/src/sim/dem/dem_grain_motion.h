@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A grain of several balls as a rigid body, for the integrators: what its balls bear, its spin, and its balls carried
 /// along.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Grains of several balls: making them, and keeping them and their balls in step when the lists are made.
 #include "base/alloc.h"
 #include "base/error.h"

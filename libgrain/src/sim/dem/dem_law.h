@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What two touching balls do to each other, as slots that are filled from tables (dem_law.c): a normal law, a shear
 /// law, rolling, cohesion. Formulas, sources, ranges and tests: docs/dem.md.

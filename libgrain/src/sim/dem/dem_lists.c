@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who may touch whom before the lists are made again.
 //
 // Each ball has a skin of its own: as far as it may go before that. It grows with the ball's speed, so that fast balls

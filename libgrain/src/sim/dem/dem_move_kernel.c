@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/dem/dem.h"
 #include "sim/dem/dem_vec_simd.h"
 

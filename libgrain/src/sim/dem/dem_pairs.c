@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The list of pairs, with the springs of those that were in the lists before.
 #include "base/alloc.h"
 #include "base/error.h"

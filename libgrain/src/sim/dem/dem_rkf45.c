@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The adaptive integrator of Bell 2005, section 3.3: Runge, Kutta, Fehlberg (NASA TR R-315, 1969). Six stages give a
 // state of the fifth order and, by the difference to one of the fourth, its error; a step whose error is above the
 // tolerance is done again shorter.

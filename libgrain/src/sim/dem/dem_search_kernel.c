@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/dem/dem.h"
 
 // Which of the SIMD_LANES balls from `other` on are near the one given; lanes past `end` are left out.

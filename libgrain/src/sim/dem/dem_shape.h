@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Shapes of grains: balls that move as one. Sizes are relative: the ball around the whole grain has radius 1.
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A mesh as balls: the largest ball that fits anywhere, then again and again the one that covers most of what is not
 // yet covered. The distance field tells how large a ball fits where.
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Balls at rest sleep: they are not moved, and contacts between them keep the forces they had. So a heap costs what
 /// moves in it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Vectors and rotations of SIMD_LANES things at once; and records of four floats, one thing at a time. For kernels
 /// only.

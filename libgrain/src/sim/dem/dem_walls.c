@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Colliders as planes: near a ball, a collider is the plane through its nearest point, and in a corner the planes of
 // all walls that meet there. Planes are found when the lists are made; a ball that moves on past a single plane gets a
 // new one, so the distance field is asked only for balls that move, and grains at rest feel no noise of its sampling.

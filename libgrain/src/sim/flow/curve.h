@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A value that changes over the shot: a number, or samples a frame apart with straight lines between them; the last is
 /// held.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Emitters: where and when particles are born of a mesh that may move and bend. Everything follows from the time and
 /// the seed, so there is no state to be kept: the n-th particle is due when the rate has added up to n, at a place,

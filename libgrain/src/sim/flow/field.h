@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Force fields, as Blender has them for particles of mass 1: what they give is an acceleration.
 #include "sim/flow/curve.h"

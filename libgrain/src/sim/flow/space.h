@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Which places are taken: balls in a table of cells that more can be put into at any time.
 #include "base/vec.h"

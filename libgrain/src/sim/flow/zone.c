@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/flow/zone.h"
 #include "base/error.h"
 #include "sim/rigid/rigid.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Kill zones: closed meshes, moving or not, in which particles vanish.
 #include "sdf/sdf.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The mesoscopic model of Luciani 2000, "From granular avalanches to fluid turbulences through oozing pastes":
 /// particles that are parcels of matter, with an elastic and a viscous force along the line of their centres, each a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Forces, motion and the passes of the implicit solution, eight particles at a time.
 #define SIMD_FIXED_LANES 8
 #include "sim/meso/meso.h"

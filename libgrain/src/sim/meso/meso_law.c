@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/meso/meso_law.h"
 
 const char *const meso_interaction_names[] = {"ip1", "ip2", "ip3", "ip4", "ip5", NULL};

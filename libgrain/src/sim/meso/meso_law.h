@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The five interactions of the paper's figure 3, which the seven numbers of a material are started from.
 #include "sim/solver.h"

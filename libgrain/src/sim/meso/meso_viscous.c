@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Viscous forces at the end of the step, by conjugate gradients. The search starts from the velocities without them and
 // every direction has no momentum in all, so momentum is kept however early it ends; and as what is sought dissipates,
 // velocities that are not quite those sought are still calmer than those at the start.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Walls, props and bodies stop particles within the step: what comes to a wall leaves it with the restitution of its
 // approach, what is pressed against it stays, and friction holds it as long as it can. That is no spring, so no
 // softness of the material lets it pass a wall, and a heap that friction holds does not creep.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Sand, snow and mud as a continuum: the material point method (MLS-MPM with APIC transfers: Hu et al. 2018, Jiang et
 /// al. 2015; sand after Klar et al. 2016; snow after Stomakhin et al. 2013).

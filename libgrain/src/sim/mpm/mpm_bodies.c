@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bodies are pushed by the particles, not by the nodes: what a node that a body holds has lost is as much as its
 // particles lose by it, and the blocks around bring different ones. So the mass that goes with each node is summed for
 // each block, and a node's loss counts for that mass. Momentum is kept to the rounding of the sums.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Colliders meet the material twice. On the nodes inside them, no material moves in, and what presses against them is
 // held by friction. And no particle's centre comes nearer than its radius: that alone holds back what flies alone, and
 // what a wall thinner than a cell, with no node inside, would let through. What bodies take from the material's motion

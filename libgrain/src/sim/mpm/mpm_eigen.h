@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Eigenvalues and eigenvectors of symmetric 3 x 3 matrices, one in each lane, by Jacobi's method. Three rounds reach
 /// float precision; they are written out because a loop over them keeps the compiler from holding all in registers.

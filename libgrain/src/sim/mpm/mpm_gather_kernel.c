@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/mpm/mpm_eigen.h"
 #include "sim/mpm/mpm_law_mud.h"
 #include "sim/mpm/mpm_law_sand.h"

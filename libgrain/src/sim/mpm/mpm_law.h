@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What a material does when it is stretched: the laws that mpm knows. Each has a file mpm_law_NAME.h with its kernel
 /// and a line in the table of mpm_law.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What the laws' kernels share. All laws are isotropic: they keep the principal directions. Those that need the
 /// principal stretches one by one are given them.

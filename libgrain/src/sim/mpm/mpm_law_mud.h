@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Mud: holds its shape up to a yield stress, beyond it flows like a thick liquid (Bingham). It cannot be pulled: there
 /// it comes apart as sand does, and gives the volume back.

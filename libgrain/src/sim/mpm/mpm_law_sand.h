@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Sand: elastic in logarithmic strain; beyond the surface of Matsuoka and Nakai (1974), I1 I2 / I3 = K, it flows. A
 /// circular cone (Drucker-Prager) lets columns sink in the middle, where they are pressed from above and free on two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Snow after Stomakhin et al. 2013: it takes a little compression and less stretch, beyond that it packs or breaks,
 /// and what was packed is harder. plastic is the logarithm of the volume lost for good: above 0 it has broken apart.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/mpm/mpm_spline.h"
 
 // What the particles of one cell bring to their nodes: nine rows, [3 * z + y].

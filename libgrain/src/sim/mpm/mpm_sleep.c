@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Blocks at rest sleep: their particles stand, what they bring to the nodes is kept, and nothing is computed for them.
 // A block falls asleep when all its particles have been slow for a while, and wakes when the nodes, which its
 // neighbours that are awake move, would take one of its particles along.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The quadratic B-spline over three nodes along each axis, and where a particle's first node is on its block's board.
 /// For kernels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Thin walls. A particle reaches a cell and a half far, through a wall that is thinner: what happens behind it would be
 // felt before it. So nodes behind a wall are barred for a particle, as in Hu et al. 2018 (section 4): it brings nothing
 // to them, and finds there instead what it would have brought itself, held by the wall.

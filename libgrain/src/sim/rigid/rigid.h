@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// What is solid in a scene: walls that stand, props that move or bend as the artist says, and bodies that forces move.
 /// Shared by all solvers. A solver lets its particles touch the objects, hands over what they do to bodies

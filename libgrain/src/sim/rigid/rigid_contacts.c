@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bodies against each other and against the props: points of a body's cover, each with the plane that stands for the
 // surface of the other object near it. The law is the linear one of grains: spring and damper along the normal, never
 // pulling, and across it the damped spring that remembers and slips at the Coulomb limit.

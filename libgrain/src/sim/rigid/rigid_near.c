@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which bodies come near to which objects. Bodies are swept along x: whoever begins before another has ended there may
 // touch it. The order hardly changes from one time to the next, so it is mended rather than made.
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A number painted on a mesh, as it is near any place: of a mesh with a distance field a field of the same voxels, so
 /// that it is read as quickly as a distance; of a mesh that bends, from the triangle that is touched.

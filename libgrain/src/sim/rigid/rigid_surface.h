@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A triangle mesh as what can be touched: the nearest point to a place, exactly, and which side the place is on.
 #include "base/vec.h"

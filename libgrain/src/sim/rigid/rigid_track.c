@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where props are between the samples the artist's scene was read at.
 //
 // Poses run smoothly through their samples (cubic Hermite pieces) and never past one: the slope at a sample is the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/rigid/rigid_view.h"
 #include "sdf/sdf.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Where the surface of an object is, seen from places of the world: distance, normal and speed, for solvers that ask
 /// anew in every step.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Sand as smoothed particles. Two models share everything but the stress:
 ///

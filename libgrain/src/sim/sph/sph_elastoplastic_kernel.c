@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The elastoplastic model. Velocity gradients are corrected to be exact for linear fields (Bonet and Lok 1999), and
 // forces use the same corrections, so that one is the adjoint of the other and no energy comes from nowhere:
 //

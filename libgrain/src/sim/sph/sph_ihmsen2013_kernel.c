@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The scheme of Ihmsen, Wahl and Teschner 2013. Numbers in brackets are the paper's formulae, put right where they are
 // misprinted (docs/sph.md). Densities count as parts of the one at rest; (8) is taken at the rate the density has now,
 // so that one velocity gradient gives both the density and the strain that a step would lead to.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A block's list: every particle that lies within support and skin of one of its eight, itself included, in the order
 // they stand in.
 #define SIMD_FIXED_LANES 8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who is near whom. Lists look farther than the kernel reaches, by a skin, and hold until a particle has gone half of
 // it.
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #define SIMD_FIXED_LANES 8
 #include "sim/sph/sph.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sand at rest sleeps: its particles stand, their stress is kept, and nothing is computed for them. A particle falls
 // asleep when it has been slow for a while, and wakes when its neighbours, which are awake, pull it otherwise than they
 // did then or go against each other too fast, or when something solid moves near it.

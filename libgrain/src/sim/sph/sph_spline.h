@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// The cubic spline (Monaghan 2005) with support h, as the difference of two cubes, and what of it lies behind a plane.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sums over what a block reaches. Two entries are added at a time, so that eight lanes of each fill the widest
 // registers:
 //
