@@ -129,7 +129,7 @@ def inside(root: Path, *command: object, timeout: float = 600) -> str:
     words = ["unshare", "--mount", "--net", "--fork", "--kill-child", "sh", "-c", setup, str(root), *map(str, command)]
     environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8"}
     done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, env=environment)
-    assert done.returncode == 0, f"{' '.join(map(str, command[:4]))}: code {done.returncode}: {done.stdout[-1500:]} {done.stderr[-1500:]}"
+    assert done.returncode == 0, f"code {done.returncode}: {done.stderr[-400:]} after {done.stdout[-1500:]}"
     return done.stdout
 
 
