@@ -146,6 +146,17 @@ def test_blender_validates_every_zip(_: Path) -> None:
         assert "Success" in release.extension_tool("validate", path), path.name
 
 
+def test_blender_installs_only_what_fits_its_system(folder: Path) -> None:
+    """As a drop on its window does: the zip for another system, or for a later Blender, is refused with a reason."""
+    def install(platform: str, version: str) -> str:
+        return release.extension_tool("install-files", "--local-dir", folder, "--blender-version", version, release.extension(platform))
+    for platform in ("windows-x64", "macos-arm64", "linux-arm64"):
+        assert f"isn't one of ({platform})" in install(platform, "5.2.0"), platform
+    assert "minimum supported version (4.2.0)" in install("linux-x64", "4.1.0")
+    assert not (folder / "grain").exists()
+    assert "Installed" in install("linux-x64", "4.2.0") and (folder / "grain/lib/libgrain.so").is_file()
+
+
 def index(path: Path) -> list[dict[str, Any]]:
     listing = json.loads(path.read_text())
     assert listing["version"] == "v1" and listing["blocklist"] == [], listing
