@@ -79,7 +79,8 @@ def run(*command: str | Path, folder: Path | None = None) -> None:
     """Runs a program; its output is shown only when it fails."""
     done = subprocess.run([str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise FetchError(f"{command[0]} failed with code {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        output = done.stdout[-2000:] + done.stderr[-2000:]
+        raise FetchError(f"{command[0]} failed with code {done.returncode}:\n{output}")
 
 
 # --- Debian's archive ---------------------------------------------------------------------------
@@ -157,8 +158,8 @@ def check_hash(component: Component) -> None:
     tarball = DOWNLOADS / component.tarball
     found = sha256_of(tarball)
     if found != component.sha256:
-        raise FetchError(f"{tarball} is not the file that {SOURCE_LIST.name} pins: its sha256 is\n  {found}, should be\n"
-                         f"  {component.sha256}\nDelete it and try again.")
+        raise FetchError(f"{tarball} is not the file that {SOURCE_LIST.name} pins: its sha256 is\n  {found},\n"
+                         f"it should be\n  {component.sha256}.\nDelete it and try again.")
 
 
 def download(wanted: list[Component]) -> None:
@@ -172,7 +173,7 @@ def download(wanted: list[Component]) -> None:
     for component in wanted:
         if not (DOWNLOADS / component.tarball).is_file():
             raise FetchError(f"Debian's archive has no {component.tarball} (any more); see what version of "
-                             f"{component.source_package} this release of Debian has, and pin that in {SOURCE_LIST.name}")
+                             f"{component.source_package} this Debian has, and pin that in {SOURCE_LIST.name}")
 
 
 def unpack(component: Component) -> None:
