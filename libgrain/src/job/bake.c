@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/memory.h"
+#include "base/system.h"
 #include "base/run.h"
 #include "fill/fill.h"
 #include "grain/job.h"
@@ -224,7 +224,7 @@ static GrainResult make_colliders(Bake *bake)
 // is the limit.
 static GrainResult check_memory(const Job *job, int balls)
 {
-    double particles = 0.0, each = BYTES_PER_PARTICLE * balls, memory = (double)memory_available();
+    double particles = 0.0, each = BYTES_PER_PARTICLE * balls, memory = (double)system_memory_available();
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (!job_is_source(object)) continue;

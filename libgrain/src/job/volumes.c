@@ -2,7 +2,7 @@
 // grain_volume: the frames of a bake or of its grains, each on its own, into a sequence of .vdb files.
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/system.h"
 #include "base/run.h"
 #include "grain/job.h"
 #include "job/job.h"
@@ -230,7 +230,7 @@ static GrainResult make_sand(const Volumes *v, const VolumeParticles *sand, Volu
     VolumeDef def = {.voxel_size = sand_voxel(v),
                      .velocity_seconds = wish->velocity ? (float)(0.5 / v->coarse.fps) : 0.0f,
                      .surface_radii = wish->surface ? wish->surface_radii : 0.0f};
-    double needed = volume_bytes(sand->count, 0, &def), free_bytes = (double)memory_available();
+    double needed = volume_bytes(sand->count, 0, &def), free_bytes = (double)system_memory_available();
     if (needed > free_bytes)
         return fail(GRAIN_ERROR_MEMORY,
                     "%.1f million particles need %.1f GB of memory where %.1f are free; make the volume "

@@ -2,7 +2,7 @@
 #include "sdf/sdf_bins.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/system.h"
 #include "base/parallel.h"
 #include "base/sort.h"
 #include "mesh/mesh.h"
@@ -263,7 +263,7 @@ static double estimate_bytes(const Binner *b)
 
 static GrainResult refuse(const Binner *b, double bytes)
 {
-    double voxel = (double)b->sdf->voxel_size, available = (double)memory_available();
+    double voxel = (double)b->sdf->voxel_size, available = (double)system_memory_available();
     double room = fmin(0.5 * available, 0.5 * MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float));
     return fail(GRAIN_ERROR_MEMORY,
                 "the distance field would need about %.3g GB at a voxel size of %g m (%.1f GB are free): use voxels of "
@@ -274,7 +274,7 @@ static GrainResult refuse(const Binner *b, double bytes)
 static GrainResult count_clusters(Binner *b, int threads)
 {
     _Atomic int64_t counted = 0;
-    double bytes = estimate_bytes(b), available = (double)memory_available();
+    double bytes = estimate_bytes(b), available = (double)system_memory_available();
     if (bytes > HOPELESS * fmin(available, (double)MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float)))
         return refuse(b, bytes);
     // Listings are sorted with as much again for scratch.
@@ -317,7 +317,7 @@ static GrainResult gather_blocks(Binner *b, int64_t total)
     int64_t count = 0;
     for (int64_t i = 0; i < total; i++) count += i == 0 || b->listings[i].key != b->listings[i - 1].key;
     double bytes = (double)count * (SDF_BLOCK_VALUES * sizeof(float) + 64.0);
-    if (count > MAX_BLOCKS || bytes > 0.8 * (double)memory_available()) return refuse(b, bytes);
+    if (count > MAX_BLOCKS || bytes > 0.8 * (double)system_memory_available()) return refuse(b, bytes);
     GrainSdf *sdf = b->sdf;
     sdf->block_count = count;
     sdf->block_key = ALLOC(uint64_t, count);

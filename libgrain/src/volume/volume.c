@@ -2,7 +2,7 @@
 #include "volume/volume.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/system.h"
 #include "base/parallel.h"
 #include "volume/volume_inside.h"
 
@@ -59,7 +59,7 @@ static GrainResult fill_blocks(Volume *volume, const VolumeLattice *lattice, int
 {
     const VolumeDef *def = lattice->def;
     int64_t count = lattice->block_count;
-    double needed = volume_bytes(0, count, def), free_bytes = (double)memory_available();
+    double needed = volume_bytes(0, count, def), free_bytes = (double)system_memory_available();
     if (needed > free_bytes)
         return fail(GRAIN_ERROR_MEMORY,
                     "%.0f million voxels need %.1f GB of memory where %.1f are free; use larger voxels",
