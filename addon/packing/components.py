@@ -81,6 +81,7 @@ class Package(NamedTuple):
     pattern: str  # the package's name, as dpkg-query's pattern where Debian puts a version into it
     licence: str
     binaries: tuple[str, ...]
+    is_long: bool = False  # the notice lists thousands of files, of which none but those under this licence are used
 
 
 CORE = ("grain", "libgrain.so")
@@ -93,7 +94,7 @@ DEBIAN_PACKAGES = (
     Package("xxHash", "libxxhash-dev", "BSD-2-Clause", CORE),
     Package("OpenVDB", "libopenvdb-dev", "MPL-2.0", VOLUMES),
     Package("oneTBB", "libtbb-dev", "Apache-2.0", VOLUMES),
-    Package("Boost", "libboost1.*-dev", "BSL-1.0", VOLUMES),
+    Package("Boost", "libboost1.*-dev", "BSL-1.0", VOLUMES, is_long=True),
     Package("Imath", "libimath-dev", "BSD-3-Clause", VOLUMES),
 )
 
@@ -104,6 +105,14 @@ def installed_packages(patterns: list[str]) -> list[tuple[str, str]]:
                              capture_output=True, text=True).stdout  # a package it does not know is no error of ours
     rows = [line.split("\t") for line in listing.splitlines()]
     return [(name, version) for status, name, version in rows if status == "ii "]
+
+
+def only_licence(notice: str, licence: str, component: str) -> str:
+    """The paragraph of a Debian notice that holds this licence's text."""
+    for paragraph in notice.split("\n\n"):
+        if paragraph.startswith(f"License: {licence}\n"):
+            return paragraph
+    fail(f"the notice of {component} does not hold the text of {licence}")
 
 
 def of_development_build(binaries: frozenset[str]) -> list[Component]:
@@ -118,6 +127,8 @@ def of_development_build(binaries: frozenset[str]) -> list[Component]:
         name, version = package
         # libgomp1's folder of documents is a link into the package it was built with.
         notice = whole_notice(item.component, item.licence, [DOCUMENTS / name / "copyright"])
+        if item.is_long:
+            notice = only_licence(notice, item.licence, item.component)
         found.append(Component(item.component, version, item.licence, notice,
                                tuple(name for name in item.binaries if name in binaries),
                                f"Debian package {name} {version}"))
