@@ -50,11 +50,13 @@ def development_binaries(folder: Path) -> dict[str, bytes]:
 def released_binaries(platform: Platform, folder: Path) -> dict[str, bytes]:
     present = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if present != set(platform.binaries):
-        fail(f"{folder} must hold exactly {', '.join(platform.binaries)}; there is {', '.join(sorted(present)) or 'nothing'}")
+        found = ", ".join(sorted(present)) or "nothing"
+        fail(f"{folder} must hold exactly {', '.join(platform.binaries)}; there is {found}")
     return {name: (folder / name).read_bytes() for name in platform.binaries}
 
 
-def pack(targets: dict[Path, str], platform: str, binaries: dict[str, bytes], inside: list[components.Component]) -> None:
+def pack(targets: dict[Path, str], platform: str, binaries: dict[str, bytes],
+         inside: list[components.Component]) -> None:
     """Writes the same tree to each target, below the folder that it names."""
     files = addon_files(platform) | {f"lib/{name}": content for name, content in binaries.items()}
     files |= components.notices(inside)
@@ -101,7 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--platform", choices=PLATFORMS, help="pack a release for this platform")
     parser.add_argument("--binaries", type=Path, help="build folder; with --platform the folder of its binaries")
-    parser.add_argument("--publish", action="store_true", help="index, list of components and checksums of the zips in --out")
+    parser.add_argument("--publish", action="store_true", help="index, list of components and checksums, in --out")
     parser.add_argument("--out", type=Path, required=True, help="folder for the zips")
     options = parser.parse_args()
     if options.publish == bool(options.binaries) or (options.publish and options.platform):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The list of all components with versions and licences (an SBOM), as an SPDX 2.3 document in JSON.
 
-One document for all zips: each zip is a package with its checksum, each component another, and a relation says which zip
-holds which component, in which of its files.
+One document for all zips: each zip is a package with its checksum, each component another, and a relation says which
+zip holds which component, in which of its files.
 """
 import datetime
 import json

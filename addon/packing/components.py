@@ -44,8 +44,9 @@ def summary(components: list[Component]) -> str:
     lines = ["Grain is free software: GPL-3.0-or-later, see LICENSE in the folder above.",
              "Its binaries hold the following work of others; the notice of each lies beside this file.", ""]
     for item in components:
-        lines += [f"{item.name} {item.version}", f"    licence: {item.licence}", f"    notice:  {Path(notice_name(item)).name}",
-                  f"    in:      {', '.join(item.binaries)}", f"    source:  {item.source}", ""]
+        lines += [f"{item.name} {item.version}", f"    licence: {item.licence}",
+                  f"    notice:  {Path(notice_name(item)).name}", f"    in:      {', '.join(item.binaries)}",
+                  f"    source:  {item.source}", ""]
     return "\n".join(lines)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The components of a release, from libgrain/platforms/sources.json, with their notices from where each was built from."""
+"""The components of a release, from libgrain/platforms/sources.json, with the notices that came with their sources."""
 import json
 from pathlib import Path
 from typing import Any

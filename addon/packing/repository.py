@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What turns a folder of zips into a repository of ours: the index that Blender reads, and checksums.
 
-The index has the form that `blender --command extension server-generate` writes (tests/release compares the two). Archives
-are named relative to it, so that the folder may lie on any server, or on a disk.
+The index has the form that `blender --command extension server-generate` writes (tests/release compares the two).
+Archives are named relative to it, so that the folder may lie on any server, or on a disk.
 """
 import hashlib
 import json

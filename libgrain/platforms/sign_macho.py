@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Signs a Mach-O file of 64 bits ad hoc, in place, as `codesign --sign -` does on a Mac: hashes of its pages, by nobody.
+"""Signs a Mach-O file of 64 bits ad hoc, in place, as `codesign --sign -` does: hashes of its pages, by nobody.
 
     python3 libgrain/platforms/sign_macho.py FILE ...
 
@@ -79,12 +79,14 @@ def signature_size(limit: int, identifier: bytes) -> int:
 def signature(content: bytes, identifier: bytes, text: Segment, is_program: bool) -> bytes:
     """Over all of the content. The identifier ends with a zero byte."""
     limit = len(content)
-    hashes = [hashlib.sha256(content[start:start + (1 << PAGE_SHIFT)]).digest() for start in range(0, limit, 1 << PAGE_SHIFT)]
+    pages = range(0, limit, 1 << PAGE_SHIFT)
+    hashes = [hashlib.sha256(content[start:start + (1 << PAGE_SHIFT)]).digest() for start in pages]
     hash_offset = DIRECTORY_SIZE + len(identifier)
     directory = struct.pack(">9I4B", CODE_DIRECTORY, hash_offset + len(hashes) * HASH_SIZE, DIRECTORY_VERSION,
                             AD_HOC | LINKER_SIGNED, hash_offset, DIRECTORY_SIZE, 0, len(hashes), limit,
                             HASH_SIZE, SHA256, 0, PAGE_SHIFT)
-    directory += struct.pack(">4IQ3Q", 0, 0, 0, 0, 0, text.file_offset, text.file_size, MAIN_BINARY if is_program else 0)
+    kind = MAIN_BINARY if is_program else 0
+    directory += struct.pack(">4IQ3Q", 0, 0, 0, 0, 0, text.file_offset, text.file_size, kind)
     if len(directory) != DIRECTORY_SIZE:
         raise AssertionError(len(directory))
     directory += identifier + b"".join(hashes)

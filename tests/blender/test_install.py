@@ -44,7 +44,8 @@ def test_zips_are_whole_and_repeatable(folder: Path) -> None:
     extension = zipfile.ZipFile(first["grain-0.1.0-linux-x64.zip"])
     assert {name.split("/")[0] for name in legacy.namelist()} == {"grain"}
     assert "blender_manifest.toml" in extension.namelist() and "__init__.py" in extension.namelist()
-    for name in ("LICENSE", "lib/libgrain.so", "lib/grain", "lib/libjansson.so.4", "lib/libgomp.so.1", "licences/README.txt"):
+    for name in ("LICENSE", "licences/README.txt", "lib/libgrain.so", "lib/grain", "lib/libjansson.so.4",
+                 "lib/libgomp.so.1"):
         assert name in extension.namelist(), name
     assert legacy.getinfo("grain/lib/grain").external_attr >> 16 & 0o111, "grain must be executable"
     assert not any("__pycache__" in name for name in legacy.namelist())
@@ -52,9 +53,11 @@ def test_zips_are_whole_and_repeatable(folder: Path) -> None:
 
 def test_everything_inside_has_its_notice(folder: Path) -> None:
     """Of the libraries beside ours, and of those compiled into ours. tests/release looks at the zips of a release."""
-    phrases = {"jansson": "Petri Lehtinen", "libgomp": "GCC RUNTIME LIBRARY EXCEPTION", "zstd": "Facebook", "xxhash": "Yann Collet"}
+    phrases = {"jansson": "Petri Lehtinen", "libgomp": "GCC RUNTIME LIBRARY EXCEPTION", "zstd": "Facebook",
+               "xxhash": "Yann Collet", "musl": "Rich Felker"}
     if (support.BUILD / "bin/libgrain_vdb.so").is_file():
-        phrases |= {"openvdb": "Mozilla Public License Version 2.0", "onetbb": "TERMS AND CONDITIONS FOR USE, REPRODUCTION",
+        phrases |= {"openvdb": "Mozilla Public License Version 2.0",
+                    "onetbb": "TERMS AND CONDITIONS FOR USE, REPRODUCTION",
                     "boost": "Boost Software License", "imath": "Imath"}
     for path in package(folder).values():
         archive = zipfile.ZipFile(path)

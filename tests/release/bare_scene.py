@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs in Blender in a bare system (test_bare_system.py starts it): installs the zip, bakes, refines, makes a volume, renders.
+"""Runs in Blender, where test_bare_system.py starts it: installs the zip, bakes, refines, makes a volume, renders.
 
-    python bare_scene.py ZIP FOLDER
+    python bare_scene.py ZIP FOLDER                    Blender as a module of Python's
+    blender -b --python bare_scene.py -- ZIP FOLDER    the program
 """
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-archive, folder = Path(sys.argv[1]), Path(sys.argv[2])
+archive, folder = map(Path, sys.argv[-2:])
 SIZE = 320
 
 
@@ -62,12 +64,21 @@ def covered(sand: np.ndarray, empty: np.ndarray) -> float:
     return float((np.abs(sand - empty).max(axis=2) > 0.1).mean())
 
 
+def install() -> str:
+    """As the Preferences do; from 4.2 on as an extension. Returns the add-on's name as a module."""
+    if bpy.app.version >= (4, 2, 0):
+        bpy.ops.extensions.package_install_files(filepath=str(archive), repo='user_default', enable_on_install=True)
+        return "bl_ext.user_default.grain"
+    bpy.ops.preferences.addon_install(filepath=str(archive))
+    bpy.ops.preferences.addon_enable(module="grain")
+    return "grain"
+
+
 def main() -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.extensions.package_install_files(filepath=str(archive), repo='user_default', enable_on_install=True)
-    import bl_ext.user_default.grain as grain
-    from bl_ext.user_default.grain.engine import ffi
-    print("FROM", grain.__file__, ffi.problem() or "loads", flush=True)
+    addon = install()
+    ffi = importlib.import_module(f"{addon}.engine.ffi")
+    print("FROM", sys.modules[addon].__file__, ffi.problem() or "loads", flush=True)
     scene = make_scene()
     cache = folder / "grain_cache/Sand"
     print("BAKE", bpy.ops.grain.bake(), len(list(cache.glob("coarse_*.grain"))), flush=True)
@@ -88,7 +99,7 @@ def main() -> None:
     loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "grain" in line}
     print("LOADED", " ".join(sorted(loaded)), flush=True)
     sys.stdout.flush()
-    os._exit(0)  # taking Blender's module down crashes at times by itself
+    os._exit(0)  # taking Blender down as a module of Python's crashes at times by itself
 
 
 if __name__ == "__main__":

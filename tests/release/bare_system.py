@@ -18,7 +18,8 @@ import release
 HOME = release.ROOT / "build/bare"
 # Python, and the shared libraries that Blender's and Python's own modules are linked to.
 PACKAGES = ("python3", "libgl1", "libice6", "libsm6", "libx11-6", "libxext6", "libxfixes3", "libxi6", "libxkbcommon0",
-            "libxrender1", "libxt6", "libstdc++6", "libbz2-1.0", "libffi8", "liblzma5", "libsqlite3-0", "libssl3", "zlib1g")
+            "libxrender1", "libxt6", "libstdc++6", "libbz2-1.0", "libffi8", "liblzma5", "libsqlite3-0", "libssl3",
+            "zlib1g")
 FORBIDDEN = ("openvdb", "tbb", "boost", "jansson", "gomp", "blosc", "imath", "openmp", "libomp")
 OLD_SUITES = ("buster", "bullseye")  # glibc 2.28, 2.31
 
@@ -30,9 +31,8 @@ def need_root() -> None:
 
 def mirror() -> tuple[str, str]:
     """Address and release of the Debian that this machine installs from."""
-    listing = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(CODENAME)", "Created-By: Packages", "Component: main"],
-                             capture_output=True, text=True).stdout.split("\n")
-    for line in listing:
+    command = ["apt-get", "indextargets", "--format", "$(SITE) $(CODENAME)", "Created-By: Packages", "Component: main"]
+    for line in subprocess.run(command, capture_output=True, text=True).stdout.splitlines():
         site, _, suite = line.partition(" ")
         if suite and "-" not in suite and site.rstrip("/").endswith("/debian"):
             return site, suite
@@ -103,12 +103,13 @@ def put(root: Path, source: Path, target: str) -> None:
 
 
 def put_blender(root: Path, version: str) -> list[str]:
-    """Puts Blender's module inside, and the Python that it was installed for. Returns the command to start that Python."""
+    """Puts Blender's module inside, and the Python that it was installed for. Returns the command to start it."""
     python = release.BLENDERS / version / "bin/python"
     if not python.is_file():
         raise harness.Skip(f"no Blender {version} in build/bpy")
-    told = subprocess.run([str(python), "-c", "import sys, sysconfig; print(sys.base_prefix); print(sysconfig.get_path('purelib'));"
-                           " print('python%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=True)
+    question = ("import sys, sysconfig; print(sys.base_prefix, sysconfig.get_path('purelib'),"
+                " 'python%d.%d' % sys.version_info[:2], sep='\\n')")
+    told = subprocess.run([str(python), "-c", question], capture_output=True, text=True, check=True)
     prefix, modules, name = told.stdout.splitlines()
     if prefix != "/usr" and not (root / prefix.lstrip("/")).is_dir():  # else it is the system's own, by its package
         left_out = shutil.ignore_patterns("test", "site-packages", "__pycache__", "*.a", "idlelib", "ensurepip")
@@ -125,7 +126,8 @@ def put_blender(root: Path, version: str) -> list[str]:
 
 def inside(root: Path, *command: object, timeout: float = 600) -> str:
     """Runs a command there, without network, and returns what it printed."""
-    setup = ('mkdir -p "$0/proc" "$0/dev" "$0/tmp"; mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" "$@"')
+    setup = ('mkdir -p "$0/proc" "$0/dev" "$0/tmp" && mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" &&'
+             ' exec chroot "$0" "$@"')
     words = ["unshare", "--mount", "--net", "--fork", "--kill-child", "sh", "-c", setup, str(root), *map(str, command)]
     environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8"}
     done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, env=environment)

@@ -79,6 +79,7 @@ def complaints(path: Path, platform: str) -> Iterator[str]:
     if is_program and not binary.is_pie:
         yield "cannot be loaded anywhere (it is no PIE)"
     # A program holds the C library's variables, such as stdout, and has to offer them to it.
-    copied = {relocation.symbol.name for relocation in binary.dynamic_relocations if relocation.type in COPY and is_program}
+    copied = {relocation.symbol.name for relocation in binary.dynamic_relocations
+              if is_program and relocation.type in COPY}
     exports = tuple(name for name in found.exports if name not in copied)
     yield from shared_rules(path, found._replace(exports=exports))

@@ -12,7 +12,9 @@ from program_rules import Interface, part_of, shared_rules
 MACHINES = {"macos-arm64": lief.MachO.Header.CPU_TYPE.ARM64, "macos-x64": lief.MachO.Header.CPU_TYPE.X86_64}
 LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
 OLDEST_SYSTEM = (11, 0)
-LINKER_SYMBOLS = {"_mh_execute_header", "_mh_dylib_header", "__dso_handle"}  # every file has its own, and sees no other's
+# Every file has its own of these, and sees no other's.
+LINKER_SYMBOLS = {"_mh_execute_header", "_mh_dylib_header", "__dso_handle"}
+DEBUGGER_SYMBOL = 0xE0  # N_STAB
 
 
 def parse(path: Path) -> lief.MachO.Binary:
@@ -34,8 +36,9 @@ def used_libraries(binary: lief.MachO.Binary) -> tuple[str, ...]:
 
 def interface(path: Path) -> Interface:
     binary = parse(path)
-    return Interface(used_libraries(binary), (), tuple(sorted(plain(symbol.name) for symbol in binary.imported_symbols)),
-                     tuple(sorted(plain(symbol.name) for symbol in binary.symbols if symbol.has_export_info)))
+    imports = sorted(plain(symbol.name) for symbol in binary.imported_symbols)
+    exports = sorted(plain(symbol.name) for symbol in binary.symbols if symbol.has_export_info)
+    return Interface(used_libraries(binary), (), tuple(imports), tuple(exports))
 
 
 def minimum_system(binary: lief.MachO.Binary) -> Iterator[str]:
@@ -58,7 +61,8 @@ def names(path: Path, binary: lief.MachO.Binary) -> Iterator[str]:
 
 
 def left_over(binary: lief.MachO.Binary) -> Iterator[str]:
-    if any(segment.name == "__DWARF" for segment in binary.segments) or any(symbol.raw_type & 0xE0 for symbol in binary.symbols):
+    has_segment = any(segment.name == "__DWARF" for segment in binary.segments)
+    if has_segment or any(symbol.raw_type & DEBUGGER_SYMBOL for symbol in binary.symbols):
         yield "has symbols for a debugger: it is not stripped"
 
 
@@ -84,5 +88,6 @@ def complaints(path: Path, platform: str) -> Iterator[str]:
     is_program = part_of(path) == "grain"
     if is_program and not binary.is_pie:
         yield "cannot be loaded anywhere (it is no PIE)"
-    exports = tuple(name for name in found.exports if name not in LINKER_SYMBOLS and not (is_program and name == "main"))
+    harmless = LINKER_SYMBOLS | {"main"} if is_program else LINKER_SYMBOLS
+    exports = tuple(name for name in found.exports if name not in harmless)
     yield from shared_rules(path, found._replace(exports=exports))

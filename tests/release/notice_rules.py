@@ -54,7 +54,7 @@ def file_of(name: str) -> str:
 
 def plain(content: bytes) -> str:
     """In lower case, with single spaces: texts differ in how their lines are broken."""
-    return " ".join(content.decode(errors="replace").replace("’", "'").replace("``as-is''", "'as-is'").lower().split())
+    return " ".join(content.decode(errors="replace").replace("’", "'").lower().split())
 
 
 def licences(expression: str) -> list[str]:

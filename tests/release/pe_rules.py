@@ -26,7 +26,8 @@ def interface(path: Path) -> Interface:
     binary = parse(path)
     exports = tuple(sorted(entry.name for entry in binary.get_export().entries)) if binary.has_exports else ()
     names = sorted(entry.name for library in binary.imports for entry in library.entries if not entry.is_ordinal)
-    return Interface(tuple(sorted(library.name for library in (*binary.imports, *binary.delay_imports))), (), tuple(names), exports)
+    libraries = sorted(library.name for library in (*binary.imports, *binary.delay_imports))
+    return Interface(tuple(libraries), (), tuple(names), exports)
 
 
 def complaints(path: Path, platform: str) -> Iterator[str]:
@@ -41,7 +42,8 @@ def complaints(path: Path, platform: str) -> Iterator[str]:
             yield f"is without {name}"
     if not binary.has_relocations:
         yield "cannot be loaded anywhere (it has no relocations)"
-    if any(section.name.startswith((".debug", ".stab", "/")) for section in binary.sections) or binary.header.numberof_symbols:
+    has_section = any(section.name.startswith((".debug", ".stab", "/")) for section in binary.sections)
+    if has_section or binary.header.numberof_symbols:
         yield "has symbols for a debugger: it is not stripped"
     if any(entry.type == lief.PE.Debug.TYPES.CODEVIEW for entry in binary.debug):
         yield "names the file of its symbols"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every binary of a release has to keep to, whatever its format: the rules that elf_rules, pe_rules and macho_rules
-share. A rule yields a sentence for each thing that it does not allow."""
+"""What every binary of a release has to keep to, whatever its format: the rules that elf_rules, pe_rules and
+macho_rules share. A rule yields a sentence for each thing that it does not allow."""
 from __future__ import annotations
 
 import re
@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 # Functions of the C library's mathematics that IEEE 754 leaves no choice in: the same bits everywhere, so they may come
 # from the system. All others have to come from ours, or a bake would not go on on another machine.
-EXACT = frozenset("""ceil copysign fabs fdim floor fma fmax fmin fmod frexp ilogb ldexp llrint llround logb lrint lround modf
-    nearbyint nextafter remainder remquo rint round scalbln scalbn sqrt trunc""".split())
-INEXACT = frozenset("""acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 gamma hypot j0 j1 jn
-    lgamma log log10 log1p log2 pow pow10 powi sin sincos sinh tan tanh tgamma y0 y1 yn drem significand""".split())
+EXACT = frozenset("""ceil copysign fabs fdim floor fma fmax fmin fmod frexp ilogb ldexp llrint llround logb lrint lround
+    modf nearbyint nextafter remainder remquo rint round scalbln scalbn sqrt trunc""".split())
+INEXACT = frozenset("""acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 gamma hypot
+    j0 j1 jn lgamma log log10 log1p log2 pow pow10 powi sin sincos sinh tan tanh tgamma y0 y1 yn""".split())
 PREFIXES = {"libgrain": "grain_", "libgrain_vdb": "vdb_"}
 # Folders that only exist where something was built.
 BUILD_PATH = re.compile(rb"(?<![\w.])/(?:home|root|tmp|work|build|builddir|Users|private|mnt|opt)/[\w.+@-]+[\w./+@ -]*")

@@ -69,15 +69,16 @@ def contents(path: Path) -> dict[str, bytes]:
 
 def newest_blender() -> Path:
     """The Python in which the newest Blender of those installed is a module."""
-    found = sorted(BLENDERS.glob("[0-9]*.[0-9]*/bin/python"), key=lambda path: tuple(map(int, path.parts[-3].split("."))))
+    found = list(BLENDERS.glob("[0-9]*.[0-9]*/bin/python"))
     assert found, "no Blender as a Python module in build/bpy: ./build.sh release installs one"
-    return found[-1]
+    return max(found, key=lambda path: tuple(map(int, path.parts[-3].split("."))))
 
 
 def extension_tool(*arguments: object) -> str:
     """Blender's own program for extensions: what `blender --command extension` runs. Returns what it printed."""
     python = newest_blender()
-    tool = next(python.parent.parent.glob("lib/python*/site-packages/bpy/*/scripts/addons_core/bl_pkg/cli/blender_ext.py"), None)
+    modules = python.parent.parent / "lib"
+    tool = next(modules.glob("python*/site-packages/bpy/*/scripts/addons_core/bl_pkg/cli/blender_ext.py"), None)
     assert tool, f"the Blender of {python} has no blender_ext.py"
     done = subprocess.run([str(python), str(tool), *map(str, arguments)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"blender_ext.py {arguments[0]}: {done.stdout[-1500:]} {done.stderr[-1500:]}"

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nothing outside the zip is needed: the linux-x64 zip in file systems that have nothing to lean on.
 
-Blender's own installer, a bake, grains, a volume and pictures in a bare Debian without network; and the program alone over
-nothing but an old C library. What Blender 5.2 and 4.5 ask of a system, glibc 2.28, no mirror has: that it suffices is what
-test_imports.py checks, by the versions of the symbols.
+Blender's own installer, a bake, grains, a volume and pictures in a bare Debian without network; and the program alone
+over nothing but an old C library. A system with glibc 2.28, Blender's own minimum, no mirror has any more: that it
+suffices is what test_imports.py checks, by the versions of the symbols.
 """
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
 import bare_system
+import harness
 import release
 
 ZIP = "/srv/grain.zip"
@@ -21,12 +24,27 @@ PICTURES = release.ROOT / "build/bare"
 
 
 def prepared(root: Path) -> Path:
-    """The zip and an empty folder inside; nothing installed that a binary of ours could find instead of what it brings."""
+    """Puts the zip and an empty folder inside; whatever an earlier run installed is gone."""
     bare_system.put(root, release.extension("linux-x64"), ZIP)
     shutil.rmtree(root / WORK.lstrip("/"), ignore_errors=True)
     shutil.rmtree(root / "root/.config", ignore_errors=True)
     (root / WORK.lstrip("/")).mkdir(parents=True)
     return root / WORK.lstrip("/")
+
+
+def check_what_it_told(told: str, home: str, pictures: Path, version: str) -> None:
+    """Everything was made, the pictures show it, and the libraries that were loaded are those of the zip."""
+    for line in (rf"^FROM {home}/\S+/grain/__init__\.py loads$", r"^BAKE {'FINISHED'} 8$", r"^UPSAMPLE 8$",
+                 r"^VOLUME {'FINISHED'} 8$", r"^GRIDS True density,dust,velocity$"):
+        assert re.search(line, told, re.MULTILINE), f"no {line} in {told[-2500:]}"
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for picture in ("sand", "dust", "empty"):
+        shutil.copy2(pictures / f"{picture}.png", PICTURES / f"{version}_{picture}.png")
+    share, dust = map(float, re.search(r"^RENDER (\S+) (\S+)$", told, re.MULTILINE).groups())
+    assert 0.02 < share < 0.5, f"sand covers {share} of the picture"
+    assert dust > 0.001, f"the volume changes the picture by {dust}"
+    loaded = re.search(r"^LOADED (.*)$", told, re.MULTILINE).group(1).split()
+    assert loaded and all(path.startswith(f"{home}/") for path in loaded), loaded
 
 
 def works_in_blender(version: str) -> None:
@@ -37,16 +55,7 @@ def works_in_blender(version: str) -> None:
     assert not strays, f"not bare: {strays}"
     bare_system.put(root, Path(__file__).with_name("bare_scene.py"), "/srv/bare_scene.py")
     told = bare_system.inside(root, *python, "/srv/bare_scene.py", ZIP, WORK)
-    for line in (r"^FROM /root/\S+/grain/__init__\.py loads$", r"^BAKE {'FINISHED'} 8$", r"^UPSAMPLE 8$",
-                 r"^VOLUME {'FINISHED'} 8$", r"^GRIDS True density,dust,velocity$"):
-        assert re.search(line, told, re.MULTILINE), f"no {line} in {told[-2500:]}"
-    for picture in ("sand", "dust", "empty"):
-        shutil.copy2(work / f"{picture}.png", PICTURES / f"{version}_{picture}.png")
-    share, dust = map(float, re.search(r"^RENDER (\S+) (\S+)$", told, re.MULTILINE).groups())
-    assert 0.02 < share < 0.5, f"sand covers {share} of the picture"
-    assert dust > 0.001, f"the volume changes the picture by {dust}"
-    loaded = re.search(r"^LOADED (.*)$", told, re.MULTILINE).group(1).split()
-    assert loaded and all("/extensions/" in path for path in loaded), loaded
+    check_what_it_told(told, "/root", work, version)
 
 
 def test_the_zip_is_enough_for_blender_4_5(_: Path) -> None:
@@ -55,6 +64,23 @@ def test_the_zip_is_enough_for_blender_4_5(_: Path) -> None:
 
 def test_the_zip_is_enough_for_blender_5_2(_: Path) -> None:
     works_in_blender("5.2")
+
+
+def test_the_legacy_zip_works_in_blender_3_4(folder: Path) -> None:
+    """Not in a bare system: the only such Blender there is, Debian's, brings half of Debian along."""
+    blender = shutil.which("blender")
+    if blender is None:
+        raise harness.Skip("there is no Blender 3.4 to 4.1")
+    (folder / "home/scripts/addons").mkdir(parents=True)
+    (folder / "work").mkdir()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GRAIN_", "BLENDER_"))}
+    environment |= {"BLENDER_USER_SCRIPTS": str(folder / "home/scripts"), "HOME": str(folder / "home")}
+    script = Path(__file__).with_name("bare_scene.py")
+    command = [blender, "-b", "--factory-startup", "--python-exit-code", "7", "--python", script, "--"]
+    done = subprocess.run([*command, release.legacy("linux-x64"), folder / "work"], capture_output=True, text=True,
+                          env=environment, timeout=600)
+    assert done.returncode == 0, f"code {done.returncode}: {done.stderr[-400:]} after {done.stdout[-1500:]}"
+    check_what_it_told(done.stdout, str(folder / "home"), folder / "work", "3.4")
 
 
 def test_the_program_is_enough_without_blender(_: Path) -> None:

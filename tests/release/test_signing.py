@@ -19,7 +19,7 @@ def sign(path: Path) -> subprocess.CompletedProcess[str]:
 
 
 def unsigned(path: Path) -> bytes:
-    """A signed file as the linker left it: without the load command, which is the last one, and the bytes it points to."""
+    """A signed file as the linker left it: without the last load command and the bytes it points to."""
     content, binary = bytearray(path.read_bytes()), macho_rules.parse(path)
     place = binary.code_signature
     count, size = struct.unpack_from("<II", content, 16)
@@ -35,7 +35,8 @@ def signature_complaints(path: Path) -> list[str]:
     binary = macho_rules.parse(path)
     if not binary.has_code_signature:
         return ["not signed"]
-    return list(code_signature.complaints(path.read_bytes(), binary.code_signature.data_offset, binary.code_signature.data_size))
+    place = binary.code_signature
+    return list(code_signature.complaints(path.read_bytes(), place.data_offset, place.data_size))
 
 
 def test_what_is_signed_checks(folder: Path) -> None:
@@ -58,5 +59,6 @@ def test_other_files_are_refused(folder: Path) -> None:
     for name, content in cases.items():
         (folder / name).write_bytes(content)
         done = sign(folder / name)
-        assert done.returncode == 1 and "sign_macho.py:" in done.stderr and "Traceback" not in done.stderr, f"{name}: {done}"
+        assert done.returncode == 1 and "Traceback" not in done.stderr, f"{name}: {done}"
+        assert f"sign_macho.py: {folder / name}: " in done.stderr, done.stderr
         assert (folder / name).read_bytes() == content, f"{name} was changed"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The zips of a release and what lies beside them: whole, alike, with every notice, and what Blender's own tools accept."""
+"""The zips of a release and what lies beside them: whole, with every notice, and what Blender's own tools accept."""
 from __future__ import annotations
 
 import hashlib
@@ -46,8 +46,8 @@ def test_zips_hold_the_add_on_and_its_binaries(_: Path) -> None:
     for path, platform in release.zips().items():
         files = release.contents(path)
         own = {name for name in files if not name.startswith("licences/")}
-        libraries = {f"lib/{name}" for name in release.FILES[platform]}
-        assert own == set(sources) | libraries | {"LICENSE"}, f"{path.name}: {own ^ (set(sources) | libraries | {'LICENSE'})}"
+        wanted = {*sources, "LICENSE", *(f"lib/{name}" for name in release.FILES[platform])}
+        assert own == wanted, f"{path.name}: {own ^ wanted}"
         for name in set(sources) - {"blender_manifest.toml"}:
             assert files[name] == sources[name], f"{path.name}: {name} is not that of the tree"
         for name in release.FILES[platform]:
@@ -74,13 +74,15 @@ def test_manifests_name_their_platform(_: Path) -> None:
     for path, platform in release.zips().items():
         manifest = tomllib.loads(release.contents(path)["blender_manifest.toml"].decode())
         assert manifest["platforms"] == [platform] and manifest["version"] == release.version(), path.name
-        assert manifest["license"] == ["SPDX:GPL-3.0-or-later"] and manifest["blender_version_min"] == "4.2.0", path.name
+        assert manifest["license"] == ["SPDX:GPL-3.0-or-later"], path.name
+        assert manifest["blender_version_min"] == "4.2.0", path.name
 
 
 def test_packing_again_gives_the_same_bytes(folder: Path) -> None:
     package = [sys.executable, str(release.ROOT / "addon/package.py"), "--out", str(folder)]
     for platform in release.FILES:
-        subprocess.run([*package, "--platform", platform, "--binaries", str(release.BINARIES / platform / "bin")], check=True,
+        binaries = release.BINARIES / platform / "bin"
+        subprocess.run([*package, "--platform", platform, "--binaries", binaries], check=True,
                        stdout=subprocess.DEVNULL)
     subprocess.run([*package, "--publish"], check=True, stdout=subprocess.DEVNULL)
     for path in release.ZIPS.iterdir():
@@ -149,7 +151,8 @@ def test_blender_validates_every_zip(_: Path) -> None:
 def test_blender_installs_only_what_fits_its_system(folder: Path) -> None:
     """As a drop on its window does: the zip for another system, or for a later Blender, is refused with a reason."""
     def install(platform: str, version: str) -> str:
-        return release.extension_tool("install-files", "--local-dir", folder, "--blender-version", version, release.extension(platform))
+        return release.extension_tool("install-files", "--local-dir", folder, "--blender-version", version,
+                                      release.extension(platform))
     for platform in ("windows-x64", "macos-arm64", "linux-arm64"):
         assert f"isn't one of ({platform})" in install(platform, "5.2.0"), platform
     assert "minimum supported version (4.2.0)" in install("linux-x64", "4.1.0")
@@ -173,12 +176,13 @@ def test_the_index_is_what_blender_would_write(folder: Path) -> None:
 def newer_release(folder: Path, version: str) -> None:
     """The same extension under another version, with the index for it, as the next release would lie there."""
     folder.mkdir()
-    path = release.extension("linux-x64")
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(folder / path.name.replace(release.version(), version), "w") as new:
+    path, line = release.extension("linux-x64"), 'version = "{}"'
+    target = folder / path.name.replace(release.version(), version)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
         for entry in old.infolist():
             content = old.read(entry)
             if entry.filename == "blender_manifest.toml":
-                content = content.replace(f'version = "{release.version()}"'.encode(), f'version = "{version}"'.encode())
+                content = content.replace(line.format(release.version()).encode(), line.format(version).encode())
             new.writestr(entry, content)
     release.extension_tool("server-generate", "--repo-dir", folder)
 

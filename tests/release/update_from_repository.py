@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs in Blender (test_zips.py starts it): installs Grain from an index at a file:// address, then lets Blender update it.
+"""Runs in Blender (test_zips.py starts it): installs Grain from an index at a file:// address, then updates it.
 
     python update_from_repository.py SERVED NEXT     both are folders with an index; NEXT's takes the place of SERVED's
 """
