@@ -52,6 +52,8 @@ def package_of_component(item: Component) -> dict[str, Any]:
         "licenseConcluded": item.licence, "licenseDeclared": item.licence, "copyrightText": "NOASSERTION",
         "sourceInfo": item.source,
     }
+    if item.homepage:
+        package["homepage"] = item.homepage
     if item.sha256:
         package["checksums"] = [{"algorithm": "SHA256", "checksumValue": item.sha256}]
     return package

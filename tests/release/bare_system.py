@@ -50,13 +50,14 @@ def debian() -> Path:
     place, log = HOME / "debian", HOME / "debian.log"
     if place.is_dir():
         return place
-    if shutil.which("debootstrap") is None:
+    debootstrap = shutil.which("debootstrap", path="/usr/sbin:/usr/bin")
+    if debootstrap is None:
         raise harness.Skip("there is no debootstrap")
     site, suite = mirror()
     HOME.mkdir(parents=True, exist_ok=True)
     part = HOME / "debian.part"
     shutil.rmtree(part, ignore_errors=True)
-    run("debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", suite, part, site, log=log)
+    run(debootstrap, "--variant=minbase", f"--include={','.join(PACKAGES)}", suite, part, site, log=log)
     part.rename(place)
     return place
 
