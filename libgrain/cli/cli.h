@@ -2,6 +2,7 @@
 #pragma once
 /// The `grain` program: one command, one file. docs/formats.md documents the output and the exit codes.
 
+#include "base/error.h"
 #include "grain/grain.h"
 
 enum {
@@ -24,7 +25,7 @@ int cli_exit_code(int result);
 /// The library's last error as one line on stderr; returns the exit code.
 int cli_fail(int result);
 /// A usage error: says what is wrong and how to get help.
-int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_usage(const char *command, const char *format, ...) LIKE_PRINTF(2, 3);
 
 // progress.c
 /// Whole number in [low, high]; 0 when the text is none.
