@@ -29,7 +29,7 @@ int cli_usage(const char *command, const char *format, ...) LIKE_PRINTF(2, 3);
 
 // progress.c
 /// Whole number in [low, high]; 0 when the text is none.
-int cli_parse_number(const char *text, long low, long high, int32_t *out);
+int cli_parse_number(const char *text, int64_t low, int64_t high, int32_t *out);
 /// "20-48"; 0 when the text is no such range.
 int cli_parse_frames(const char *text, int32_t *first, int32_t *last);
 /// A GrainBakeStatusFn that prints JSON lines; user is the GrainBakeStatus that keeps the last one.
