@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "vdb_guard.h"
+#include "vdb_path.h"
+#include "vdb_sink.h"
 
-#include <openvdb/io/Archive.h>
 #include <openvdb/io/Stream.h>
 #include <openvdb/openvdb.h>
 
@@ -15,23 +16,14 @@ struct VdbReader {
 
 namespace {
 
-// OpenVDB's own File does not look whether its bytes arrived; a full disk would leave half a file behind.
-class CheckedFile : public openvdb::io::Archive {
-  public:
-    openvdb::SharedPtr<openvdb::io::Archive> copy() const override
-    {
-        return openvdb::SharedPtr<openvdb::io::Archive>(new CheckedFile(*this));
-    }
-
-    void save(const std::string &path, const openvdb::GridCPtrVec &grids) const
-    {
-        std::ofstream file(path, std::ios::binary | std::ios::trunc);
-        if (!file) throw Failure{VDB_ERROR_IO, "the file cannot be opened for writing"};
-        openvdb::io::Archive::write(file, grids, true, openvdb::MetaMap());
-        file.close();
-        if (!file) throw Failure{VDB_ERROR_IO, "the file could not be written; is the disk full?"};
-    }
-};
+void save(const char *path, const std::string &bytes)
+{
+    std::ofstream file(path_of(path), std::ios::binary | std::ios::trunc);
+    if (!file) throw Failure{VDB_ERROR_IO, "the file cannot be opened for writing"};
+    file.write(bytes.data(), std::streamsize(bytes.size()));
+    file.close();
+    if (!file) throw Failure{VDB_ERROR_IO, "the file could not be written; is the disk full?"};
+}
 
 openvdb::math::Transform::Ptr make_transform(const VdbLevelSet &in)
 {
@@ -77,7 +69,7 @@ openvdb::FloatGrid::Ptr make_grid(const VdbLevelSet &in)
 // Through a stream that throws at the file's end: OpenVDB's own File reads on for minutes where a file is cut short.
 openvdb::FloatGrid::Ptr find_grid(const char *path, const char *name)
 {
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file(path_of(path), std::ios::binary);
     if (!file) throw Failure{VDB_ERROR_IO, "the file cannot be opened"};
     file.exceptions(std::ios::failbit | std::ios::badbit | std::ios::eofbit);
     openvdb::io::Stream stream(file, false);
@@ -120,7 +112,7 @@ int32_t vdb_level_set_write(const char *path, const VdbLevelSet *level_set, VdbM
 {
     return guarded(message, [&] {
         openvdb::GridCPtrVec grids{make_grid(*level_set)};
-        CheckedFile().save(path, grids);
+        save(path, file_bytes(grids));
     });
 }
 

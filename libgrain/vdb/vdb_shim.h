@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// OpenVDB as a handful of C calls. This is libgrain_vdb.so, the only C++ of Grain: libgrain loads it when a .vdb file
+/// OpenVDB as a handful of C calls. This is libgrain_vdb, the only C++ of Grain: libgrain loads it when a .vdb file
 /// is to be written or read (src/base/vdb.c), so that a Blender with an OpenVDB of its own never meets ours
 /// otherwise. No exception gets out: every call returns 0, or a VdbError and a text.
 #include <stdint.h>
@@ -11,7 +11,13 @@ extern "C" {
 
 /// Raised by any change below; libgrain refuses a shim of another number.
 #define VDB_SHIM_VERSION 2
+#ifndef _WIN32
 #define VDB_SHIM_API __attribute__((visibility("default")))
+#elif defined(VDB_SHIM_BUILDING)
+#define VDB_SHIM_API __declspec(dllexport)
+#else
+#define VDB_SHIM_API
+#endif
 
 typedef enum VdbError {
     VDB_OK = 0,
@@ -42,6 +48,7 @@ typedef struct VdbLevelSet {
 } VdbLevelSet;
 
 typedef uint32_t VdbVersionFn(void);
+/// Paths are UTF-8 on every system.
 typedef int32_t VdbLevelSetWriteFn(const char *path, const VdbLevelSet *level_set, VdbMessage *message);
 
 typedef struct VdbReader VdbReader;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A file's bytes, made in memory and handed over.
+/// A file's bytes, made in memory: OpenVDB's own File does not look whether its bytes arrived, and a full disk would
+/// leave half a file behind.
 #include "vdb_guard.h"
 
 #include <openvdb/io/Archive.h>
@@ -29,7 +30,7 @@ class MemoryFile : public openvdb::io::Archive {
 
 // After the magic number, three version numbers and a flag OpenVDB writes a random number as text. Ours follows from
 // the file's other bytes (FNV-1a), so that the same grids are the same file.
-void replace_random_number(std::string &bytes)
+inline void replace_random_number(std::string &bytes)
 {
     constexpr size_t first = 8 + 3 * 4 + 1, length = 36;
     if (bytes.size() < first + length) return;
@@ -45,10 +46,16 @@ void replace_random_number(std::string &bytes)
     std::memcpy(&bytes[first], text, length);
 }
 
-inline void write_to_sink(const openvdb::GridCPtrVec &grids, VdbSinkFn *sink, void *user)
+inline std::string file_bytes(const openvdb::GridCPtrVec &grids)
 {
     std::string bytes = MemoryFile().bytes_of(grids);
     replace_random_number(bytes);
+    return bytes;
+}
+
+inline void write_to_sink(const openvdb::GridCPtrVec &grids, VdbSinkFn *sink, void *user)
+{
+    std::string bytes = file_bytes(grids);
     constexpr size_t piece = size_t(1) << 26;
     for (size_t at = 0; at < bytes.size(); at += piece)
         if (sink(user, bytes.data() + at, int64_t(std::min(piece, bytes.size() - at))) != 0)
