@@ -67,10 +67,10 @@ int32_t cli_on_status(void *user, const GrainBakeStatus *s)
     return stop_wanted ? 0 : GRAIN_CONTINUE;
 }
 
-int cli_parse_number(const char *text, long low, long high, int32_t *out)
+int cli_parse_number(const char *text, int64_t low, int64_t high, int32_t *out)
 {
     char *end;
-    long value = strtol(text, &end, 10);
+    long long value = strtoll(text, &end, 10);
     if (*text == 0 || *end != 0 || value < low || value > high) return 0;
     *out = (int32_t)value;
     return 1;

@@ -107,11 +107,16 @@ void file_abandon(FileWriter *file)
     file->path = file->part_path = NULL;
 }
 
+static GrainResult fail_not_a_file(const char *path)
+{
+    return fail(GRAIN_ERROR_IO, "could not read '%s': it is not a file", path);
+}
+
 static GrainResult read_all(int descriptor, const char *path, void **data, int64_t *bytes)
 {
     SystemInfo info;
     if (system_info_of_file(descriptor, &info) != 0) return fail_with_errno("read", path);
-    if (info.kind != SYSTEM_FILE) return fail(GRAIN_ERROR_IO, "could not read '%s': it is not a file", path);
+    if (info.kind != SYSTEM_FILE) return fail_not_a_file(path);
     char *memory = ALLOC(char, info.bytes + 1);
     if (!memory) return GRAIN_ERROR_MEMORY;
     int64_t got = 0;
@@ -135,7 +140,7 @@ GrainResult file_read(const char *path, void **data, int64_t *bytes)
     *data = NULL;
     *bytes = 0;
     int descriptor = system_open(path, SYSTEM_READ);
-    if (descriptor < 0) return fail_with_errno("read", path);
+    if (descriptor < 0) return errno == EISDIR ? fail_not_a_file(path) : fail_with_errno("read", path);
     GrainResult result = read_all(descriptor, path, data, bytes);
     system_close(descriptor);
     return result;

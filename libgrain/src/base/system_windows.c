@@ -20,6 +20,7 @@
 // Scanners and indexers open a new file for some moments.
 #define RETRIES 40
 #define RETRY_MILLISECONDS 25
+#define QUOTA_EXCEEDED 1295 // ERROR_DISK_QUOTA_EXCEEDED, which older headers lack
 
 // --- paths and errors ---------------------------------------------------------------------------
 
@@ -29,14 +30,14 @@ static int set_errno(void)
         DWORD error;
         int number;
     } numbers[] = {
-        {ERROR_FILE_NOT_FOUND, ENOENT},      {ERROR_PATH_NOT_FOUND, ENOENT},      {ERROR_INVALID_NAME, ENOENT},
-        {ERROR_BAD_NETPATH, ENOENT},         {ERROR_BAD_PATHNAME, ENOENT},        {ERROR_INVALID_DRIVE, ENOENT},
-        {ERROR_FILE_EXISTS, EEXIST},         {ERROR_ALREADY_EXISTS, EEXIST},      {ERROR_DISK_FULL, ENOSPC},
-        {ERROR_HANDLE_DISK_FULL, ENOSPC},    {ERROR_DISK_QUOTA_EXCEEDED, ENOSPC}, {ERROR_WRITE_PROTECT, EROFS},
-        {ERROR_LOCK_VIOLATION, EWOULDBLOCK}, {ERROR_IO_PENDING, EWOULDBLOCK},     {ERROR_INVALID_HANDLE, EBADF},
-        {ERROR_NOT_ENOUGH_MEMORY, ENOMEM},   {ERROR_OUTOFMEMORY, ENOMEM},         {ERROR_INVALID_FUNCTION, ENOTSUP},
-        {ERROR_NOT_SUPPORTED, ENOTSUP},      {ERROR_ACCESS_DENIED, EACCES},       {ERROR_SHARING_VIOLATION, EACCES},
-        {ERROR_DIRECTORY, ENOTDIR},          {ERROR_BROKEN_PIPE, EPIPE},          {ERROR_NO_DATA, EPIPE},
+        {ERROR_FILE_NOT_FOUND, ENOENT},      {ERROR_PATH_NOT_FOUND, ENOENT},  {ERROR_INVALID_NAME, ENOENT},
+        {ERROR_BAD_NETPATH, ENOENT},         {ERROR_BAD_PATHNAME, ENOENT},    {ERROR_INVALID_DRIVE, ENOENT},
+        {ERROR_FILE_EXISTS, EEXIST},         {ERROR_ALREADY_EXISTS, EEXIST},  {ERROR_DISK_FULL, ENOSPC},
+        {ERROR_HANDLE_DISK_FULL, ENOSPC},    {QUOTA_EXCEEDED, ENOSPC},        {ERROR_WRITE_PROTECT, EROFS},
+        {ERROR_LOCK_VIOLATION, EWOULDBLOCK}, {ERROR_IO_PENDING, EWOULDBLOCK}, {ERROR_INVALID_HANDLE, EBADF},
+        {ERROR_NOT_ENOUGH_MEMORY, ENOMEM},   {ERROR_OUTOFMEMORY, ENOMEM},     {ERROR_INVALID_FUNCTION, ENOTSUP},
+        {ERROR_NOT_SUPPORTED, ENOTSUP},      {ERROR_ACCESS_DENIED, EACCES},   {ERROR_SHARING_VIOLATION, EACCES},
+        {ERROR_DIRECTORY, ENOTDIR},          {ERROR_BROKEN_PIPE, EPIPE},      {ERROR_NO_DATA, EPIPE},
     };
     DWORD error = GetLastError();
     errno = EIO;
@@ -115,7 +116,13 @@ int system_open(const char *path, SystemOpening how)
     const wchar_t *name = wide(path, 0);
     if (!name) return -1;
     HANDLE handle = open_handle(name, ways[how].access, ways[how].creation, FILE_ATTRIBUTE_NORMAL);
-    if (handle == INVALID_HANDLE_VALUE) return set_errno();
+    if (handle == INVALID_HANDLE_VALUE) {
+        DWORD error = GetLastError(), attributes = GetFileAttributesW(name);
+        SetLastError(error);
+        set_errno();
+        if (attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY) errno = EISDIR;
+        return -1;
+    }
     int file = _open_osfhandle((intptr_t)handle, ways[how].flags | _O_BINARY | _O_NOINHERIT);
     if (file < 0) CloseHandle(handle);
     return file;
