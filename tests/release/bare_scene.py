@@ -6,6 +6,7 @@
 """
 import importlib
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -96,7 +97,8 @@ def main() -> None:
     volume.hide_render = True
     empty = render(scene, "empty.png")
     print(f"RENDER {covered(with_sand, empty):.4f} {float(np.abs(with_dust - empty).mean()):.5f}", flush=True)
-    loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "grain" in line}
+    mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
+    loaded = {path for path in mapped if re.search(r"grain[^/]*\.so|/grain/lib/", path)}
     print("LOADED", " ".join(sorted(loaded)), flush=True)
     sys.stdout.flush()
     os._exit(0)  # taking Blender down as a module of Python's crashes at times by itself
