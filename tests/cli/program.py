@@ -11,6 +11,7 @@ from pathlib import Path
 
 BUILD = Path(os.environ["GRAIN_TEST_BUILD"])
 GRAIN = BUILD / "bin/grain"
+DATA = Path(__file__).resolve().parent.parent / "data"
 
 
 @dataclass
