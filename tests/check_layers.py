@@ -135,6 +135,23 @@ def without_licence() -> Iterator[str]:
             yield f"{path.relative_to(ROOT)} does not begin with {LICENCE_LINE}"
 
 
+# What no standard settles to the last bit, so that every machine has its own.
+MACHINE_DEPENDENT = re.compile(
+    r"\b(?:__builtin_)?((?:a?(?:sin|cos|tan)h?|atan2|sincos|exp|exp2|exp10|expm1|log|log2|log10|log1p|pow|cbrt|hypot|erfc?"
+    r"|[lt]gamma|fmin|fmax|fma)[fl]?|rand|rand_r|random|drand48)\s*\(")
+COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+ESTIMATE = re.compile(r"\b_mm\d*_(?:mask_|maskz_)?(?:rcp|rsqrt|fmadd|fmsub|fnmadd|fnmsub)\w*")
+
+
+def machine_dependent_math() -> Iterator[str]:
+    """Results must be the same bits on every machine: base/real.h."""
+    for path in c_files():
+        code = COMMENT_OR_TEXT.sub(lambda found: "\n" * found[0].count("\n"), path.read_text("utf-8"))
+        for number, line in enumerate(code.splitlines(), 1):
+            for name in MACHINE_DEPENDENT.findall(line) + ESTIMATE.findall(line):
+                yield f"{path.relative_to(ROOT)}:{number} uses {name}, which differs between machines; see base/real.h"
+
+
 RULES = {
     "includes_follow_the_order": wrong_includes,
     "openmp_only_in_parallel_h": stray_openmp,
@@ -147,6 +164,7 @@ RULES = {
     "no_paths_in_pictures": pictures_with_paths,
     "c_is_formatted": unformatted,
     "every_source_names_its_licence": without_licence,
+    "math_is_the_same_everywhere": machine_dependent_math,
 }
 
 

@@ -2,6 +2,7 @@
 #pragma once
 /// The `grain` program: one command, one file. docs/formats.md documents the output and the exit codes.
 
+#include "base/error.h"
 #include "grain/grain.h"
 
 enum {
@@ -24,11 +25,11 @@ int cli_exit_code(int result);
 /// The library's last error as one line on stderr; returns the exit code.
 int cli_fail(int result);
 /// A usage error: says what is wrong and how to get help.
-int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_usage(const char *command, const char *format, ...) LIKE_PRINTF(2, 3);
 
 // progress.c
 /// Whole number in [low, high]; 0 when the text is none.
-int cli_parse_number(const char *text, long low, long high, int32_t *out);
+int cli_parse_number(const char *text, int64_t low, int64_t high, int32_t *out);
 /// "20-48"; 0 when the text is no such range.
 int cli_parse_frames(const char *text, int32_t *first, int32_t *last);
 /// A GrainBakeStatusFn that prints JSON lines; user is the GrainBakeStatus that keeps the last one.

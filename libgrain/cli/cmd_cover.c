@@ -41,10 +41,10 @@ static int take_float(const char *text, float *out)
     return *text != 0 && *end == 0 && isfinite(value) && isfinite(*out);
 }
 
-static int take_int(const char *text, long low, long high, int32_t *out)
+static int take_int(const char *text, int64_t low, int64_t high, int32_t *out)
 {
     char *end;
-    long value = strtol(text, &end, 10);
+    long long value = strtoll(text, &end, 10);
     *out = (int32_t)value;
     return *text != 0 && *end == 0 && value >= low && value <= high;
 }

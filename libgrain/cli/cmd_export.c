@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/system.h"
 #include "cli.h"
 #include "output/cache.h"
 #include "output/export.h"
@@ -120,7 +120,7 @@ static GrainResult export_frame(const Command *command, const CacheManifest *man
 
 int cmd_export(int argument_count, char **arguments)
 {
-    Command command = {.voxel_radii = 2.0f, .threads = parallel_core_count()};
+    Command command = {.voxel_radii = 2.0f, .threads = system_core_count()};
     int exit_code = parse(argument_count, arguments, &command);
     if (exit_code >= 0) return exit_code;
     CacheManifest manifest;

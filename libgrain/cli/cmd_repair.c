@@ -2,10 +2,10 @@
 // grain verify and grain repair, and what they share with grain gc: a cache folder and the grains inside it.
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/system.h"
 #include "cli.h"
 #include "output/cache.h"
 
-#include <dirent.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,16 +45,16 @@ static int has_manifest(const char *folder)
 int cli_each_cache(const char *folder, CliCacheFn *call, void *user)
 {
     int exit_code = call(folder, user);
-    DIR *directory = opendir(folder);
-    const struct dirent *entry;
-    while (directory && (entry = readdir(directory))) {
+    SystemFolder *listing = system_folder_open(folder);
+    const char *name;
+    while (listing && (name = system_folder_next(listing))) {
         char *path;
-        if (!is_stage_folder(entry->d_name) || file_join(folder, entry->d_name, &path) != GRAIN_OK) continue;
+        if (!is_stage_folder(name) || file_join(folder, name, &path) != GRAIN_OK) continue;
         int code = has_manifest(path) ? call(path, user) : EXIT_DONE;
         if (exit_code == EXIT_DONE) exit_code = code;
         alloc_free(path);
     }
-    if (directory) closedir(directory);
+    if (listing) system_folder_close(listing);
     return exit_code;
 }
 

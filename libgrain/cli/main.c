@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/system.h"
 #include "cli.h"
 #include "grain/grain.h"
 
@@ -6,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // To add a command: a file cmd_<name>.c and a row here.
 static const struct {
@@ -79,22 +79,9 @@ static void print_help(FILE *to)
     fputs("\n  grain COMMAND --help   options and exit codes of a command\n  grain --version\n", to);
 }
 
-// OpenMP's threads spin while they wait for each other. On a busy machine (an artist's, with Blender open) they so take
-// the core from the very thread they wait for. Seconds for one bake of 5,800 particles on two cores:
-//                                     spinning   1000 turns, then sleeping   sleeping
-//     alone                             0.46              0.58                 0.93
-//     with four other busy threads     14.5               2.7                  1.1
-// The runtime reads its settings once, before main, hence the new start.
-static void wait_with_little_spinning(char **arguments)
-{
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    setenv("GOMP_SPINCOUNT", "1000", 1);
-    execv("/proc/self/exe", arguments); // where this fails the bake is only slower
-}
-
 int main(int argument_count, char **arguments)
 {
-    wait_with_little_spinning(arguments);
+    arguments = system_arguments(&argument_count, arguments);
     const char *wanted = argument_count > 1 ? arguments[1] : "";
     if (strcmp(wanted, "--version") == 0) {
         printf("grain %s (%s)\n", grain_version(), grain_instruction_set());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the commands that work on a job share: options, progress as JSON lines, stopping on signals, the closing line.
+#include "base/system.h"
 #include "cli.h"
 
 #include <getopt.h>
@@ -66,10 +67,10 @@ int32_t cli_on_status(void *user, const GrainBakeStatus *s)
     return stop_wanted ? 0 : GRAIN_CONTINUE;
 }
 
-int cli_parse_number(const char *text, long low, long high, int32_t *out)
+int cli_parse_number(const char *text, int64_t low, int64_t high, int32_t *out)
 {
     char *end;
-    long value = strtol(text, &end, 10);
+    long long value = strtoll(text, &end, 10);
     if (*text == 0 || *end != 0 || value < low || value > high) return 0;
     *out = (int32_t)value;
     return 1;
@@ -105,13 +106,7 @@ int cli_job_folder(const char *command, int argument_count, char **arguments, co
     return -1;
 }
 
-void cli_stop_on_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
+void cli_stop_on_signals(void) { system_catch_stop(on_signal); }
 
 int cli_end(GrainResult result, const GrainBakeStatus *last)
 {

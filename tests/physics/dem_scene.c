@@ -2,7 +2,7 @@
 #include "physics/dem_scene.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/system.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -125,7 +125,7 @@ GrainResult scene_create(DemScene *scene, int threads)
 {
     scene->def.colliders = scene->colliders;
     scene->def.shapes = &scene->shape;
-    return dem_solver.create(&scene->def, &scene->start, threads > 0 ? threads : parallel_core_count(),
+    return dem_solver.create(&scene->def, &scene->start, threads > 0 ? threads : system_core_count(),
                              (void **)&scene->dem);
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs the C tests: all, or those whose "file:name" holds the text given. One line for each test, read by tests/run.py.
 #include "grain/grain.h"
+#include "shared/portable.h"
 #include "unit/test.h"
 
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 // A test that takes longer says so: the whole suite is to stay under two minutes.
 #define SLOW_SECONDS 2.0
@@ -42,19 +41,11 @@ void test_fail(const char *file, int line, const char *format, ...)
 const char *test_folder(void)
 {
     if (folder[0]) return folder;
-    const char *root = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/grain_test_XXXXXX", root ? root : "/tmp");
-    if (!mkdtemp(folder)) {
+    if (!portable_make_folder(folder, sizeof folder)) {
         perror(folder);
         exit(1);
     }
     return folder;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status, (void)type, (void)walk;
-    return remove(path);
 }
 
 // "folder/file:name": unit/test_sort:..., physics/test_dem_pile:...
@@ -71,7 +62,8 @@ static int is_wanted(const char *name, const char *words)
 {
     for (;;) {
         size_t length = strcspn(words, "|");
-        if (memmem(name, strlen(name), words, length)) return 1;
+        for (const char *at = name; strlen(at) >= length; at++)
+            if (strncmp(at, words, length) == 0) return 1;
         if (words[length] == 0) return 0;
         words += length + 1;
     }
@@ -94,7 +86,7 @@ int main(int argument_count, char **arguments)
         double seconds = (double)(clock() - began) / CLOCKS_PER_SEC; // of all threads
         if (!failed_here && grain_allocated_bytes() != bytes_before)
             test_fail(test->file, 0, "%lld bytes left behind", (long long)(grain_allocated_bytes() - bytes_before));
-        if (folder[0] && !failed_here) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        if (folder[0] && !failed_here) portable_remove_folder(folder);
         if (failed_here)
             printf("not ok %s: %s\n", name, failure);
         else

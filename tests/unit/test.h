@@ -5,6 +5,7 @@
 ///     TEST(sphere_falls) { ENSURE_NEAR(height, 0.5, 1e-3); }
 ///
 /// Each test must leave no memory behind: main checks the byte count after each.
+#include "base/error.h"
 #include <stdint.h>
 #include <stdio.h>
 
@@ -18,7 +19,7 @@ typedef struct Test {
 
 void test_register(Test *test);
 /// Notes the failure; the macros then return from the test.
-void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void test_fail(const char *file, int line, const char *format, ...) LIKE_PRINTF(3, 4);
 /// A fresh folder for this test, removed when the test passes.
 const char *test_folder(void);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/alloc.h"
+#include "base/system.h"
 #include "grain/grain.h"
 #include "unit/test.h"
 
@@ -47,13 +48,13 @@ typedef struct Counter {
 static void *counting_allocate(void *user, uint64_t bytes, uint64_t alignment)
 {
     Counter *counter = user;
-    return counter->calls++ >= counter->refuse_from ? NULL : aligned_alloc(alignment, bytes);
+    return counter->calls++ >= counter->refuse_from ? NULL : system_allocate(bytes, alignment);
 }
 
 static void counting_release(void *user, void *memory, uint64_t bytes)
 {
     (void)user, (void)bytes;
-    free(memory);
+    system_free(memory);
 }
 
 TEST(hook_sees_and_may_refuse_every_allocation)

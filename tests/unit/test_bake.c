@@ -2,6 +2,7 @@
 // grain_bake as a library call, above all: every allocation it makes may fail, and nothing leaks or crashes.
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/system.h"
 #include "grain/grain.h"
 #include "unit/test.h"
 
@@ -130,13 +131,13 @@ typedef struct Refuser {
 static void *refusing_allocate(void *user, uint64_t bytes, uint64_t alignment)
 {
     Refuser *refuser = user;
-    return refuser->calls++ == refuser->refuse ? NULL : aligned_alloc(alignment, bytes);
+    return refuser->calls++ == refuser->refuse ? NULL : system_allocate(bytes, alignment);
 }
 
 static void refusing_release(void *user, void *memory, uint64_t bytes)
 {
     (void)user, (void)bytes;
-    free(memory);
+    system_free(memory);
 }
 
 // The n-th allocation fails, for every n: the run says so, leaks nothing, and a later one succeeds.

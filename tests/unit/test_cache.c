@@ -4,16 +4,13 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/system.h"
 #include "grain/grain.h"
 #include "output/cache.h"
+#include "shared/portable.h"
 #include "unit/test.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #define FRAMES 12
 #define PARTICLES 40
@@ -130,7 +127,7 @@ TEST(a_frame_in_the_wrong_place_is_noticed)
     const char *folder = test_folder();
     ENSURE_OK(write_cache(folder));
     char *from = path_in(folder, "coarse_000003.grain"), *to = path_in(folder, "coarse_000004.grain");
-    int renamed = rename(from, to) == 0, told = 0;
+    int renamed = system_rename(from, to) == 0, told = 0;
     alloc_free(from), alloc_free(to);
     int64_t damaged;
     ENSURE(renamed);
@@ -166,7 +163,7 @@ TEST(repair_drops_what_is_damaged_and_nothing_else)
 TEST(garbage_is_what_no_list_names)
 {
     static const char *const foreign[] = {"notes.txt",           "coarse_5.grain",      "coarse_000099.grain.bak",
-                                          "coarse_+00099.grain", "Coarse_000099.grain", "grains_000099.grain",
+                                          "coarse_+00099.grain", "Coarse_000098.grain", "grains_000099.grain",
                                           "checkpoint_99.grain", "job.json.part"};
     static const char *const garbage[] = {"coarse_000099.grain",      "coarse_-00003.grain", "checkpoint_000020.grain",
                                           "coarse_000013.grain.part", "cache.json.part",     "checkpoint.grain.part"};
@@ -206,13 +203,13 @@ static GrainResult take_and_release(const char *folder)
     return result;
 }
 
-// On a share without flock: a lock is held as long as its owner lives and touches it.
+// On a share without locks: a lock is held as long as its owner lives and touches it.
 TEST(a_lock_by_heartbeat_is_held_and_taken_over)
 {
     const char *folder = test_folder();
-    char *path = path_in(folder, "lock"), host[64] = "", text[200];
-    gethostname(host, sizeof host - 1);
-    setenv("GRAIN_LOCK", "heartbeat", 1);
+    char *path = path_in(folder, "lock"), host[64], text[200];
+    system_host_name(host, sizeof host);
+    portable_set_variable("GRAIN_LOCK", "heartbeat");
     CacheLock lock;
     GrainResult first = cache_lock_take(&lock, folder), second = take_and_release(folder);
     int names_owner = strstr(grain_last_error(), host) && strstr(grain_last_error(), "since 20");
@@ -231,8 +228,7 @@ TEST(a_lock_by_heartbeat_is_held_and_taken_over)
     written &= write_bytes(path, other, sizeof other - 1);
     GrainResult fresh = take_and_release(folder);
     int names_other = strstr(grain_last_error(), "process 17 on another-machine") != NULL;
-    struct timespec old[2] = {{.tv_sec = time(NULL) - 600}, {.tv_sec = time(NULL) - 600}};
-    written &= utimensat(AT_FDCWD, path, old, 0) == 0;
+    written &= portable_age_file(path, 600);
     GrainResult stale = cache_lock_take(&lock, folder);
 
     // Taken from us in turn: we notice at the next beat, and leave it to them.
@@ -241,7 +237,7 @@ TEST(a_lock_by_heartbeat_is_held_and_taken_over)
     GrainResult lost = stale == GRAIN_OK ? cache_lock_beat(&lock) : GRAIN_OK;
     if (stale == GRAIN_OK) cache_lock_release(&lock);
     int is_left = file_exists(path);
-    unsetenv("GRAIN_LOCK");
+    portable_set_variable("GRAIN_LOCK", NULL);
     alloc_free(path);
     ENSURE(written && names_owner && names_other && is_gone && is_left);
     ENSURE_EQUAL(first, GRAIN_OK);
@@ -253,8 +249,8 @@ TEST(a_lock_by_heartbeat_is_held_and_taken_over)
     ENSURE_EQUAL(lost, GRAIN_ERROR_BUSY);
 }
 
-// flock knows: what a dead process wrote into the file means nothing.
-TEST(a_lock_by_flock_outlives_nobody)
+// The system knows: what a dead process wrote into the file means nothing.
+TEST(a_lock_by_the_system_outlives_nobody)
 {
     const char *folder = test_folder();
     char *path = path_in(folder, "lock");

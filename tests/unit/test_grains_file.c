@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/system.h"
 #include "grain/grain.h"
 #include "output/grains_file.h"
 #include "unit/test.h"
@@ -274,13 +275,13 @@ static int64_t allocations_left;
 static void *allocate_some(void *user, uint64_t bytes, uint64_t alignment)
 {
     (void)user;
-    return allocations_left-- > 0 ? aligned_alloc(alignment, bytes) : NULL;
+    return allocations_left-- > 0 ? system_allocate(bytes, alignment) : NULL;
 }
 
 static void release(void *user, void *memory, uint64_t bytes)
 {
     (void)user, (void)bytes;
-    free(memory);
+    system_free(memory);
 }
 
 static Vec3 few_positions[100];

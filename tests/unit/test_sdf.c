@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Making and sampling a distance field: the calls themselves.
 #include "base/rng.h"
+#include "base/system.h"
 #include "grain/grain.h"
 #include "sdf/sdf.h"
 #include "shared/meshes.h"
@@ -246,13 +247,13 @@ static int64_t allocations_left;
 static void *allocate_some(void *user, uint64_t bytes, uint64_t alignment)
 {
     (void)user;
-    return __atomic_fetch_sub(&allocations_left, 1, __ATOMIC_RELAXED) > 0 ? aligned_alloc(alignment, bytes) : NULL;
+    return __atomic_fetch_sub(&allocations_left, 1, __ATOMIC_RELAXED) > 0 ? system_allocate(bytes, alignment) : NULL;
 }
 
 static void release_some(void *user, void *memory, uint64_t bytes)
 {
     (void)user, (void)bytes;
-    free(memory);
+    system_free(memory);
 }
 
 TEST(every_allocation_may_fail)

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/simd.h"
+#include "base/system.h"
 #include "grain/grain.h"
 #include "unit/test.h"
 #include "volume/volume.h"
@@ -229,15 +230,13 @@ typedef struct Refuser {
 static void *refuse_one(void *user, uint64_t bytes, uint64_t alignment)
 {
     Refuser *refuser = user;
-    return refuser->calls++ == refuser->refuse
-               ? NULL
-               : aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    return refuser->calls++ == refuser->refuse ? NULL : system_allocate(bytes, alignment);
 }
 
 static void release(void *user, void *memory, uint64_t bytes)
 {
     (void)user, (void)bytes;
-    free(memory);
+    system_free(memory);
 }
 
 TEST(volumes_survive_every_refused_allocation)

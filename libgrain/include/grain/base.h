@@ -23,7 +23,7 @@ GRAIN_API uint32_t grain_abi_version(void);
 GRAIN_API const char *grain_version(void);
 /// sizeof a public struct as this library was compiled, 0 for an unknown name. ctypes compares all of them at load.
 GRAIN_API uint32_t grain_struct_size(const char *type_name);
-/// The instruction set the kernels run on: "avx512", "avx2", "sse2" or "plain". Results do not depend on it.
+/// The instruction set the kernels run on: "avx512", "avx2", "sse2", "neon" or "plain". Results do not depend on it.
 GRAIN_API const char *grain_instruction_set(void);
 
 typedef enum GrainResult {

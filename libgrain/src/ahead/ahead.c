@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The thread of include/grain/ahead.h and the frames that wait for it.
-#ifdef __linux__
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/system.h"
 #include "grain/ahead.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
-
-#define NICENESS 10 // between a program's interface and a bake, which the add-on gives 15
 
 typedef enum TaskState { TASK_WAITS, TASK_IS_READ, TASK_IS_DONE } TaskState;
 
@@ -94,13 +86,6 @@ static void read_task(Task *task)
 
 // --- the thread -----------------------------------------------------------------------------------
 
-static void let_others_first(void)
-{
-#ifdef __linux__ // where a thread has a priority of its own; where it may not be changed, they compete
-    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
-#endif
-}
-
 static Task *first_waiting(const GrainAhead *ahead)
 {
     Task *task = ahead->first;
@@ -111,7 +96,7 @@ static Task *first_waiting(const GrainAhead *ahead)
 static void *run_thread(void *pointer)
 {
     GrainAhead *ahead = pointer;
-    let_others_first();
+    system_thread_yields();
     pthread_mutex_lock(&ahead->mutex);
     while (!ahead->is_ending) {
         Task *task = first_waiting(ahead);
@@ -130,17 +115,6 @@ static void *run_thread(void *pointer)
     return NULL;
 }
 
-/// Signals are for the threads that the program knows of.
-static int start_thread(GrainAhead *ahead)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&ahead->thread, NULL, run_thread, ahead);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 GrainResult grain_ahead_create(GrainAhead **out)
 {
     if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_ahead_create: out is NULL");
@@ -150,7 +124,7 @@ GrainResult grain_ahead_create(GrainAhead **out)
     pthread_mutex_init(&ahead->mutex, NULL);
     pthread_cond_init(&ahead->came, NULL);
     pthread_cond_init(&ahead->done, NULL);
-    int error = start_thread(ahead);
+    int error = system_thread_start(&ahead->thread, run_thread, ahead);
     if (error != 0) {
         alloc_free(ahead);
         return fail(GRAIN_ERROR_MEMORY, "no thread could be started for reading ahead: %s", strerror(error));

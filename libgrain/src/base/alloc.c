@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/system.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 // In front of every block: its size, for the byte count, the allocator's release and alloc_grow's copy.
 typedef struct AllocHeader {
@@ -16,41 +14,24 @@ typedef struct AllocHeader {
 // Large blocks straight from the system and straight back: malloc keeps what it was given back, and stages that follow
 // each other would then hold all their arrays at once. On pages of 2 MB where the system has them to give: a distance
 // field of 180 MB costs 90 page faults then instead of 45,000, a tenth of the time it takes to make.
-#define HUGE_PAGE ((uint64_t)2 << 20)
-#define LARGE (2 * HUGE_PAGE)
+#define LARGE (2 * SYSTEM_LARGE_PAGE)
 
-static void *map_large(uint64_t bytes)
-{
-    uint64_t room = bytes + HUGE_PAGE;
-    char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return NULL;
-    // Cut down to what starts at a large page.
-    uint64_t front = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = (front + bytes + page - 1) / page * page;
-    if (front > 0) munmap(memory, front);
-    if (room > end) munmap(memory + end, room - end);
-#ifdef MADV_HUGEPAGE
-    madvise(memory + front, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); // a wish; without it the memory is as good
-#endif
-    return memory + front;
-}
-
-static void *system_allocate(void *user, uint64_t bytes, uint64_t alignment)
+static void *allocate_from_system(void *user, uint64_t bytes, uint64_t alignment)
 {
     (void)user;
-    return bytes >= LARGE ? map_large(bytes) : aligned_alloc(alignment, bytes);
+    return bytes >= LARGE ? system_map(bytes) : system_allocate(bytes, alignment);
 }
 
-static void system_release(void *user, void *memory, uint64_t bytes)
+static void release_to_system(void *user, void *memory, uint64_t bytes)
 {
     (void)user;
     if (bytes >= LARGE)
-        munmap(memory, bytes);
+        system_unmap(memory, bytes);
     else
-        free(memory);
+        system_free(memory);
 }
 
-static GrainAllocator allocator = {system_allocate, system_release, NULL};
+static GrainAllocator allocator = {allocate_from_system, release_to_system, NULL};
 static _Atomic int64_t allocated_bytes, allocated_peak;
 
 GrainResult grain_set_allocator(const GrainAllocator *replacement)
@@ -60,7 +41,7 @@ GrainResult grain_set_allocator(const GrainAllocator *replacement)
                     (long long)allocated_bytes);
     if (replacement && (!replacement->allocate || !replacement->release))
         return fail(GRAIN_ERROR_ARGUMENT, "GrainAllocator needs both allocate and release");
-    allocator = replacement ? *replacement : (GrainAllocator){system_allocate, system_release, NULL};
+    allocator = replacement ? *replacement : (GrainAllocator){allocate_from_system, release_to_system, NULL};
     return GRAIN_OK;
 }
 

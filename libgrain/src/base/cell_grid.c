@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 
 #include <math.h>
 
@@ -56,8 +57,8 @@ static GrainResult bounds_of_all(const float *const axis[3], int64_t count, int 
     *out = piece[0];
     for (int p = 1; p < PIECES; p++) {
         for (int a = 0; a < 3; a++) {
-            out->low[a] = fminf(out->low[a], piece[p].low[a]);
-            out->high[a] = fmaxf(out->high[a], piece[p].high[a]);
+            out->low[a] = real_minf(out->low[a], piece[p].low[a]);
+            out->high[a] = real_maxf(out->high[a], piece[p].high[a]);
         }
         out->finite &= piece[p].finite;
     }

@@ -2,12 +2,19 @@
 #pragma once
 #include "grain/base.h"
 
+/// Format strings are C's on every system: MinGW's plain "printf" means Microsoft's.
+#ifdef __clang__
+#define LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define LIKE_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#endif
+
 /// Stores the text for grain_last_error on this thread and returns code, so that `return fail(...)` reads well.
 /// Name the object, the value and the remedy.
-GrainResult fail(GrainResult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+GrainResult fail(GrainResult code, const char *format, ...) LIKE_PRINTF(2, 3);
 
 /// Puts context in front of the text stored last ("object 'Tray': ..."), keeping its code.
-GrainResult fail_within(GrainResult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+GrainResult fail_within(GrainResult code, const char *format, ...) LIKE_PRINTF(2, 3);
 
 /// Hands a failure on.
 #define TRY(call)                                                                                                      \

@@ -2,14 +2,15 @@
 #include "base/file.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/system.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#ifndef EDQUOT // Windows knows quotas, but tells of a full disk
+#define EDQUOT ENOSPC
+#endif
 
 static GrainResult fail_with_errno(const char *what, const char *path)
 {
@@ -47,7 +48,7 @@ GrainResult file_create(FileWriter *file, const char *path)
         file_abandon(file);
         return GRAIN_ERROR_MEMORY;
     }
-    file->descriptor = open(file->part_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file->descriptor = system_open(file->part_path, SYSTEM_REPLACE);
     if (file->descriptor >= 0) return GRAIN_OK;
     GrainResult result = fail_with_errno("write", path);
     file_abandon(file);
@@ -58,8 +59,7 @@ GrainResult file_write(FileWriter *file, const void *data, size_t bytes)
 {
     const char *from = data;
     while (bytes > 0) {
-        ssize_t written = write(file->descriptor, from, bytes);
-        if (written < 0 && errno == EINTR) continue;
+        int64_t written = system_write(file->descriptor, from, bytes);
         if (written < 0) return fail_with_errno("write", file->path);
         from += written;
         bytes -= (size_t)written;
@@ -72,8 +72,7 @@ GrainResult file_patch(FileWriter *file, int64_t offset, const void *data, size_
 {
     const char *from = data;
     while (bytes > 0) {
-        ssize_t written = pwrite(file->descriptor, from, bytes, (off_t)offset);
-        if (written < 0 && errno == EINTR) continue;
+        int64_t written = system_write_at(file->descriptor, from, bytes, offset);
         if (written < 0) return fail_with_errno("write", file->path);
         from += written;
         bytes -= (size_t)written;
@@ -82,30 +81,15 @@ GrainResult file_patch(FileWriter *file, int64_t offset, const void *data, size_
     return GRAIN_OK;
 }
 
-// The rename itself must reach the disk too, or a power cut brings back the old name.
-static void flush_folder_of(const char *path)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (length >= sizeof folder) return;
-    memcpy(folder, path, length);
-    folder[length] = 0;
-    int descriptor = open(slash ? (length ? folder : "/") : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    fsync(descriptor); // some network file systems refuse this; the file's own flush has been checked
-    close(descriptor);
-}
-
 GrainResult file_commit(FileWriter *file)
 {
     GrainResult result = GRAIN_OK;
-    if (fsync(file->descriptor) != 0) result = fail_with_errno("flush", file->path);
-    if (close(file->descriptor) != 0 && result == GRAIN_OK) result = fail_with_errno("close", file->path);
+    if (system_flush(file->descriptor) != 0) result = fail_with_errno("flush", file->path);
+    if (system_close(file->descriptor) != 0 && result == GRAIN_OK) result = fail_with_errno("close", file->path);
     file->descriptor = -1;
-    if (result == GRAIN_OK && rename(file->part_path, file->path) != 0) result = fail_with_errno("rename", file->path);
+    if (result == GRAIN_OK && system_rename(file->part_path, file->path) != 0)
+        result = fail_with_errno("rename", file->path);
     if (result == GRAIN_OK) {
-        flush_folder_of(file->path);
         alloc_free(file->part_path);
         file->part_path = NULL;
     }
@@ -115,25 +99,29 @@ GrainResult file_commit(FileWriter *file)
 
 void file_abandon(FileWriter *file)
 {
-    if (file->descriptor >= 0) close(file->descriptor);
+    if (file->descriptor >= 0) system_close(file->descriptor);
     file->descriptor = -1;
-    if (file->part_path) unlink(file->part_path);
+    if (file->part_path) system_remove(file->part_path);
     alloc_free(file->part_path);
     alloc_free(file->path);
     file->path = file->part_path = NULL;
 }
 
+static GrainResult fail_not_a_file(const char *path)
+{
+    return fail(GRAIN_ERROR_IO, "could not read '%s': it is not a file", path);
+}
+
 static GrainResult read_all(int descriptor, const char *path, void **data, int64_t *bytes)
 {
-    struct stat status;
-    if (fstat(descriptor, &status) != 0) return fail_with_errno("read", path);
-    if (!S_ISREG(status.st_mode)) return fail(GRAIN_ERROR_IO, "could not read '%s': it is not a file", path);
-    char *memory = ALLOC(char, (int64_t)status.st_size + 1);
+    SystemInfo info;
+    if (system_info_of_file(descriptor, &info) != 0) return fail_with_errno("read", path);
+    if (info.kind != SYSTEM_FILE) return fail_not_a_file(path);
+    char *memory = ALLOC(char, info.bytes + 1);
     if (!memory) return GRAIN_ERROR_MEMORY;
     int64_t got = 0;
-    while (got < status.st_size) {
-        ssize_t piece = read(descriptor, memory + got, (size_t)(status.st_size - got));
-        if (piece < 0 && errno == EINTR) continue;
+    while (got < info.bytes) {
+        int64_t piece = system_read(descriptor, memory + got, (size_t)(info.bytes - got));
         if (piece < 0) {
             alloc_free(memory);
             return fail_with_errno("read", path);
@@ -151,10 +139,10 @@ GrainResult file_read(const char *path, void **data, int64_t *bytes)
 {
     *data = NULL;
     *bytes = 0;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return fail_with_errno("read", path);
+    int descriptor = system_open(path, SYSTEM_READ);
+    if (descriptor < 0) return errno == EISDIR ? fail_not_a_file(path) : fail_with_errno("read", path);
     GrainResult result = read_all(descriptor, path, data, bytes);
-    close(descriptor);
+    system_close(descriptor);
     return result;
 }
 
@@ -162,28 +150,32 @@ GrainResult file_make_folder(const char *path)
 {
     char *partial = copy_joined(path, "", "");
     if (!partial) return GRAIN_ERROR_MEMORY;
-    GrainResult result = GRAIN_OK;
-    for (char *slash = partial + 1; result == GRAIN_OK; slash++) {
-        slash = strchr(slash, '/');
-        if (slash) *slash = 0;
-        struct stat status;
-        if (mkdir(partial, 0777) != 0 && (errno != EEXIST || stat(partial, &status) != 0 || !S_ISDIR(status.st_mode)))
-            result = fail_with_errno("make the folder", path);
-        if (!slash) break;
-        *slash = '/';
+    // A folder further up may refuse and yet be there, as the server of a share does: the last one tells.
+    int error = *partial ? 0 : ENOENT, is_there = 0;
+    for (char *end = partial; *end;) {
+        end += 1 + strcspn(end + 1, SYSTEM_SEPARATORS);
+        char separator = *end;
+        SystemInfo info;
+        *end = 0;
+        is_there = system_make_folder(partial) == 0 ||
+                   (errno == EEXIST && system_info(partial, &info) == 0 && info.kind == SYSTEM_FOLDER);
+        if (!is_there && !error) error = errno;
+        *end = separator;
     }
     alloc_free(partial);
-    return result;
+    if (is_there) return GRAIN_OK;
+    errno = error;
+    return fail_with_errno("make the folder", path);
 }
 
 GrainResult file_remove(const char *path)
 {
-    if (unlink(path) == 0 || errno == ENOENT) return GRAIN_OK;
+    if (system_remove(path) == 0 || errno == ENOENT) return GRAIN_OK;
     return fail_with_errno("remove", path);
 }
 
 int file_exists(const char *path)
 {
-    struct stat status;
-    return stat(path, &status) == 0;
+    SystemInfo info;
+    return system_info(path, &info) == 0;
 }

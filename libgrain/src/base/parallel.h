@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// The only OpenMP in Grain. Work is cut into pieces that do not depend on the number of threads, each piece writes
-/// only its own results, and sums are added in the order of the pieces: so the bits are the same for any thread count.
+/// The only OpenMP in Grain (base/team.h has its threads). Work is cut into pieces that do not depend on the number of
+/// threads, each piece writes only its own results, and sums are added in the order of the pieces: so the bits are the
+/// same for any thread count.
 ///
 ///     PARALLEL_FOR (threads, i, count) { out[i] = f(in[i]); }            // cheap, even work
 ///     PARALLEL_BLOCKS (threads, block, block_count) { sums[block] = ...; } // uneven work, or sums
 ///     PARALLEL_STRIPS (threads, block, block_count) { sums[block] = ...; } // loop after loop over the same data
-#include <omp.h>
-#include <stdint.h>
+#include "base/team.h"
 
 #define PARALLEL_PRAGMA(text) _Pragma(#text)
 
@@ -33,10 +33,8 @@
         PARALLEL_PRAGMA(omp parallel num_threads(strips_.count) if (strips_.count > 1))                                \
     for (int64_t turn_ = 0, block; (block = parallel_next(&strips_, &turn_)) >= 0;)
 
-static inline int parallel_core_count(void) { return omp_get_num_procs(); }
-
 /// For scratch memory of which each thread has its own; valid inside the loops above, 0 <= index < threads.
-static inline int parallel_thread_index(void) { return omp_get_thread_num(); }
+static inline int parallel_thread_index(void) { return team_thread_index(); }
 
 #define PARALLEL_MOST_STRIPS 64
 

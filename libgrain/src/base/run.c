@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/run.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/system.h"
 
 #include <time.h>
 
@@ -17,7 +17,7 @@ double run_clock(void)
 
 GrainResult run_begin(Run *run, const GrainRun *options)
 {
-    *run = (Run){.thread_count = parallel_core_count(), .last_call = -SECONDS_BETWEEN_CALLS};
+    *run = (Run){.thread_count = system_core_count(), .last_call = -SECONDS_BETWEEN_CALLS};
     if (!options) return GRAIN_OK;
     CHECK_STRUCT(options, GrainRun);
     if (options->thread_count < 0 || options->thread_count > MAX_THREADS)

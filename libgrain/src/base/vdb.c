@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/vdb.h"
 #include "base/error.h"
+#include "base/system.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
-#define SHIM_NAME "libgrain_vdb.so"
+#define SHIM_NAME SYSTEM_LIBRARY_NAME("grain_vdb")
 
 static VdbShim shim;
 static char load_error[1024]; // why it cannot be used
@@ -17,18 +15,15 @@ static pthread_once_t shim_once = PTHREAD_ONCE_INIT;
 // Beside libgrain first (or beside the program it is linked into), where the add-on puts it.
 static void *open_shim(void)
 {
-    Dl_info info;
-    char path[4096];
-    if (dladdr((void *)&shim_once, &info) && info.dli_fname) {
-        const char *slash = strrchr(info.dli_fname, '/');
-        int folder = slash ? (int)(slash - info.dli_fname) + 1 : 0;
-        int length = snprintf(path, sizeof path, "%.*s%s", folder, info.dli_fname, SHIM_NAME);
-        void *library = length < (int)sizeof path && folder > 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    char folder[4096], path[sizeof folder + sizeof SHIM_NAME];
+    if (system_folder_of_code((void *)&shim_once, folder, sizeof folder) == 0) {
+        snprintf(path, sizeof path, "%s%s", folder, SHIM_NAME);
+        void *library = system_library_open(path);
         if (library) return library;
-        snprintf(load_error, sizeof load_error, "%s", dlerror());
+        snprintf(load_error, sizeof load_error, "%s", system_library_error());
     }
-    void *library = dlopen(SHIM_NAME, RTLD_NOW | RTLD_LOCAL);
-    if (!library && !load_error[0]) snprintf(load_error, sizeof load_error, "%s", dlerror());
+    void *library = system_library_open(SHIM_NAME);
+    if (!library && !load_error[0]) snprintf(load_error, sizeof load_error, "%s", system_library_error());
     return library;
 }
 
@@ -36,17 +31,17 @@ static void load_shim(void)
 {
     void *library = open_shim(); // never closed: TBB's threads live on
     if (!library) return;
-    VdbVersionFn *version = (VdbVersionFn *)dlsym(library, "vdb_shim_version");
+    VdbVersionFn *version = (VdbVersionFn *)system_library_symbol(library, "vdb_shim_version");
     if (!version || version() != VDB_SHIM_VERSION) {
         snprintf(load_error, sizeof load_error, "%s is of another version than libgrain", SHIM_NAME);
         return;
     }
-    shim.level_set_write = (VdbLevelSetWriteFn *)dlsym(library, "vdb_level_set_write");
-    shim.level_set_open = (VdbLevelSetOpenFn *)dlsym(library, "vdb_level_set_open");
-    shim.level_set_read = (VdbLevelSetReadFn *)dlsym(library, "vdb_level_set_read");
-    shim.reader_close = (VdbReaderCloseFn *)dlsym(library, "vdb_reader_close");
-    shim.grids_write = (VdbGridsWriteFn *)dlsym(library, "vdb_grids_write");
-    shim.points_write = (VdbPointsWriteFn *)dlsym(library, "vdb_points_write");
+    shim.level_set_write = (VdbLevelSetWriteFn *)system_library_symbol(library, "vdb_level_set_write");
+    shim.level_set_open = (VdbLevelSetOpenFn *)system_library_symbol(library, "vdb_level_set_open");
+    shim.level_set_read = (VdbLevelSetReadFn *)system_library_symbol(library, "vdb_level_set_read");
+    shim.reader_close = (VdbReaderCloseFn *)system_library_symbol(library, "vdb_reader_close");
+    shim.grids_write = (VdbGridsWriteFn *)system_library_symbol(library, "vdb_grids_write");
+    shim.points_write = (VdbPointsWriteFn *)system_library_symbol(library, "vdb_points_write");
     is_usable = shim.level_set_write && shim.level_set_open && shim.level_set_read && shim.reader_close &&
                 shim.grids_write && shim.points_write;
     if (!is_usable) snprintf(load_error, sizeof load_error, "%s lacks a function", SHIM_NAME);

@@ -2,6 +2,8 @@
 #pragma once
 /// Small vectors and quaternions. Float for state, double (Vec3d, poses) where places are added up or far from the
 /// origin.
+#include "base/real.h"
+
 #include <math.h>
 
 typedef struct Vec3 {
@@ -88,8 +90,8 @@ static inline Quat quat_from_rotation(Vec3 rotation)
 {
     float angle = vec3_length(rotation);
     // sin(a/2)/a by its series where the quotient would lose digits
-    float s = angle > 1e-3f ? sinf(0.5f * angle) / angle : 0.5f - angle * angle * (1.0f / 48.0f);
-    return quat_normalize((Quat){cosf(0.5f * angle), rotation.x * s, rotation.y * s, rotation.z * s});
+    float s = angle > 1e-3f ? real_sinf(0.5f * angle) / angle : 0.5f - angle * angle * (1.0f / 48.0f);
+    return quat_normalize((Quat){real_cosf(0.5f * angle), rotation.x * s, rotation.y * s, rotation.z * s});
 }
 
 typedef struct Quatd {
@@ -121,13 +123,13 @@ static inline Vec3d quatd_rotate(Quatd q, Vec3d v)
 static inline Quatd quatd_from_rotation(Vec3d rotation)
 {
     double angle = vec3d_length(rotation);
-    double s = angle > 1e-4 ? sin(0.5 * angle) / angle : 0.5 - angle * angle * (1.0 / 48.0);
-    return quatd_normalize((Quatd){cos(0.5 * angle), rotation.x * s, rotation.y * s, rotation.z * s});
+    double s = angle > 1e-4 ? real_sin(0.5 * angle) / angle : 0.5 - angle * angle * (1.0 / 48.0);
+    return quatd_normalize((Quatd){real_cos(0.5 * angle), rotation.x * s, rotation.y * s, rotation.z * s});
 }
 /// The other way round, by at most half a turn.
 static inline Vec3d quatd_to_rotation(Quatd q)
 {
     double sign = q.w < 0.0 ? -1.0 : 1.0, sine = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
-    double factor = sine > 1e-9 ? 2.0 * atan2(sine, sign * q.w) / sine : 2.0;
+    double factor = sine > 1e-9 ? 2.0 * real_atan2(sine, sign * q.w) / sine : 2.0;
     return vec3d_scale((Vec3d){q.x, q.y, q.z}, sign * factor);
 }

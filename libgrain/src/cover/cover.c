@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "cover/cover_holes.h"
 
 #include <string.h>
@@ -127,7 +128,7 @@ GrainResult cover_reserve(GrainCover *cover, int64_t capacity)
 float cover_support(const GrainCoverDef *def)
 {
     float metres = def->weight_support > 0.0f ? def->weight_support : 4.0f * def->radius;
-    return fminf((float)((double)metres / cover_spacing(def)), MAX_SUPPORT);
+    return real_minf((float)((double)metres / cover_spacing(def)), MAX_SUPPORT);
 }
 
 static GrainResult take(GrainCover *cover, CoverFloaters *f, const CoverSurface *surface, double area,
@@ -249,9 +250,9 @@ static GrainResult make_field(CoverSurface *surface, const GrainMesh *mesh, cons
     GrainSdfDef def;
     TRY(grain_sdf_def_default(&def, sizeof def));
     double offset = surface->starts_from_field ? fabs((double)surface->offset) : 0.0;
-    double voxel = fmax(offset > 0.0 ? OFFSET_VOXEL : VOXEL, offset / (MAX_BAND_VOXELS - 2.0));
+    double voxel = real_max(offset > 0.0 ? OFFSET_VOXEL : VOXEL, offset / (MAX_BAND_VOXELS - 2.0));
     def.voxel_size = (float)(voxel * surface->frame.spacing);
-    def.band_voxels = (float)fmin(fmax(MIN_BAND_VOXELS, offset / voxel + 2.0), MAX_BAND_VOXELS);
+    def.band_voxels = (float)real_min(real_max(MIN_BAND_VOXELS, offset / voxel + 2.0), MAX_BAND_VOXELS);
     def.kind = GRAIN_SDF_SOLID;
     GrainRun options = {sizeof options, run->thread_count, run->progress, run->user};
     int32_t *triangles;

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "cover/cover_holes.h"
 
 #include <string.h>
@@ -39,9 +40,9 @@ static float crowding_of(const CoverFloaters *f, int64_t floater, float *nearest
         int32_t other = cover_neighbour(f, floater, k);
         if (other == floater) return crowding;
         float distance = vec3_length(vec3_sub(cover_get(f->places.position, other), middle));
-        float nearness = fmaxf(1.0f - distance / COVER_REACH, 0.0f);
+        float nearness = real_maxf(1.0f - distance / COVER_REACH, 0.0f);
         crowding += nearness * nearness * nearness;
-        *nearest = fminf(*nearest, distance);
+        *nearest = real_minf(*nearest, distance);
     }
 }
 
@@ -147,7 +148,7 @@ static GrainResult balance(Balance *b, const CoverSurface *surface, int64_t want
     TRY(cover_floaters_list(b->f, threads));
     TRY(cover_holes_find(&b->holes, b->f, surface, SMALL_HOLE, threads));
     *largest_hole = 0.0f;
-    for (int64_t i = 0; i < b->holes.count; i++) *largest_hole = fmaxf(*largest_hole, b->holes.holes[i].size);
+    for (int64_t i = 0; i < b->holes.count; i++) *largest_hole = real_maxf(*largest_hole, b->holes.holes[i].size);
     TRY(cover_holes_separate(&b->holes, SEPARATE, threads));
     drop_crowds(b, threads);
     int64_t tolerance = (int64_t)(COUNT_TOLERANCE * (double)wanted), missing = wanted - (count - b->leaving);

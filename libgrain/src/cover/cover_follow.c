@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "cover/cover.h"
 #include "cover/cover_holes.h"
 
@@ -63,7 +64,7 @@ static GrainMesh mesh_of(const CoverBinding *b, const float *positions)
     return (GrainMesh){positions, b->triangles, b->vertex_count, b->triangle_count};
 }
 
-static double angle_between(Vec3d a, Vec3d b) { return atan2(vec3d_length(vec3d_cross(a, b)), vec3d_dot(a, b)); }
+static double angle_between(Vec3d a, Vec3d b) { return real_atan2(vec3d_length(vec3d_cross(a, b)), vec3d_dot(a, b)); }
 
 // Means of the faces around, weighted by their angles (Baerentzen & Aanaes 2002). Only of faces that have a slot: the
 // others' normals are noise.
@@ -234,7 +235,7 @@ GrainResult grain_cover_bind(GrainCover *cover, const GrainMesh *mesh, const Gra
 static float speed(float from, float to, double seconds)
 {
     double exact = ((double)to - (double)from) / seconds;
-    return (float)fmin(fmax(exact, -(double)FLT_MAX), (double)FLT_MAX);
+    return (float)real_min(real_max(exact, -(double)FLT_MAX), (double)FLT_MAX);
 }
 
 static void move_particles(GrainCover *cover, double seconds, int threads)

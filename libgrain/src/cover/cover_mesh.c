@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "cover/cover_surface.h"
 #include "mesh/mesh_order.h"
 
@@ -32,9 +33,9 @@ static double measure_slot(const CoverMesh *m, const GrainMesh *mesh, const Cove
     for (int k = 0; k < 3; k++) {
         Vec3 p = mesh_vertex(mesh, m->triangle[slot], k);
         c[k] = corner_place(m, mesh, frame, slot, k);
-        largest = fmax(largest, (double)fmaxf(fabsf(p.x), fmaxf(fabsf(p.y), fabsf(p.z))));
+        largest = real_max(largest, (double)real_maxf(fabsf(p.x), real_maxf(fabsf(p.y), fabsf(p.z))));
     }
-    for (int k = 0; k < 3; k++) longest = fmax(longest, vec3d_length(vec3d_sub(c[(k + 1) % 3], c[k])));
+    for (int k = 0; k < 3; k++) longest = real_max(longest, vec3d_length(vec3d_sub(c[(k + 1) % 3], c[k])));
     double twice_area = vec3d_length(vec3d_cross(vec3d_sub(c[1], c[0]), vec3d_sub(c[2], c[0])));
     *high = twice_area > NOISE_STEPS * (double)FLT_EPSILON * largest / frame->spacing * longest;
     return 0.5 * twice_area;
@@ -150,7 +151,7 @@ static double angle_at(const CoverMesh *m, int64_t slot, int corner)
     cover_tree_corners(&m->tree, (int32_t)slot, &a, &ab, &ac);
     Vec3 to_next = corner == 0 ? ab : corner == 1 ? vec3_sub(ac, ab) : vec3_scale(ac, -1.0f);
     Vec3 to_last = corner == 0 ? ac : corner == 1 ? vec3_scale(ab, -1.0f) : vec3_sub(ab, ac);
-    return atan2((double)vec3_length(vec3_cross(to_next, to_last)), (double)vec3_dot(to_next, to_last));
+    return real_atan2((double)vec3_length(vec3_cross(to_next, to_last)), (double)vec3_dot(to_next, to_last));
 }
 
 typedef struct Corners {

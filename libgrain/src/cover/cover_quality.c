@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "cover/cover.h"
 #include "cover/cover_holes.h"
 
@@ -15,11 +16,11 @@ static void measure_nearest(const CoverFloaters *f, const float *nearest, GrainC
         sum += own;
         squares += own * own;
         smallest = own < smallest ? own : smallest;
-        distance = fmax(distance, (double)f->places.distance[i]);
+        distance = real_max(distance, (double)f->places.distance[i]);
     }
     double mean = sum / (double)f->count, variance = squares / (double)f->count - mean * mean;
     q->nearest_mean = mean * spacing;
-    q->nearest_deviation = sqrt(fmax(variance, 0.0)) * spacing;
+    q->nearest_deviation = sqrt(real_max(variance, 0.0)) * spacing;
     q->nearest_smallest = smallest * spacing;
     q->largest_distance = distance * spacing;
 }
@@ -45,7 +46,7 @@ static GrainResult find_largest(const CoverFloaters *f, const CoverSurface *surf
     GrainResult result = GRAIN_OK;
     for (size_t i = 0; i < sizeof limits / sizeof *limits && result == GRAIN_OK && *largest == 0.0f; i++) {
         result = cover_holes_find(&holes, f, surface, limits[i], threads);
-        for (int64_t hole = 0; hole < holes.count; hole++) *largest = fmaxf(*largest, holes.holes[hole].size);
+        for (int64_t hole = 0; hole < holes.count; hole++) *largest = real_maxf(*largest, holes.holes[hole].size);
     }
     cover_holes_free(&holes);
     return result;
@@ -109,7 +110,7 @@ GrainResult cover_weigh(const CoverFloaters *f, float support, double spacing, i
                 int32_t i = grid.order[place];
                 float sum = sum_spline(f, &grid, &grid.rows[cell], cover_get(p, i), support);
                 // Held where the cube of an absurd radius leaves the range of floats.
-                weights[i] = (float)fmin(1.0 / (factor * (double)sum), (double)FLT_MAX);
+                weights[i] = (float)real_min(1.0 / (factor * (double)sum), (double)FLT_MAX);
             }
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cover/cover_surface.h"
+#include "base/real.h"
 
 // Parts of a triangle, in the numbering of CoverMesh: 0 to 2 the edge that starts at that corner, 3 to 5 a corner.
 enum { PART_EDGE = 0, PART_CORNER = 3, PART_FACE = 6 };
@@ -108,7 +109,7 @@ static void project_to_field(const CoverSurface *surface, const CoverPlaces *pla
             if (length > 0.0f) set(places->normal, i, vec3_scale(g, 1.0f / length));
             if (fabsf(off) < ON_SURFACE) continue;
             // Newton's step, held back where the field is folded and its slope too small to be trusted.
-            set(p, i, vec3_add_scaled(get(p, i), g, -off / fmaxf(length * length, 0.25f)));
+            set(p, i, vec3_add_scaled(get(p, i), g, -off / real_maxf(length * length, 0.25f)));
             left = 1;
         }
         if (!left) return;

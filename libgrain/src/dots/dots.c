@@ -2,6 +2,7 @@
 // Arguments of the dots are checked here; dots_light.c finds which way the sand faces, dots_picture.c draws.
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "dots/dots_kernel.h"
 #include "dots/dots_picture.h"
 
@@ -40,7 +41,7 @@ typedef struct Roots {
 static void roots_of(const GrainDotsLook *look, Roots *out)
 {
     for (int i = 0; i < GRAIN_DOTS_COLOURS; i++)
-        for (int k = 0; k < 3; k++) out->colour[i][k] = 255.0f * sqrtf(fmaxf(look->colours[i][k], 0.0f));
+        for (int k = 0; k < 3; k++) out->colour[i][k] = 255.0f * sqrtf(real_maxf(look->colours[i][k], 0.0f));
     for (int i = 0; i < DOTS_LIGHT_STEPS; i++) out->brightness[i] = sqrtf((float)i * (1.0f / DOTS_LIGHT_UNIT));
 }
 

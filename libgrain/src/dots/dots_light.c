@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "dots/dots_kernel.h"
 
 #include <math.h>
@@ -46,25 +47,25 @@ static GrainResult lay_grid(DotsLight *light, const GrainDots *dots, const Run *
         for (int64_t block = 0; block < blocks; block++) {
             sum += parts[block].sum[k];
             square += parts[block].square[k];
-            least = fmin(least, parts[block].low[k]);
-            most = fmax(most, parts[block].high[k]);
+            least = real_min(least, parts[block].low[k]);
+            most = real_max(most, parts[block].high[k]);
         }
         double mean = sum / (double)dots->count;
-        double reach = REACH * sqrt(fmax(0.0, square / (double)dots->count - mean * mean));
-        low[k] = fmax(least, mean - reach);
-        high[k] = fmin(most, mean + reach);
-        longest = fmax(longest, high[k] - low[k]);
+        double reach = REACH * sqrt(real_max(0.0, square / (double)dots->count - mean * mean));
+        low[k] = real_max(least, mean - reach);
+        high[k] = real_min(most, mean + reach);
+        longest = real_max(longest, high[k] - low[k]);
         light->bounds[k] = (float)least;
         light->bounds[3 + k] = (float)most;
     }
     alloc_free(parts);
     if (!isfinite(longest)) return fail(GRAIN_ERROR_ARGUMENT, "a grain's position is not a finite number");
-    double cells = fmin(MOST_CELLS - 2.0, fmax(6.0, 0.8 * cbrt((double)dots->count)));
+    double cells = real_min(MOST_CELLS - 2.0, real_max(6.0, 0.8 * real_cbrt((double)dots->count)));
     double cell = longest > 0.0 ? longest / cells : 1.0;
     light->cells_per_length = (float)(1.0 / cell);
     for (int k = 0; k < 3; k++) { // an empty cell all around
         light->low[k] = (float)(low[k] - cell);
-        light->size[k] = (int32_t)fmin(MOST_CELLS, ceil((high[k] - low[k]) / cell) + 2.0);
+        light->size[k] = (int32_t)real_min(MOST_CELLS, ceil((high[k] - low[k]) / cell) + 2.0);
     }
     return GRAIN_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "fill/fill.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static double volume_of(const GrainMesh *mesh)
         volume += (double)vec3_dot(a, vec3_cross(b, c)) / 6.0;
     }
     Vec3 size = vec3_sub(high, low);
-    return fmin(fabs(volume), (double)size.x * (double)size.y * (double)size.z);
+    return real_min(fabs(volume), (double)size.x * (double)size.y * (double)size.z);
 }
 
 double fill_estimate(const GrainMesh *mesh, float radius, float size_spread)

@@ -3,8 +3,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/memory.h"
+#include "base/real.h"
 #include "base/run.h"
+#include "base/system.h"
 #include "fill/fill.h"
 #include "grain/job.h"
 #include "job/bake_flow.h"
@@ -182,7 +183,7 @@ static float smallest_extent(const GrainMesh *mesh)
     Vec3 low, high;
     mesh_bounds(mesh, 1, &low, &high);
     Vec3 size = vec3_sub(high, low);
-    return fmaxf(fminf(fminf(size.x, size.y), size.z), 0.05f * vec3_length(size));
+    return real_maxf(real_minf(real_minf(size.x, size.y), size.z), 0.05f * vec3_length(size));
 }
 
 static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
@@ -194,9 +195,9 @@ static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
     if (is_continuum(&bake->job)) around *= CONTINUUM_BAND_RADII;
     def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
     int is_fine = object->role == JOB_BODY || object->role == JOB_EMITTER || object->role == JOB_KILL;
-    if (is_fine) def.voxel_size = fminf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
-    def.voxel_size = fmaxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
-    def.band_voxels = fmaxf(COLLIDER_BAND_VOXELS, around / def.voxel_size + 1.0f);
+    if (is_fine) def.voxel_size = real_minf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
+    def.voxel_size = real_maxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
+    def.band_voxels = real_maxf(COLLIDER_BAND_VOXELS, around / def.voxel_size + 1.0f);
     def.thickness = object->thickness;
     GrainRun options = {sizeof options, bake->run.thread_count, report_stage, bake};
     GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
@@ -224,7 +225,7 @@ static GrainResult make_colliders(Bake *bake)
 // is the limit.
 static GrainResult check_memory(const Job *job, int balls)
 {
-    double particles = 0.0, each = BYTES_PER_PARTICLE * balls, memory = (double)memory_available();
+    double particles = 0.0, each = BYTES_PER_PARTICLE * balls, memory = (double)system_memory_available();
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (!job_is_source(object)) continue;
@@ -324,16 +325,16 @@ static void expect_emitters(const Bake *bake, Vec3 up, float *highest, float *fa
 {
     for (int e = 0; e < bake->flow.emitter_count; e++) {
         const EmitterDef *def = &bake->flow.emitters[e].def;
-        *fastest = fmaxf(*fastest, emitter_fastest(def));
+        *fastest = real_maxf(*fastest, emitter_fastest(def));
         float lift = 0.0f;
         for (int64_t k = 1; k < def->track.pose_count; k++) {
             const float *first = def->track.poses, *pose = first + 7 * k;
-            lift = fmaxf(lift, vec3_dot(vec3(pose[0] - first[0], pose[1] - first[1], pose[2] - first[2]), up));
+            lift = real_maxf(lift, vec3_dot(vec3(pose[0] - first[0], pose[1] - first[1], pose[2] - first[2]), up));
         }
         for (int64_t v = 0; v < def->mesh->vertex_count; v++)
-            *highest = fmaxf(*highest, lift + vec3_dot(((const Vec3 *)def->mesh->positions)[v], up));
+            *highest = real_maxf(*highest, lift + vec3_dot(((const Vec3 *)def->mesh->positions)[v], up));
         for (int64_t v = 0; v < def->track.shape_count * def->mesh->vertex_count; v++)
-            *highest = fmaxf(*highest, vec3_dot(((const Vec3 *)def->track.shapes)[v], up));
+            *highest = real_maxf(*highest, vec3_dot(((const Vec3 *)def->track.shapes)[v], up));
     }
 }
 
@@ -346,30 +347,30 @@ static float expected_speed(const Bake *bake)
     Vec3 up = vec3_normalize(vec3_scale(bake->job.gravity, -1.0f), vec3(0, 0, 1));
     for (int64_t i = 0; i < bake->particles.count; i++) {
         float height = vec3_dot(bake->particles.position[i], up);
-        lowest = fminf(lowest, height), highest = fmaxf(highest, height);
-        fastest = fmaxf(fastest, vec3_length(bake->particles.velocity[i]));
+        lowest = real_minf(lowest, height), highest = real_maxf(highest, height);
+        fastest = real_maxf(fastest, vec3_length(bake->particles.velocity[i]));
     }
     for (int i = 0; i < bake->job.object_count; i++) {
         const JobObject *object = &bake->job.objects[i];
-        if (object->role == JOB_BODY) fastest = fmaxf(fastest, vec3_length(object->body.velocity));
+        if (object->role == JOB_BODY) fastest = real_maxf(fastest, vec3_length(object->body.velocity));
         if (object->role != JOB_COLLIDER && object->role != JOB_BODY) continue;
-        if (object->is_plane) lowest = fminf(lowest, vec3_dot(object->plane_point, up));
+        if (object->is_plane) lowest = real_minf(lowest, vec3_dot(object->plane_point, up));
         for (int64_t v = 0; v < object->mesh.vertex_count; v++) {
             const float *p = object->mesh.positions + 3 * v;
             float height = vec3_dot(vec3(p[0], p[1], p[2]), up);
-            lowest = fminf(lowest, height);
-            if (object->role == JOB_BODY) highest = fmaxf(highest, height);
+            lowest = real_minf(lowest, height);
+            if (object->role == JOB_BODY) highest = real_maxf(highest, height);
         }
     }
     expect_emitters(bake, up, &highest, &fastest);
     if (bake->flow.emitter_count > 0 && !(lowest < INFINITY)) lowest = highest; // nothing to hit but each other
     // What a prop throws flies as fast as the prop.
     for (int i = 0; i < bake->solids.collider_count; i++)
-        fastest = fmaxf(fastest, (float)rigid_fastest(&bake->solids.colliders[i]));
+        fastest = real_maxf(fastest, (float)rigid_fastest(&bake->solids.colliders[i]));
     // What a force field throws flies as after half a second in it.
     fastest += 0.5f * fields_strongest(bake->job.fields, bake->job.field_count);
-    float fall = sqrtf(2.0f * strength * fmaxf(highest - lowest, bake->job.particle_radius));
-    return fastest + fminf(fall, strength * LONGEST_FALL);
+    float fall = sqrtf(2.0f * strength * real_maxf(highest - lowest, bake->job.particle_radius));
+    return fastest + real_minf(fall, strength * LONGEST_FALL);
 }
 
 static GrainResult create_sim(Bake *bake)
@@ -514,7 +515,7 @@ static GrainResult settle(Bake *bake)
     float longest = 0.0f;
     double moving;
     int64_t first = bake->settle_count;
-    for (int i = 0; i < job->object_count; i++) longest = fmaxf(longest, job->objects[i].settle);
+    for (int i = 0; i < job->object_count; i++) longest = real_maxf(longest, job->objects[i].settle);
     if (first == 0) return GRAIN_OK;
     TRY(bake_flow_begin_steering(&bake->flow));
     TRY(sim_settle(&bake->sim, (double)longest, job->particle_radius, &(SimWatch){watch_settling, NULL, bake},

@@ -2,6 +2,7 @@
 #include "job/bake_flow.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "mesh/mesh.h"
 #include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
@@ -41,8 +42,8 @@ static double room_of(const Job *job)
 {
     double radius = (double)job->particle_radius, spread = (double)job->size_spread, largest = radius * (1.0 + spread);
     if (strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0)
-        return pow(2.0 * largest, 3.0) / M_SQRT2;
-    return 4.0 / 3.0 * M_PI * pow(radius, 3.0) * (1.0 + spread * spread) / PACKING;
+        return real_pow(2.0 * largest, 3.0) / M_SQRT2;
+    return 4.0 / 3.0 * M_PI * real_pow(radius, 3.0) * (1.0 + spread * spread) / PACKING;
 }
 
 static SimCollider track_of(const Job *job, const JobObject *object)
@@ -173,7 +174,7 @@ int bake_flow_slots(const BakeFlow *flow)
     if (flow->emitter_count == 0) return flow->zone_count > 0 || job_is_steered(flow->job) ? least : 1;
     double fastest = 0.0, diameter = 2.0 * (double)flow->job->particle_radius;
     for (int i = 0; i < flow->emitter_count; i++)
-        fastest = fmax(fastest, (double)emitter_fastest(&flow->emitters[i].def));
+        fastest = real_max(fastest, (double)emitter_fastest(&flow->emitters[i].def));
     double slots = ceil(fastest / flow->job->fps / diameter);
     return slots < least ? least : slots > MOST_SLOTS ? MOST_SLOTS : (int)slots;
 }

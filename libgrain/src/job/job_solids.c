@@ -2,6 +2,7 @@
 // From the job's objects to the colliders and bodies of the simulation.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "grain/cover.h"
 #include "job/job.h"
 
@@ -32,7 +33,7 @@ static GrainResult cover_body(const Job *job, const JobObject *object, int threa
     GrainView points;
     TRY(grain_mesh_check(&object->mesh, &run, &report));
     TRY(grain_cover_def_default(&def, sizeof def));
-    def.radius = (float)fmin(POINT_RADII * (double)job->particle_radius, sqrt(report.area / (M_PI * LEAST_POINTS)));
+    def.radius = (float)real_min(POINT_RADII * (double)job->particle_radius, sqrt(report.area / (M_PI * LEAST_POINTS)));
     TRY(grain_cover_mesh(&object->mesh, &def, &run, cover));
     TRY(grain_cover_view(*cover, GRAIN_COVER_POSITION, &points));
     body->points = points.data;

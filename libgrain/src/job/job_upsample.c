@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 // Raised by every change that moves a bit of the grains.
-#define UPSAMPLE_VERSION 2
+#define UPSAMPLE_VERSION 3
 #define DEFAULT_PER_PARTICLE 64.0
 #define DEFAULT_PRECISION 0.01
 

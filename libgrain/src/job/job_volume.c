@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 // Raised by every change that moves a bit of the volumes.
-#define VOLUME_VERSION 1
+#define VOLUME_VERSION 2
 
 GrainResult job_read_volume(const JobNode *root, Job *job)
 {

@@ -3,6 +3,7 @@
 #include "job/upsample_solids.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 
 #include <math.h>
 
@@ -40,7 +41,7 @@ static GrainResult make_sdf(const UpsampleSolids *solids, const JobObject *objec
     float radius = solids->job->particle_radius;
     TRY(grain_sdf_def_default(&def, sizeof def));
     def.voxel_size = FINE_VOXEL_RADII * radius, def.band_voxels = FINE_BAND_VOXELS;
-    if (mesh_area(mesh) / pow((double)def.voxel_size, 2.0) > MOST_SURFACE_VOXELS)
+    if (mesh_area(mesh) / ((double)def.voxel_size * (double)def.voxel_size) > MOST_SURFACE_VOXELS)
         def.voxel_size = COARSE_VOXEL_RADII * radius, def.band_voxels = COARSE_BAND_VOXELS;
     // The shell of a sheet is as thick as the bake's, two of whose voxels it is unless the job says otherwise.
     def.thickness = object->thickness > 0.0f ? object->thickness : 2.0f * radius;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/memory.h"
+#include "base/system.h"
 #include "base/run.h"
 #include "grain/job.h"
 #include "job/upsample_births.h"
@@ -138,7 +138,7 @@ static GrainResult check_size(const Upsampling *u)
             1e-6 * u->job.upsample.grains, u->settings.per_particle, (long long)u->settings.coarse_total,
             UPSAMPLE_MAX_PER_PARTICLE);
     double grains = (double)upsample_count_grains(&u->settings, u->settings.coarse_total);
-    double needed = grains * upsample_bytes_per_grain(), free_bytes = (double)memory_available();
+    double needed = grains * upsample_bytes_per_grain(), free_bytes = (double)system_memory_available();
     if (needed < free_bytes) return GRAIN_OK;
     return fail(GRAIN_ERROR_MEMORY,
                 "%.1f million grains need %.1f GB of memory where %.1f are free; cut them into %d shards or more "

@@ -2,8 +2,9 @@
 // grain_volume: the frames of a bake or of its grains, each on its own, into a sequence of .vdb files.
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/real.h"
 #include "base/run.h"
+#include "base/system.h"
 #include "grain/job.h"
 #include "job/job.h"
 #include "output/volume_file.h"
@@ -60,7 +61,7 @@ static GrainResult report(Volumes *v, GrainBakeEvent event, const char *stage)
                               .resumed_from = v->resumed_from,
                               .particles = v->particles,
                               .bytes_written = v->cache.bytes_written,
-                              .fraction = fmax((v->done - v->cache.manifest.frame_start + 1.0) / frames, 0.0),
+                              .fraction = real_max((v->done - v->cache.manifest.frame_start + 1.0) / frames, 0.0),
                               .seconds = run_clock() - v->began,
                               .seconds_left = -1.0,
                               .seconds_per_frame = v->seconds_per_frame,
@@ -113,7 +114,7 @@ static float sand_voxel(const Volumes *v)
     float voxel = v->job.volume.voxel_radii * v->job.particle_radius;
     if (!v->job.volume.from_grains) return voxel;
     double per_particle = (double)v->grains.frames[0].particles / (double)v->coarse.frames[0].particles;
-    return voxel / (float)cbrt(fmax(per_particle, 1.0));
+    return voxel / (float)real_cbrt(real_max(per_particle, 1.0));
 }
 
 static float dust_voxel(const Volumes *v) { return DUST_VOXEL_RADII * v->job.particle_radius; }
@@ -230,7 +231,7 @@ static GrainResult make_sand(const Volumes *v, const VolumeParticles *sand, Volu
     VolumeDef def = {.voxel_size = sand_voxel(v),
                      .velocity_seconds = wish->velocity ? (float)(0.5 / v->coarse.fps) : 0.0f,
                      .surface_radii = wish->surface ? wish->surface_radii : 0.0f};
-    double needed = volume_bytes(sand->count, 0, &def), free_bytes = (double)memory_available();
+    double needed = volume_bytes(sand->count, 0, &def), free_bytes = (double)system_memory_available();
     if (needed > free_bytes)
         return fail(GRAIN_ERROR_MEMORY,
                     "%.1f million particles need %.1f GB of memory where %.1f are free; make the volume "

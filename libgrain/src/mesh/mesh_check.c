@@ -2,6 +2,7 @@
 // grain_mesh_check: everything that can be wrong with a mesh, counted.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "base/run.h"
 #include "base/sort.h"
 #include "mesh/mesh_shells.h"
@@ -75,7 +76,7 @@ static void count_degenerate(Checker *k)
         Vec3d a = vec3d_from(mesh_vertex(&k->sound, i, 0)), b = vec3d_from(mesh_vertex(&k->sound, i, 1));
         Vec3d c = vec3d_from(mesh_vertex(&k->sound, i, 2));
         Vec3d ab = vec3d_sub(b, a), bc = vec3d_sub(c, b), ca = vec3d_sub(a, c);
-        double longest = fmax(vec3d_dot(ab, ab), fmax(vec3d_dot(bc, bc), vec3d_dot(ca, ca)));
+        double longest = real_max(vec3d_dot(ab, ab), real_max(vec3d_dot(bc, bc), vec3d_dot(ca, ca)));
         k->report->degenerate_triangles += !(vec3d_length(vec3d_cross(ab, bc)) > FLATNESS * longest);
     }
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "base/sort.h"
 
 // Three digits of 11 bits to sort by: 10 bits for each axis, one for "has no area", and 2 to spare.
@@ -45,8 +46,8 @@ GrainResult mesh_order(const GrainMesh *mesh, const uint8_t *wanted, int threads
     if (!items) return GRAIN_ERROR_MEMORY;
     Vec3 low, high;
     mesh_bounds(mesh, threads, &low, &high);
-    double size =
-        fmax(fmax((double)high.x - (double)low.x, (double)high.y - (double)low.y), (double)high.z - (double)low.z);
+    double size = real_max(real_max((double)high.x - (double)low.x, (double)high.y - (double)low.y),
+                           (double)high.z - (double)low.z);
     double cells = size > 0.0 ? (1 << AXIS_BITS) / size : 0.0;
     int64_t place = 0;
     for (int64_t i = 0; i < mesh->triangle_count; i++)

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/real.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,7 +89,7 @@ int reader_take_number(Reader *r, double *value)
     }
     // In two steps where one power of ten would leave the range of doubles.
     int half = exponent / 2;
-    *value = sign * mantissa * pow(10.0, half) * pow(10.0, exponent - half);
+    *value = sign * mantissa * real_pow(10.0, half) * real_pow(10.0, exponent - half);
     if (mantissa == 0.0) *value = sign * 0.0;
     r->at = at;
     return 1;

@@ -2,6 +2,7 @@
 #pragma once
 /// Reading mesh files. Every format walks over the whole file in memory with a Reader that cannot run past its end, and
 /// puts what it finds into a GrainMeshFile.
+#include "base/error.h"
 #include "mesh/mesh.h"
 
 struct GrainMeshFile {
@@ -26,7 +27,7 @@ int reader_take_word(Reader *reader, const char *word);
 /// A number, whatever the language settings say about decimal points. 0, and not moved, where there is none.
 int reader_take_number(Reader *reader, double *value);
 /// A failure with path and line in front.
-GrainResult reader_fail(const Reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+GrainResult reader_fail(const Reader *reader, const char *format, ...) LIKE_PRINTF(2, 3);
 
 GrainResult mesh_file_add_vertex(GrainMeshFile *file, double x, double y, double z);
 /// A face of three corners or more as a fan; its vertices may come later, mesh_validate looks at the end.

@@ -11,7 +11,7 @@ typedef struct Text {
     int64_t size, used;
 } Text;
 
-static void add(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(Text *text, const char *format, ...) LIKE_PRINTF(2, 3);
 static void add(Text *text, const char *format, ...)
 {
     va_list arguments;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "mesh/mesh_order.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ static WindingNode node_of(const MeshWinding *w, int64_t first, int64_t last)
         xy += d.x * n.y + d.y * n.x, yz += d.y * n.z + d.z * n.y, zx += d.z * n.x + d.x * n.z;
         for (int c = 0; c < 3; c++) {
             Vec3d offset = vec3d_sub(corner_at(w->corners, i, c), middle);
-            radius_squared = fmax(radius_squared, vec3d_dot(offset, offset));
+            radius_squared = real_max(radius_squared, vec3d_dot(offset, offset));
         }
     }
     return (WindingNode){.x = (float)middle.x,
@@ -122,7 +123,7 @@ GrainResult mesh_winding_build(MeshWinding *w, const GrainMesh *mesh, const uint
     mesh_bounds(mesh, threads, &low, &high);
     w->centre = vec3d_scale(vec3d_add(vec3d_from(low), vec3d_from(high)), 0.5);
     Vec3d size = vec3d_sub(vec3d_from(high), vec3d_from(low));
-    w->scale = fmax(vec3d_length(size), 1e-30);
+    w->scale = real_max(vec3d_length(size), 1e-30);
     int32_t *order = NULL;
     GrainResult result = mesh_order(mesh, wanted, threads, &order, &w->triangle_count);
     if (result == GRAIN_OK && w->triangle_count > 0) {
@@ -144,7 +145,7 @@ float mesh_winding_on(const MeshWinding *w, const GrainMesh *mesh, int64_t trian
     Vec3d middle = vec3d_scale(vec3d_add(vec3d_add(corner[0], corner[1]), corner[2]), 1.0 / 3.0);
     Vec3d normal = vec3d_cross(vec3d_sub(corner[1], corner[0]), vec3d_sub(corner[2], corner[0]));
     // A little off the surface against the triangle's size, and more than float's rounding.
-    double step = fmax(1e-3 * sqrt(vec3d_length(normal)), 2e-6);
+    double step = real_max(1e-3 * sqrt(vec3d_length(normal)), 2e-6);
     normal = vec3d_scale(vec3d_unit(normal), step);
     Vec3d above = vec3d_add(middle, normal), below = vec3d_sub(middle, normal);
     const float x[2] = {(float)above.x, (float)below.x}, y[2] = {(float)above.y, (float)below.y};

@@ -3,13 +3,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/system.h"
 #include "output/manifest.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define CHECKPOINT_LATEST "checkpoint.grain"
 // Where a bake can go on when a later frame turns out damaged: kept every so many frames. The last so many of these
@@ -87,18 +86,18 @@ static int is_unfinished(const char *name)
 
 static GrainResult remove_matching(const char *folder, int (*matches)(const char *name))
 {
-    DIR *directory = opendir(folder);
-    if (!directory) return fail(GRAIN_ERROR_IO, "could not list '%s': %s", folder, strerror(errno));
+    SystemFolder *listing = system_folder_open(folder);
+    if (!listing) return fail(GRAIN_ERROR_IO, "could not list '%s': %s", folder, strerror(errno));
     GrainResult result = GRAIN_OK;
-    const struct dirent *entry;
-    while (result == GRAIN_OK && (entry = readdir(directory))) {
-        if (!matches(entry->d_name)) continue;
+    const char *name;
+    while (result == GRAIN_OK && (name = system_folder_next(listing))) {
+        if (!matches(name)) continue;
         char *path;
-        result = file_join(folder, entry->d_name, &path);
+        result = file_join(folder, name, &path);
         if (result == GRAIN_OK) result = file_remove(path);
         alloc_free(path);
     }
-    closedir(directory);
+    system_folder_close(listing);
     return result;
 }
 
@@ -354,8 +353,8 @@ GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, i
 
 static int has_size(const char *path, int64_t bytes)
 {
-    struct stat status;
-    return stat(path, &status) == 0 && status.st_size == bytes;
+    SystemInfo info;
+    return system_info(path, &info) == 0 && info.bytes == bytes;
 }
 
 static GrainResult is_birth_missing(const Cache *cache, int *missing)

@@ -4,17 +4,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/run.h"
+#include "base/system.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SECONDS_BETWEEN_BEATS 5.0
 // A lock that nobody touched for so long has lost its owner. Far longer than any pause between two beats: a share may
@@ -25,19 +21,18 @@
 
 static void describe_self(char *text, size_t bytes)
 {
-    char host[64] = "this machine", date[32] = "";
-    gethostname(host, sizeof host - 1);
-    const char *user = getenv("USER") ? getenv("USER") : getenv("LOGNAME");
-    time_t now = time(NULL);
+    char host[64], date[32] = "";
+    const char *user = system_user_name();
     struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &utc);
-    snprintf(text, bytes, "process %d on %s (user %.100s, since %s UTC)", (int)getpid(), host,
-             user && *user ? user : "unknown", date);
+    system_host_name(host, sizeof host);
+    if (system_utc(time(NULL), &utc) == 0) strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &utc);
+    snprintf(text, bytes, "process %d on %s (user %.100s, since %s UTC)", system_process_id(), host,
+             user ? user : "unknown", date);
 }
 
 static void read_owner(int descriptor, char *text, size_t bytes)
 {
-    ssize_t length = pread(descriptor, text, bytes - 1, 0);
+    int64_t length = system_read_at(descriptor, text, bytes - 1, 0);
     text[length > 0 ? length : 0] = 0;
 }
 
@@ -59,8 +54,9 @@ static GrainResult fail_to_open(const CacheLock *lock)
 // A full disk is reported by the first write that matters; here the text is only a courtesy to whoever is refused.
 static void write_owner(CacheLock *lock)
 {
-    ssize_t length = (ssize_t)strlen(lock->owner);
-    if (ftruncate(lock->descriptor, 0) != 0 || pwrite(lock->descriptor, lock->owner, (size_t)length, 0) != length)
+    int64_t length = (int64_t)strlen(lock->owner);
+    if (system_truncate(lock->descriptor, 0) != 0 ||
+        system_write_at(lock->descriptor, lock->owner, (size_t)length, 0) != length)
         errno = 0;
     lock->last_beat = run_clock();
 }
@@ -68,14 +64,14 @@ static void write_owner(CacheLock *lock)
 // --- by heartbeat -------------------------------------------------------------------------------
 
 // Whether the owner of the lock file is certainly gone.
-static int is_stale(const char *owner, const struct stat *found)
+static int is_stale(const char *owner, const SystemInfo *found)
 {
-    char host[64] = "", own_host[64] = "this machine";
+    char host[64] = "", own_host[64];
     int process = 0;
-    gethostname(own_host, sizeof own_host - 1);
+    system_host_name(own_host, sizeof own_host);
     if (sscanf(owner, "process %d on %63s", &process, host) == 2 && strcmp(host, own_host) == 0 && process > 0)
-        return kill((pid_t)process, 0) != 0 && errno == ESRCH;
-    return difftime(time(NULL), found->st_mtime) > STALE_SECONDS;
+        return system_process_is_gone(process);
+    return difftime(time(NULL), found->changed) > STALE_SECONDS;
 }
 
 static GrainResult take_by_heartbeat(CacheLock *lock)
@@ -83,21 +79,21 @@ static GrainResult take_by_heartbeat(CacheLock *lock)
     char owner[320] = "";
     lock->by_heartbeat = 1;
     for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
-        lock->descriptor = open(lock->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        lock->descriptor = system_open(lock->path, SYSTEM_MAKE);
         if (lock->descriptor >= 0) {
             write_owner(lock);
             return GRAIN_OK;
         }
         if (errno != EEXIST) return fail_to_open(lock);
-        struct stat found;
-        int descriptor = open(lock->path, O_RDONLY | O_CLOEXEC);
+        SystemInfo found;
+        int descriptor = system_open(lock->path, SYSTEM_READ);
         if (descriptor < 0) continue; // gone again
-        int is_known = fstat(descriptor, &found) == 0;
+        int is_known = system_info_of_file(descriptor, &found) == 0;
         read_owner(descriptor, owner, sizeof owner);
-        close(descriptor);
-        // Empty: released by flock, on a machine where the share has it.
+        system_close(descriptor);
+        // Empty: released by the system, on a machine where the share has locks.
         if (is_known && owner[0] && !is_stale(owner, &found)) break;
-        unlink(lock->path);
+        system_remove(lock->path);
     }
     return fail_busy(lock, owner);
 }
@@ -110,20 +106,20 @@ static int wants_heartbeat(void)
     return wanted && strcmp(wanted, "heartbeat") == 0;
 }
 
-static GrainResult take_by_flock(CacheLock *lock, int *has_flock)
+static GrainResult take_by_system(CacheLock *lock, int *has_locks)
 {
-    lock->descriptor = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    lock->descriptor = system_open(lock->path, SYSTEM_UPDATE);
     if (lock->descriptor < 0) return fail_to_open(lock);
-    if (flock(lock->descriptor, LOCK_EX | LOCK_NB) == 0) {
+    if (system_lock(lock->descriptor) == 0) {
         write_owner(lock);
         return GRAIN_OK;
     }
-    *has_flock = errno == EWOULDBLOCK;
+    *has_locks = errno == EWOULDBLOCK;
     char owner[320];
     read_owner(lock->descriptor, owner, sizeof owner);
-    close(lock->descriptor);
+    system_close(lock->descriptor);
     lock->descriptor = -1;
-    return *has_flock ? fail_busy(lock, owner) : GRAIN_OK;
+    return *has_locks ? fail_busy(lock, owner) : GRAIN_OK;
 }
 
 GrainResult cache_lock_take(CacheLock *lock, const char *folder)
@@ -131,9 +127,9 @@ GrainResult cache_lock_take(CacheLock *lock, const char *folder)
     *lock = (CacheLock)CACHE_LOCK_NONE;
     TRY(file_join(folder, "lock", &lock->path));
     describe_self(lock->owner, sizeof lock->owner);
-    int has_flock = !wants_heartbeat();
-    GrainResult result = has_flock ? take_by_flock(lock, &has_flock) : GRAIN_OK;
-    if (!has_flock) result = take_by_heartbeat(lock);
+    int has_locks = !wants_heartbeat();
+    GrainResult result = has_locks ? take_by_system(lock, &has_locks) : GRAIN_OK;
+    if (!has_locks) result = take_by_heartbeat(lock);
     if (result != GRAIN_OK) cache_lock_release(lock);
     return result;
 }
@@ -142,13 +138,13 @@ GrainResult cache_lock_beat(CacheLock *lock)
 {
     if (lock->descriptor < 0 || run_clock() - lock->last_beat < SECONDS_BETWEEN_BEATS) return GRAIN_OK;
     lock->last_beat = run_clock();
-    futimens(lock->descriptor, NULL); // a share that is away for a moment is no reason to stop
+    system_touch(lock->descriptor); // a share that is away for a moment is no reason to stop
     if (!lock->by_heartbeat) return GRAIN_OK;
     char owner[320] = "";
-    int descriptor = open(lock->path, O_RDONLY | O_CLOEXEC);
+    int descriptor = system_open(lock->path, SYSTEM_READ);
     if (descriptor < 0) return GRAIN_OK;
     read_owner(descriptor, owner, sizeof owner);
-    close(descriptor);
+    system_close(descriptor);
     return strcmp(owner, lock->owner) == 0 ? GRAIN_OK : fail_busy(lock, owner);
 }
 
@@ -157,13 +153,13 @@ void cache_lock_release(CacheLock *lock)
     if (lock->descriptor >= 0) {
         char owner[320] = "";
         if (lock->by_heartbeat) {
-            int descriptor = open(lock->path, O_RDONLY | O_CLOEXEC);
-            if (descriptor >= 0) read_owner(descriptor, owner, sizeof owner), close(descriptor);
-            if (strcmp(owner, lock->owner) == 0) unlink(lock->path); // unless somebody took it over
-        } else if (ftruncate(lock->descriptor, 0) != 0) {
+            int descriptor = system_open(lock->path, SYSTEM_READ);
+            if (descriptor >= 0) read_owner(descriptor, owner, sizeof owner), system_close(descriptor);
+            if (strcmp(owner, lock->owner) == 0) system_remove(lock->path); // unless somebody took it over
+        } else if (system_truncate(lock->descriptor, 0) != 0) {
             errno = 0;
         }
-        close(lock->descriptor);
+        system_close(lock->descriptor);
     }
     alloc_free(lock->path);
     *lock = (CacheLock)CACHE_LOCK_NONE;

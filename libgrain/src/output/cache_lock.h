@@ -2,7 +2,7 @@
 #pragma once
 /// One writer to a cache folder at a time. The file "lock" in it says who writes.
 ///
-/// Where the file system knows flock it decides: the system itself releases it when its holder dies. On network shares
+/// Where the file system has locks they decide: the system itself releases one when its holder dies. On network shares
 /// that do not (or with GRAIN_LOCK=heartbeat in the environment) the file is there only while somebody writes: whoever
 /// made it is the owner and touches it every few seconds, and one that has not been touched for a while, or whose
 /// process on this machine is gone, is stale and taken over.

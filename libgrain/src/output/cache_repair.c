@@ -3,16 +3,15 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/system.h"
 #include "output/cache.h"
 #include "output/grains_file.h"
 #include "output/manifest.h"
 #include "output/volume_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // --- going through the files ----------------------------------------------------------------------
 
@@ -21,20 +20,20 @@ typedef GrainResult FileFn(void *user, const char *path, CacheFile kind, int32_t
 // Calls with each file whose name is one of a cache's. Files may be removed meanwhile.
 static GrainResult for_each_file(const char *folder, FileFn *call, void *user)
 {
-    DIR *directory = opendir(folder);
-    if (!directory) return fail(GRAIN_ERROR_IO, "could not list '%s': %s", folder, strerror(errno));
+    SystemFolder *listing = system_folder_open(folder);
+    if (!listing) return fail(GRAIN_ERROR_IO, "could not list '%s': %s", folder, strerror(errno));
     GrainResult result = GRAIN_OK;
-    const struct dirent *entry;
-    while (result == GRAIN_OK && (entry = readdir(directory))) {
+    const char *name;
+    while (result == GRAIN_OK && (name = system_folder_next(listing))) {
         int32_t frame = 0;
-        CacheFile kind = cache_file_kind(entry->d_name, &frame);
+        CacheFile kind = cache_file_kind(name, &frame);
         if (kind == CACHE_FILE_FOREIGN) continue;
         char *path;
-        result = file_join(folder, entry->d_name, &path);
+        result = file_join(folder, name, &path);
         if (result == GRAIN_OK) result = call(user, path, kind, frame);
         alloc_free(path);
     }
-    closedir(directory);
+    system_folder_close(listing);
     return result;
 }
 
@@ -225,13 +224,13 @@ static int is_garbage(const CacheManifest *manifest, CacheFile kind, int32_t fra
 static GrainResult collect(void *user, const char *path, CacheFile kind, int32_t frame)
 {
     Care *care = user;
-    struct stat status;
+    SystemInfo info;
     if (!is_garbage(&care->manifest, kind, frame)) return GRAIN_OK;
     // Only plain files: a folder or a link of such a name is not the cache's.
-    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode)) return GRAIN_OK;
+    if (system_info_of_link(path, &info) != 0 || info.kind != SYSTEM_FILE) return GRAIN_OK;
     care->tell(care->user, path);
     care->count++;
-    care->bytes += status.st_size;
+    care->bytes += info.bytes;
     return care->is_trial ? GRAIN_OK : file_remove(path);
 }
 

@@ -4,15 +4,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/system.h"
 
 #define XXH_INLINE_ALL
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 // Offsets within the header; docs/formats.md has the same tables.
@@ -191,8 +189,7 @@ static int read_at(int descriptor, void *to, int64_t bytes, int64_t offset)
 {
     char *at = to;
     while (bytes > 0) {
-        ssize_t got = pread(descriptor, at, (size_t)bytes, (off_t)offset);
-        if (got < 0 && errno == EINTR) continue;
+        int64_t got = system_read_at(descriptor, at, (size_t)bytes, offset);
         if (got <= 0) return 0;
         at += got, offset += got, bytes -= got;
     }
@@ -240,13 +237,13 @@ static GrainResult check_head(GrainsFile *file, uint8_t *head, int64_t head_byte
 
 static GrainResult read_head(GrainsFile *file)
 {
-    struct stat status;
+    SystemInfo info;
     uint8_t header[HEADER_BYTES];
-    if (fstat(file->descriptor, &status) != 0)
+    if (system_info_of_file(file->descriptor, &info) != 0)
         return fail(GRAIN_ERROR_IO, "could not read '%s': %s", file->path, strerror(errno));
-    if (status.st_size < HEADER_BYTES || !read_at(file->descriptor, header, HEADER_BYTES, 0))
+    if (info.bytes < HEADER_BYTES || !read_at(file->descriptor, header, HEADER_BYTES, 0))
         return fail_damaged(file, "it is cut off");
-    TRY(check_header(file, header, status.st_size));
+    TRY(check_header(file, header, info.bytes));
     int64_t head_bytes = grains_head_bytes(file->column_count, file->chunk_count);
     uint8_t *head = ALLOC(uint8_t, head_bytes);
     if (!head) return GRAIN_ERROR_MEMORY;
@@ -263,7 +260,7 @@ GrainResult grains_open(const char *path, GrainsFile *out)
     out->path = ALLOC(char, (int64_t)length);
     if (!out->path) return GRAIN_ERROR_MEMORY;
     memcpy(out->path, path, length);
-    out->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    out->descriptor = system_open(path, SYSTEM_READ);
     GrainResult result = GRAIN_OK;
     if (out->descriptor < 0) result = fail(GRAIN_ERROR_IO, "could not read '%s': %s", path, strerror(errno));
     if (result == GRAIN_OK) result = read_head(out);
@@ -274,7 +271,7 @@ GrainResult grains_open(const char *path, GrainsFile *out)
 void grains_close(GrainsFile *file)
 {
     for (int i = 0; i < file->key_count; i++) grains_close(&file->keys[i]);
-    if (file->descriptor >= 0) close(file->descriptor);
+    if (file->descriptor >= 0) system_close(file->descriptor);
     alloc_free(file->keys);
     alloc_free(file->chunk_grains);
     alloc_free(file->blocks);
@@ -285,10 +282,10 @@ void grains_close(GrainsFile *file)
 int grains_is_packed(const char *path)
 {
     char start[sizeof magic];
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = system_open(path, SYSTEM_READ);
     if (descriptor < 0) return 0;
     int is_packed = read_at(descriptor, start, sizeof start, 0) && memcmp(start, magic, sizeof magic) == 0;
-    close(descriptor);
+    system_close(descriptor);
     return is_packed;
 }
 
@@ -505,7 +502,7 @@ static GrainResult load_all(GrainsFile *file, struct GrainFrame *out)
         const ChunkLayout *layout = &file->columns[c].layout;
         memcpy(name, file->columns[c].name, sizeof file->columns[0].name);
         out->columns[out->column_count++] = (Column){name, layout->type, layout->components, count, at};
-        TRY(grains_load(file, c, count, at, parallel_core_count()));
+        TRY(grains_load(file, c, count, at, system_core_count()));
         at += (count * grains_value_bytes(layout) + 63) & ~(int64_t)63;
     }
     return GRAIN_OK;

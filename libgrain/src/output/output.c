@@ -3,7 +3,7 @@
 #include "grain/output.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/system.h"
 #include "output/grains_file.h"
 
 #include <stdio.h>
@@ -103,7 +103,7 @@ GrainResult grain_frame_load(GrainFrame *frame, const char *name, int64_t count,
                     (long long)count, (long long)column->count, name, thread_count);
     if (frame->packed)
         return grains_load(frame->packed, (int)(column - frame->columns), count, out,
-                           thread_count > 0 ? thread_count : parallel_core_count());
+                           thread_count > 0 ? thread_count : system_core_count());
     if (count > 0) memcpy(out, column->data, (size_t)(column_bytes(column) / column->count * count));
     return GRAIN_OK;
 }

@@ -2,11 +2,10 @@
 #include "output/volume_file.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/system.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -71,16 +70,16 @@ GrainResult volume_file_write_points(const char *path, const VdbPoints *points)
 // Bytes and checksum of a file as it lies there; 0 where it cannot be read.
 static int measure(const char *path, char *piece, XXH3_state_t *hash, int64_t *bytes)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = system_open(path, SYSTEM_READ);
     if (descriptor < 0) return 0;
-    ssize_t got;
+    int64_t got;
     *bytes = 0;
     XXH3_64bits_reset(hash);
-    while ((got = read(descriptor, piece, PIECE)) > 0) {
+    while ((got = system_read(descriptor, piece, PIECE)) > 0) {
         XXH3_64bits_update(hash, piece, (size_t)got);
         *bytes += got;
     }
-    close(descriptor);
+    system_close(descriptor);
     return got == 0;
 }
 

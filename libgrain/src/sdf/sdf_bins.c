@@ -2,9 +2,10 @@
 #include "sdf/sdf_bins.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "base/sort.h"
+#include "base/system.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_order.h"
 #include "sdf/sdf_tree.h"
@@ -263,19 +264,19 @@ static double estimate_bytes(const Binner *b)
 
 static GrainResult refuse(const Binner *b, double bytes)
 {
-    double voxel = (double)b->sdf->voxel_size, available = (double)memory_available();
-    double room = fmin(0.5 * available, 0.5 * MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float));
+    double voxel = (double)b->sdf->voxel_size, available = (double)system_memory_available();
+    double room = real_min(0.5 * available, 0.5 * MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float));
     return fail(GRAIN_ERROR_MEMORY,
                 "the distance field would need about %.3g GB at a voxel size of %g m (%.1f GB are free): use voxels of "
                 "%.2g m or larger, or a smaller object",
-                bytes / 1e9, voxel, available / 1e9, voxel * sqrt(fmax(bytes, room) / fmax(room, 1.0)));
+                bytes / 1e9, voxel, available / 1e9, voxel * sqrt(real_max(bytes, room) / real_max(room, 1.0)));
 }
 
 static GrainResult count_clusters(Binner *b, int threads)
 {
     _Atomic int64_t counted = 0;
-    double bytes = estimate_bytes(b), available = (double)memory_available();
-    if (bytes > HOPELESS * fmin(available, (double)MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float)))
+    double bytes = estimate_bytes(b), available = (double)system_memory_available();
+    if (bytes > HOPELESS * real_min(available, (double)MAX_BLOCKS * SDF_BLOCK_VALUES * sizeof(float)))
         return refuse(b, bytes);
     // Listings are sorted with as much again for scratch.
     int64_t most = (int64_t)(available / (4.0 * sizeof(SortItem)));
@@ -317,7 +318,7 @@ static GrainResult gather_blocks(Binner *b, int64_t total)
     int64_t count = 0;
     for (int64_t i = 0; i < total; i++) count += i == 0 || b->listings[i].key != b->listings[i - 1].key;
     double bytes = (double)count * (SDF_BLOCK_VALUES * sizeof(float) + 64.0);
-    if (count > MAX_BLOCKS || bytes > 0.8 * (double)memory_available()) return refuse(b, bytes);
+    if (count > MAX_BLOCKS || bytes > 0.8 * (double)system_memory_available()) return refuse(b, bytes);
     GrainSdf *sdf = b->sdf;
     sdf->block_count = count;
     sdf->block_key = ALLOC(uint64_t, count);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "mesh/mesh.h"
 #include "sdf/sdf_bins.h"
 #include "sdf/sdf_measure.h"
@@ -55,12 +56,12 @@ static GrainResult choose_lattice(Builder *b)
         double first = 8.0 * (floor((lows[axis] / voxel - margin) / 8.0) - 1.0);
         origin[axis] = (float)(first * voxel);
         sdf->lattice[axis] = fabs(first) < MAX_LATTICE ? (int32_t)first : 0;
-        extent = fmax(extent, (highs[axis] - (double)origin[axis]) / voxel + margin + 16.0);
+        extent = real_max(extent, (highs[axis] - (double)origin[axis]) / voxel + margin + 16.0);
     }
     sdf->origin = vec3(origin[0], origin[1], origin[2]);
     if (!isfinite(extent) || !vec3_is_finite(sdf->origin))
         return fail(GRAIN_ERROR_MESH, "the mesh reaches from %g to %g m: too far for distances to be told",
-                    fmin(lows[0], fmin(lows[1], lows[2])), fmax(highs[0], fmax(highs[1], highs[2])));
+                    real_min(lows[0], real_min(lows[1], lows[2])), real_max(highs[0], real_max(highs[1], highs[2])));
     sdf->depth = 1;
     while (sdf->depth < SDF_MAX_DEPTH && (double)(1 << (3 * (sdf->depth + 1))) < extent) sdf->depth++;
     if ((double)(1 << (3 * (sdf->depth + 1))) < extent)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sdf/sdf_sign.h"
+#include "base/real.h"
 
 #include <math.h>
 
@@ -26,7 +27,7 @@ static double corner_angle(const SdfSigner *s, int32_t corner)
     Vec3d at = place_of(s, vertex[corner]);
     Vec3d u = vec3d_sub(place_of(s, vertex[mesh_next_corner(corner)]), at);
     Vec3d v = vec3d_sub(place_of(s, vertex[mesh_previous_corner(corner)]), at);
-    return atan2(vec3d_length(vec3d_cross(u, v)), vec3d_dot(u, v));
+    return real_atan2(vec3d_length(vec3d_cross(u, v)), vec3d_dot(u, v));
 }
 
 // Goes around the vertex from triangle to triangle, so that where two surfaces touch in one vertex only the one that

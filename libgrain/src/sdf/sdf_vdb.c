@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/parallel.h"
+#include "base/system.h"
 #include "base/sort.h"
 #include "base/vdb.h"
 #include "sdf/sdf_tree.h"
@@ -231,8 +231,8 @@ static GrainResult import_grid(Import *m, const char *grid_name)
     TRY(make_blocks(m));
     TRY(sdf_tree_build(m->sdf));
     int64_t conflicts;
-    TRY(sdf_fill(m->sdf, NULL, parallel_core_count(), &conflicts));
-    sdf_copy_far_sides(m->sdf, parallel_core_count());
+    TRY(sdf_fill(m->sdf, NULL, system_core_count(), &conflicts));
+    sdf_copy_far_sides(m->sdf, system_core_count());
     return GRAIN_OK;
 }
 

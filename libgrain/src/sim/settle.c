@@ -2,6 +2,7 @@
 // Sand comes to rest before the first frame.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "sim/rigid/rigid.h"
 #include "sim/sim.h"
 
@@ -19,7 +20,7 @@
 
 static GrainResult advance(Sim *sim, double seconds)
 {
-    double step_count = fmax(ceil(seconds / sim->solver->largest_step(sim->state)), 1.0);
+    double step_count = real_max(ceil(seconds / sim->solver->largest_step(sim->state)), 1.0);
     for (double step = 0.0; step < step_count; step += 1.0) TRY(sim->solver->step(sim->state, seconds / step_count));
     return GRAIN_OK;
 }
@@ -35,7 +36,7 @@ static double part_moving(const Particles *now, float speed)
 static void slow_down(Sim *sim, const Particles *now, Vec3 *against)
 {
     for (int64_t i = 0; i < now->count; i++) against[i] = vec3_scale(now->velocity[i], -1.0f);
-    sim->solver->push(sim->state, against, 1.0 - exp(-SLOT / FADING_SECONDS));
+    sim->solver->push(sim->state, against, 1.0 - real_exp(-SLOT / FADING_SECONDS));
 }
 
 static GrainResult settle(Sim *sim, double longest, float radius, const SimWatch *watch, Particles *now, Vec3 *against,

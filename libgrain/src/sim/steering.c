@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/real.h"
 #include "sim/solver.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ SimSteering steering_of(const SimDef *def)
 static int is_noticed(float friction, float friction_before, float hold, float hold_before)
 {
     return fabsf(friction - friction_before) > NOTICED_FRICTION ||
-           fabsf(hold - hold_before) > NOTICED_COHESION * fmaxf(hold_before, LEAST_COHESION) ||
+           fabsf(hold - hold_before) > NOTICED_COHESION * real_maxf(hold_before, LEAST_COHESION) ||
            (hold == 0.0f) != (hold_before == 0.0f); // the last of it
 }
 

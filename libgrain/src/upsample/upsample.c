@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "base/rng.h"
 #include "upsample/upsample_inside.h"
 
@@ -92,7 +93,7 @@ void upsample_identity(const Upsampler *u, int64_t number, int64_t *coarse, int6
 
 float upsample_grain_radius(const UpsampleDef *def)
 {
-    return (float)((double)def->coarse_radius * cbrt(FILLING / def->per_particle));
+    return (float)((double)def->coarse_radius * real_cbrt(FILLING / def->per_particle));
 }
 
 float upsample_radius_of(const Upsampler *u, int64_t coarse, int64_t layer)
@@ -343,7 +344,7 @@ GrainResult upsample_load(Upsampler *u, int64_t coarse_count, int64_t count, con
         g->vx[row] = v.x, g->vy[row] = v.y, g->vz[row] = v.z;
         g->qw[row] = q.w, g->qx[row] = q.x, g->qy[row] = q.y, g->qz[row] = q.z;
         g->number[row++] = (uint32_t)number;
-        fastest = fmaxf(fastest, vec3_length(v));
+        fastest = real_maxf(fastest, vec3_length(v));
     }
     u->count = count;
     u->coarse_born = coarse_count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One substep: block by block, who is near, what the flow is there, where the grains go.
 #include "base/parallel.h"
+#include "base/real.h"
 #include "upsample/upsample_inside.h"
 
 #include <math.h>
@@ -125,9 +126,9 @@ static float advect_block(Upsampler *u, const StepNumbers *step, int64_t first, 
     int with_spin = frame_seconds > 0.0f;
     int flags = (with_spin ? SUM_SPIN : 0) | (step->scheme == UPSAMPLE_IHMSEN2013 ? SUM_PAPER : 0);
     upsample_block_sums(&u->field, &scratch->near, box, x, y, z, count, flags, scratch);
-    float fastest = fmaxf(u->fastest + vec3_length(vec3(step->gx, step->gy, step->gz)), u->field.fastest);
+    float fastest = real_maxf(u->fastest + vec3_length(vec3(step->gx, step->gy, step->gz)), u->field.fastest);
     float largest = u->grain_radius * (1.0f + u->def.size_spread);
-    float range = fmaxf(step->wall_range, 1.5f * largest + fastest * step->seconds);
+    float range = real_maxf(step->wall_range, 1.5f * largest + fastest * step->seconds);
     const BlockWalls *walls = NULL;
     if (upsample_find_walls(u, box, x, y, z, count, range, step->seconds, &scratch->walls)) walls = &scratch->walls;
     if (step->scheme == UPSAMPLE_GATED) {
@@ -190,7 +191,7 @@ static float advect_chunk(Upsampler *u, const StepNumbers *step, const uint32_t 
         if (i == group_end) group_end += gather_group(u, scratch->box + i, count - i, &scratch->near);
         float speed =
             advect_block(u, step, start[i], (int)(start[i + 1] - start[i]), &scratch->box[i], frame_seconds, scratch);
-        fastest = fmaxf(fastest, speed);
+        fastest = real_maxf(fastest, speed);
     }
     return fastest;
 }
@@ -207,5 +208,5 @@ void upsample_substep(Upsampler *u, float seconds, float frame_seconds)
                                                &u->scratch[parallel_thread_index()]);
     }
     u->fastest = 0.0f;
-    for (int64_t chunk = 0; chunk < chunk_count; chunk++) u->fastest = fmaxf(u->fastest, u->chunk_fastest[chunk]);
+    for (int64_t chunk = 0; chunk < chunk_count; chunk++) u->fastest = real_maxf(u->fastest, u->chunk_fastest[chunk]);
 }

@@ -7,6 +7,7 @@
 // is too little sand (beyond the surface) or that is in a collider is thrown away and drawn again. So nothing has to
 // fall, and nothing sinks.
 #include "base/parallel.h"
+#include "base/real.h"
 #include "base/rng.h"
 #include "upsample/upsample_inside.h"
 
@@ -69,7 +70,7 @@ static Quat random_orientation(const UpsampleDef *def, const Newborn *grain)
     Rng4 r = rng_at(def->seed, (uint64_t)(grain->coarse * 1024 + grain->layer), RNG_STREAM_UPSAMPLE_FACING, 0);
     float u = rng_unit(r.word[0]), a = 6.2831853f * rng_unit(r.word[1]), b = 6.2831853f * rng_unit(r.word[2]);
     float near = sqrtf(1.0f - u), far = sqrtf(u);
-    return quat_normalize((Quat){far * cosf(b), near * sinf(a), near * cosf(a), far * sinf(b)});
+    return quat_normalize((Quat){far * real_cosf(b), near * real_sinf(a), near * real_cosf(a), far * real_sinf(b)});
 }
 
 // --- one particle's grains ------------------------------------------------------------------------
@@ -125,7 +126,7 @@ static int try_batch(Upsampler *u, Vec3 centre, float needed, Newborn *grains, i
             continue;
         }
         if (!is_free && !upsample_push_out(u, &position, radius)) position = centre;
-        float inverse = 1.0f / fmaxf(sums->weight[i], 1e-20f);
+        float inverse = 1.0f / real_maxf(sums->weight[i], 1e-20f);
         settle(u, &grains[i], places[i], position,
                vec3(sums->vx[i] * inverse, sums->vy[i] * inverse, sums->vz[i] * inverse));
     }

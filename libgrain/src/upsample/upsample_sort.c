@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "upsample/upsample_inside.h"
 
 #include <math.h>
@@ -54,8 +55,8 @@ typedef struct Cells {
 
 static Cells choose_cells(const Upsampler *u)
 {
-    double in_reach_cube = (double)(u->capacity) / fmax((double)u->def.coarse_total, 1.0) * 3.375;
-    double divisor = fmin(fmax(cbrt(in_reach_cube / GRAINS_IN_CELL), 0.7), 5.0);
+    double in_reach_cube = (double)(u->capacity) / real_max((double)u->def.coarse_total, 1.0) * 3.375;
+    double divisor = real_min(real_max(real_cbrt(in_reach_cube / GRAINS_IN_CELL), 0.7), 5.0);
     Cells cells = {.per_metre = (float)(divisor / (double)u->reach)};
     const CellGrid *grid = &u->field.grid;
     int bits[3], most = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Colliders as grains meet them: nobody enters one, free grains bounce, slide and come to rest on it.
+#include "base/real.h"
 #include "upsample/upsample_inside.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ static float distance_to(const UpsampleCollider *c, Vec3 p, Vec3 *normal)
     float distance;
     if (c->sdf) {
         distance = sdf_sample_point(c->sdf, own, &slope);
-        if (distance >= sdf_half_width(c->sdf)) distance = fmaxf(distance, distance_to_bounds(c->sdf, own));
+        if (distance >= sdf_half_width(c->sdf)) distance = real_maxf(distance, distance_to_bounds(c->sdf, own));
         slope = vec3_normalize(slope, vec3(0, 0, 0));
     } else {
         distance = vec3_dot(vec3_sub(own, c->plane_point), c->plane_normal);
@@ -99,7 +100,7 @@ static int is_near(const UpsampleCollider *c, Vec3 centre, float radius, float r
 static void extend_distances(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d)
 {
     for (int i = 0; i < count; i++)
-        if (d[i] >= sdf_half_width(sdf)) d[i] = fmaxf(d[i], distance_to_bounds(sdf, vec3(x[i], y[i], z[i])));
+        if (d[i] >= sdf_half_width(sdf)) d[i] = real_maxf(d[i], distance_to_bounds(sdf, vec3(x[i], y[i], z[i])));
 }
 
 static void sample_field(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d,
@@ -231,7 +232,7 @@ static float touch_walls(const Asked *asked, Moved *grain, float radius, float l
         float gap = wall.distance - radius, stride = gap;
         if (gap <= SLOP * radius) {
             grain->velocity = touch(c, &wall, grain->velocity);
-            grain->fastest = fmaxf(grain->fastest, vec3_length(grain->velocity));
+            grain->fastest = real_maxf(grain->fastest, vec3_length(grain->velocity));
             stride = STRIDE * radius;
             if (gap < -SLOP * radius) {
                 grain->position = vec3_add_scaled(grain->position, wall.normal, -gap);
@@ -306,7 +307,7 @@ float upsample_move_among_walls(Upsampler *u, int64_t first, int count, float se
             position = vec3_add_scaled(position, velocity, seconds);
         else
             move_near_wall(u, walls, g->number[p], &position, &velocity, seconds);
-        fastest = fmaxf(fastest, vec3_length(velocity));
+        fastest = real_maxf(fastest, vec3_length(velocity));
         g->x[p] = position.x, g->y[p] = position.y, g->z[p] = position.z;
         g->vx[p] = velocity.x, g->vy[p] = velocity.y, g->vz[p] = velocity.z;
     }

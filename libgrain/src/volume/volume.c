@@ -2,8 +2,9 @@
 #include "volume/volume.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/system.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "volume/volume_inside.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static void gather(VolumeSums *sums, const VolumeLattice *lattice, int64_t block
 // The mean of the centres around a point on the outside of much sand lies further in than a radius, the more the
 // further they count: worked out for cubic and hexagonal packings, between which this lies within 5 %. With the plain
 // radius of Zhu and Bridson smooth surfaces would shrink and stand off the floor.
-static float radii_to_mean(float reach) { return fmaxf(1.0f, 0.2f + 0.235f * reach); }
+static float radii_to_mean(float reach) { return real_maxf(1.0f, 0.2f + 0.235f * reach); }
 
 // How far the surface is by Zhu and Bridson, in voxels: below 0 inside. Their function has the right sign only.
 static float level_of(const VolumeSums *sums, int voxel, float radii)
@@ -59,7 +60,7 @@ static GrainResult fill_blocks(Volume *volume, const VolumeLattice *lattice, int
 {
     const VolumeDef *def = lattice->def;
     int64_t count = lattice->block_count;
-    double needed = volume_bytes(0, count, def), free_bytes = (double)memory_available();
+    double needed = volume_bytes(0, count, def), free_bytes = (double)system_memory_available();
     if (needed > free_bytes)
         return fail(GRAIN_ERROR_MEMORY,
                     "%.0f million voxels need %.1f GB of memory where %.1f are free; use larger voxels",

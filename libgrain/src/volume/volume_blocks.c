@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "base/sort.h"
 #include "volume/volume_inside.h"
 
@@ -173,13 +174,13 @@ static void sides_reached(const VolumeLattice *l, const VolumeCell *cell, int si
         const VolumePoint *p = &l->points[i];
         float reach = 1.5f / p->inverse_width;
         if (l->def->surface_radii > 0.0f)
-            reach =
-                fmaxf(reach, fmaxf(volume_surface_reach(p->radius, l->def->surface_radii), p->radius + VOLUME_BAND));
-        reach = fminf(reach, 8.0f);
+            reach = real_maxf(
+                reach, real_maxf(volume_surface_reach(p->radius, l->def->surface_radii), p->radius + VOLUME_BAND));
+        reach = real_minf(reach, 8.0f);
         if (l->def->velocity_seconds > 0.0f) {
             const float *v = p->velocity;
             float way = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) * l->def->velocity_seconds;
-            reach = fminf(reach + way / l->def->voxel_size, 8.0f);
+            reach = real_minf(reach + way / l->def->voxel_size, 8.0f);
         }
         const float at[3] = {p->x, p->y, p->z};
         for (int axis = 0; axis < 3; axis++)

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "volume/volume_inside.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ static float distance_to_cuts(const float *level, int at)
         for (int side = -1; side <= 1; side += 2) {
             float other = level[at + side * pitch[axis]];
             if ((own < 0.0f) == (other < 0.0f)) continue;
-            nearest = fminf(nearest, fmaxf(own / (own - other), 1e-3f));
+            nearest = real_minf(nearest, real_maxf(own / (own - other), 1e-3f));
         }
         if (nearest < FAR_AWAY) sum += 1.0f / (nearest * nearest);
     }
@@ -41,10 +42,10 @@ static float distance_from(const float *distance, int at)
     if (b > c) swap = b, b = c, c = swap;
     if (a > b) swap = a, a = b, b = swap;
     float d = a + 1.0f;
-    if (d > b) d = 0.5f * (a + b + sqrtf(fmaxf(2.0f - (a - b) * (a - b), 0.0f)));
+    if (d > b) d = 0.5f * (a + b + sqrtf(real_maxf(2.0f - (a - b) * (a - b), 0.0f)));
     if (d > c) {
         float sum = a + b + c, squares = a * a + b * b + c * c;
-        d = (sum + sqrtf(fmaxf(sum * sum - 3.0f * (squares - 1.0f), 0.0f))) / 3.0f;
+        d = (sum + sqrtf(real_maxf(sum * sum - 3.0f * (squares - 1.0f), 0.0f))) / 3.0f;
     }
     return least(d, FAR_AWAY);
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 
 #include <math.h>
 
@@ -67,7 +68,7 @@ static PuffFrame *place_of(const Dust *dust, int32_t frame)
 // From 0 at the speed where dust begins to 1 at twice that, smoothly.
 static float share_raised(float speed, float begins)
 {
-    float t = fminf(fmaxf(speed / begins - 1.0f, 0.0f), 1.0f);
+    float t = real_minf(real_maxf(speed / begins - 1.0f, 0.0f), 1.0f);
     return t * t * (3.0f - 2.0f * t);
 }
 

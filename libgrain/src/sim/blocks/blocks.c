@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -71,7 +72,7 @@ static void enclose(const Blocks *blocks, int64_t number)
     for (int axis = 0; axis < 3; axis++) {
         float low = INFINITY, high = -INFINITY;
         for (int64_t i = begin; i < end; i++)
-            low = fminf(low, blocks->listed[axis][i]), high = fmaxf(high, blocks->listed[axis][i]);
+            low = real_minf(low, blocks->listed[axis][i]), high = real_maxf(high, blocks->listed[axis][i]);
         block->middle[axis] = 0.5f * (low + high);
         squared += 0.25f * (high - low) * (high - low);
     }
@@ -97,7 +98,7 @@ static int is_near(const Blocks *blocks, int64_t block, int number)
     places_of(blocks, blocks->listed, block * BLOCK_LANES, lanes, places);
     rigid_view(blocks->rigid, number, places, lanes, reach, &view);
     const GrainSdf *sdf = blocks->rigid->objects[number].given.sdf;
-    if (sdf) reach = fminf(reach, 0.99f * sdf_half_width(sdf)); // it knows no farther
+    if (sdf) reach = real_minf(reach, 0.99f * sdf_half_width(sdf)); // it knows no farther
     for (int i = 0; i < lanes; i++) found |= view.distance[i] < reach;
     return found;
 }
@@ -182,7 +183,7 @@ int blocks_have_left(const Blocks *blocks, float *fastest)
     for (int64_t b = 0; b < blocks->block_count; b++) {
         // One that is nowhere has moved too.
         if (!(blocks->block[b].moved <= moved)) moved = blocks->block[b].moved;
-        speed = fmaxf(speed, blocks->block[b].fastest);
+        speed = real_maxf(speed, blocks->block[b].fastest);
     }
     *fastest = sqrtf(speed);
     return !(moved <= limit);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,15 +62,15 @@ static void find_radii(const Dem *dem, float *smallest, float *largest)
     const SimDef *def = &dem->def;
     *smallest = def->largest_radius, *largest = dem->count > 0 ? 0.0f : *smallest; // bodies may be alone
     for (int64_t i = 0; i < dem->count; i++) {
-        *smallest = fminf(*smallest, dem->balls[i].radius);
-        *largest = fmaxf(*largest, dem->balls[i].radius);
+        *smallest = real_minf(*smallest, dem->balls[i].radius);
+        *largest = real_maxf(*largest, dem->balls[i].radius);
     }
     if (!(def->smallest_born > 0.0f)) return;
     int balls = def->shape_count > 0 ? def->shapes[0].ball_count : 1;
     for (int k = 0; k < balls; k++) {
         float part = def->shape_count > 0 ? def->shapes[0].balls[k].radius : 1.0f;
-        *smallest = fminf(*smallest, part * def->smallest_born);
-        *largest = fmaxf(dem->count > 0 || k > 0 ? *largest : 0.0f, part * def->largest_radius);
+        *smallest = real_minf(*smallest, part * def->smallest_born);
+        *largest = real_maxf(dem->count > 0 || k > 0 ? *largest : 0.0f, part * def->largest_radius);
     }
 }
 
@@ -120,7 +121,7 @@ double dem_longest_step(const Dem *dem)
     // The adaptive integrator cuts its steps itself; this is how often it can be stopped.
     if (dem->adaptive) return (double)dem->law.contact_seconds;
     double longest = (double)dem->law.contact_seconds / STEPS_PER_CONTACT, speed = rigid_speed(dem->rigid);
-    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)dem->smallest_radius / speed) : longest;
+    return speed > 0.0 ? real_min(longest, COLLIDER_WAY * (double)dem->smallest_radius / speed) : longest;
 }
 
 static double largest_step(const void *state) { return dem_longest_step(state); }
@@ -294,5 +295,5 @@ static GrainResult load(void *state, const Column *columns, int column_count)
 
 static Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
-const Solver dem_solver = {"dem", 7,    create,      destroy, largest_step, step,      read,
+const Solver dem_solver = {"dem", 8,    create,      destroy, largest_step, step,      read,
                            save,  load, dem_measure, rigid,   dem_change,   dem_steer, dem_push};

@@ -18,6 +18,7 @@
 /// has come since, and a pair keeps the difference of its anchors. So overlaps, which are some millionths of a radius
 /// for grains at rest, are exact to a ten-millionth of a radius however far the scene is from the origin.
 #include "base/cell_grid.h"
+#include "base/real.h"
 #include "base/simd.h"
 #include "sim/dem/dem_law.h"
 #include "sim/dem/dem_shape.h"
@@ -314,7 +315,7 @@ void dem_vectors_free(DemVectors *vectors);
 /// turn.
 static inline Vec3 dem_turn_arm(Vec3 turned, Vec3 arm)
 {
-    float w = sqrtf(fmaxf(1.0f - vec3_dot(turned, turned), 0.0f));
+    float w = sqrtf(real_maxf(1.0f - vec3_dot(turned, turned), 0.0f));
     Vec3 cross = vec3_cross(turned, arm);
     return vec3_scale(vec3_add(vec3_scale(cross, w), vec3_cross(turned, cross)), 2.0f);
 }

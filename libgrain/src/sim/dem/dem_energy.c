@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the energy is: in motion, in height, in contacts. What friction and damping took is what is missing.
+#include "base/real.h"
 #include "sim/dem/dem.h"
 
 #include <math.h>
@@ -59,12 +60,15 @@ static void measure_pairs(const Dem *dem, SimStats *out)
         const DemBall *a = &dem->balls[pairs->a[pair]], *b = &dem->balls[pairs->b[pair]];
         double apart[3] = {(double)pairs->apart.x[pair], (double)pairs->apart.y[pair], (double)pairs->apart.z[pair]};
         double distance = 0.0, radius_a = (double)a->radius, radius_b = (double)b->radius;
-        for (int k = 0; k < 3; k++) distance += pow(apart[k] + (double)a->offset[k] - (double)b->offset[k], 2.0);
+        for (int k = 0; k < 3; k++) {
+            double way = apart[k] + (double)a->offset[k] - (double)b->offset[k];
+            distance += way * way;
+        }
         double overlap = radius_a + radius_b - sqrt(distance);
         if (overlap <= 0.0) continue;
         const DemMix *mix = pairs->mix ? &dem->mixes.mix[pairs->mix[pair]] : &dem->law.first;
         out->contacts++;
-        out->deepest = fmax(out->deepest, overlap / fmin(radius_a, radius_b));
+        out->deepest = real_max(out->deepest, overlap / real_min(radius_a, radius_b));
         out->elastic +=
             contact_energy(&dem->law, mix, overlap, 1.0 / ((double)a->inverse_mass + (double)b->inverse_mass),
                            radius_a * radius_b / (radius_a + radius_b), spring_squared(&pairs->shear, pair),

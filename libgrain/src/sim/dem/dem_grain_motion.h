@@ -2,6 +2,7 @@
 #pragma once
 /// A grain of several balls as a rigid body, for the integrators: what its balls bear, its spin, and its balls carried
 /// along.
+#include "base/real.h"
 #include "sim/dem/dem.h"
 
 static inline Vec3 dem_read3(const float from[3]) { return vec3(from[0], from[1], from[2]); }
@@ -27,7 +28,7 @@ static inline DemLoad dem_load_of(const Dem *dem, int32_t first, int32_t last)
 static inline Vec3 dem_spin_ahead(const DemGrain *grain, Vec3 momentum, Vec3 spin, float seconds)
 {
     Vec3 turned = dem_read3(grain->turned), half = vec3_scale(spin, 0.25f * seconds);
-    float w = sqrtf(fmaxf(1.0f - vec3_dot(turned, turned), 0.0f));
+    float w = sqrtf(real_maxf(1.0f - vec3_dot(turned, turned), 0.0f));
     Quat middle = quat_multiply((Quat){1.0f, half.x, half.y, half.z}, (Quat){w, turned.x, turned.y, turned.z});
     Quat facing = {grain->facing[0], grain->facing[1], grain->facing[2], grain->facing[3]};
     facing = quat_normalize(quat_multiply(middle, facing));

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "base/rng.h"
 #include "sim/dem/dem.h"
 
@@ -46,7 +47,7 @@ static Quat random_facing(uint64_t seed, int64_t particle)
     float u = rng_unit(random.word[0]), a = (float)(2.0 * M_PI) * rng_unit(random.word[1]),
           b = (float)(2.0 * M_PI) * rng_unit(random.word[2]);
     float p = sqrtf(1.0f - u), q = sqrtf(u);
-    return quat_normalize((Quat){q * cosf(b), p * sinf(a), p * cosf(a), q * sinf(b)});
+    return quat_normalize((Quat){q * real_cosf(b), p * real_sinf(a), p * real_cosf(a), q * real_sinf(b)});
 }
 
 static Quat facing_of(const DemGrain *grain)
@@ -63,7 +64,7 @@ static Vec3 listed_arm(const Dem *dem, const DemGrain *grain, int32_t id, int ba
 static DemBall lone_ball(const Particles *start, int64_t i, float density)
 {
     float radius = start->radius[i];
-    double mass = (double)density * 4.0 / 3.0 * M_PI * pow((double)radius, 3.0);
+    double mass = (double)density * 4.0 / 3.0 * M_PI * real_pow((double)radius, 3.0);
     return (DemBall){.radius = radius,
                      .inverse_mass = (float)(1.0 / mass),
                      .inverse_inertia = (float)(2.5 / (mass * (double)radius * (double)radius)),
@@ -74,7 +75,7 @@ static DemBall lone_ball(const Particles *start, int64_t i, float density)
 static DemGrain grain_at_start(const DemShape *shape, uint64_t seed, const Particles *start, int64_t i,
                                int64_t particle, float density)
 {
-    double size = (double)start->radius[i], mass = (double)density * shape->volume * pow(size, 3.0);
+    double size = (double)start->radius[i], mass = (double)density * shape->volume * real_pow(size, 3.0);
     Quat facing = random_facing(seed, particle);
     DemGrain grain = {.radius = start->radius[i],
                       .inverse_mass = (float)(1.0 / mass),
@@ -82,7 +83,7 @@ static DemGrain grain_at_start(const DemShape *shape, uint64_t seed, const Parti
                       .facing = {facing.w, facing.x, facing.y, facing.z},
                       .anchor = {start->position[i].x, start->position[i].y, start->position[i].z}};
     for (int a = 0; a < 3; a++)
-        grain.inverse_inertia[a] = (float)(1.0 / ((double)density * shape->inertia[a] * pow(size, 5.0)));
+        grain.inverse_inertia[a] = (float)(1.0 / ((double)density * shape->inertia[a] * real_pow(size, 5.0)));
     return grain;
 }
 
@@ -148,7 +149,7 @@ void dem_remove_grains(Dem *dem, const uint8_t *gone)
 static Quat facing_now(const DemGrain *grain)
 {
     Vec3 turned = {grain->turned[0], grain->turned[1], grain->turned[2]};
-    float w = sqrtf(fmaxf(1.0f - vec3_dot(turned, turned), 0.0f));
+    float w = sqrtf(real_maxf(1.0f - vec3_dot(turned, turned), 0.0f));
     return quat_normalize(quat_multiply((Quat){w, turned.x, turned.y, turned.z}, facing_of(grain)));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/dem/dem_law.h"
 #include "base/error.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,7 +45,7 @@ const char *const dem_shear_names[] = {
 static double force_at(double x, double v, double alpha, double beta, double damping)
 {
     double at = x > 0.0 ? x : 0.0;
-    return damping * (alpha > 0.0 ? pow(at, alpha) : 1.0) * v + pow(at, beta);
+    return damping * (alpha > 0.0 ? real_pow(at, alpha) : 1.0) * v + real_pow(at, beta);
 }
 
 double dem_law_restitution(DemNormal normal, double damping)
@@ -111,13 +112,13 @@ static float geometric_mean(float a, float b) { return (float)sqrt((double)a * (
 static double effective_modulus(const SimDef *def, const SimMaterial *a, const SimMaterial *b)
 {
     if (a->young_modulus > 0.0f && b->young_modulus > 0.0f)
-        return 1.0 / ((1.0 - pow((double)a->poisson_ratio, 2.0)) / (double)a->young_modulus +
-                      (1.0 - pow((double)b->poisson_ratio, 2.0)) / (double)b->young_modulus);
+        return 1.0 / ((1.0 - (double)a->poisson_ratio * (double)a->poisson_ratio) / (double)a->young_modulus +
+                      (1.0 - (double)b->poisson_ratio * (double)b->poisson_ratio) / (double)b->young_modulus);
     // Deepest overlap of an undamped collision of two alike: (15 m v2 / (16 E sqrt(R)))^(2/5), solved for E; radii
     // cancel.
     double mass = 2.0 / 3.0 * M_PI * sqrt((double)a->density * (double)b->density);
-    double speed = fmax((double)def->expected_speed, 1e-3);
-    return 15.0 * mass * speed * speed / (16.0 * sqrt(0.5) * pow((double)def->softness, 2.5));
+    double speed = real_max((double)def->expected_speed, 1e-3);
+    return 15.0 * mass * speed * speed / (16.0 * sqrt(0.5) * real_pow((double)def->softness, 2.5));
 }
 
 // Length (over radius) and duration of a collision of two grains of one size, undamped, at the expected speed.
@@ -125,10 +126,10 @@ static void scales(const SimDef *def, const SimMaterial *a, const SimMaterial *b
 {
     double mass = 2.0 / 3.0 * M_PI * sqrt((double)a->density * (double)b->density),
            modulus = effective_modulus(def, a, b);
-    double speed = fmax((double)def->expected_speed, 1e-3);
+    double speed = real_max((double)def->expected_speed, 1e-3);
     // k_r = 4/3 E sqrt(R); the length in which eq. 7 has no numbers left but the damping is (m v2 / k_r)^(2/5).
-    *unit_length = pow(mass * speed * speed / (4.0 / 3.0 * modulus * sqrt(0.5)), 0.4);
-    *depth = pow(1.25, 0.4) * *unit_length;
+    *unit_length = real_pow(mass * speed * speed / (4.0 / 3.0 * modulus * sqrt(0.5)), 0.4);
+    *depth = real_pow(1.25, 0.4) * *unit_length;
 }
 
 // radius: the one that softness is meant for.
@@ -136,7 +137,7 @@ static DemMix mix_of(const SimDef *def, DemNormal normal, const SimMaterial *a, 
 {
     DemMix mix = {.rolling_friction = geometric_mean(a->rolling_friction, b->rolling_friction)};
     double restitution = (double)geometric_mean(a->restitution, b->restitution);
-    double damping = dem_law_damping(normal, restitution), speed = fmax((double)def->expected_speed, 1e-3);
+    double damping = dem_law_damping(normal, restitution), speed = real_max((double)def->expected_speed, 1e-3);
     if (normal == DEM_NORMAL_LINEAR) {
         // As long as an undamped impact at the fastest expected speed needs to sink in by softness: v t / pi.
         double frequency = speed / ((double)def->softness * (double)radius);
@@ -157,14 +158,14 @@ static DemMix mix_of(const SimDef *def, DemNormal normal, const SimMaterial *a, 
 static double contact_seconds(const SimDef *def, DemNormal normal, int material_count, float smallest_radius,
                               float reference_radius)
 {
-    double speed = fmax((double)def->expected_speed, 1e-3);
+    double speed = real_max((double)def->expected_speed, 1e-3);
     if (normal == DEM_NORMAL_LINEAR) return M_PI * (double)def->softness * (double)reference_radius / speed;
     double shortest = INFINITY;
     for (int m = 0; m < material_count; m++) {
         SimMaterial material = dem_material(def, m);
         double depth, unit_length;
         scales(def, &material, &material, &depth, &unit_length);
-        shortest = fmin(shortest, HERTZ_DURATION * depth * (double)smallest_radius / speed);
+        shortest = real_min(shortest, HERTZ_DURATION * depth * (double)smallest_radius / speed);
     }
     return shortest;
 }
@@ -224,7 +225,7 @@ GrainResult dem_law_choose(const SimDef *def, float smallest_radius, float large
     }
     // All contacts of the linear law last equally long, so the fastest impact sinks all balls in equally far: by
     // softness for the middle one of the usual spreads, and by no more than twice that for the smallest.
-    float reference = fminf(sqrtf(smallest_radius * largest_radius), 2.0f * smallest_radius);
+    float reference = real_minf(sqrtf(smallest_radius * largest_radius), 2.0f * smallest_radius);
     choose_mixes(def, reference, law, mixes);
     law->contact_seconds = (float)contact_seconds(def, law->normal, law->material_count, smallest_radius, reference);
     return GRAIN_OK;

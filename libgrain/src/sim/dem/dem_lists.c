@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/dem/dem.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ static void place_balls(Dem *dem, double seconds)
         }
         float speed = sqrtf(ball->velocity[0] * ball->velocity[0] + ball->velocity[1] * ball->velocity[1] +
                             ball->velocity[2] * ball->velocity[2]);
-        float skin = fminf(LEAST_SKIN * ball->radius + speed * horizon, LARGEST_SKIN * ball->radius);
+        float skin = real_minf(LEAST_SKIN * ball->radius + speed * horizon, LARGEST_SKIN * ball->radius);
         ball->skin_squared = skin * skin;
     }
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/dem/dem_grain_motion.h"
 
 #include <math.h>
@@ -202,7 +203,7 @@ static void find_grain_rate(const Dem *dem, int64_t g, DemGrain *rate)
     int32_t id = dem->grain_id[g];
     DemLoad load = dem_load_of(dem, dem->grain_first[id], dem->grain_first[id + 1]);
     Vec3 turned = dem_read3(grain->turned), spin = dem_read3(grain->spin);
-    float w = sqrtf(fmaxf(1.0f - vec3_dot(turned, turned), 0.0f));
+    float w = sqrtf(real_maxf(1.0f - vec3_dot(turned, turned), 0.0f));
     *rate = (DemGrain){0};
     memcpy(rate->offset, grain->velocity, sizeof rate->offset);
     dem_write3(rate->velocity, vec3_add_scaled(dem->def.gravity, load.force, grain->inverse_mass));
@@ -252,7 +253,7 @@ static double ball_error(const Dem *dem, int64_t i)
     double lasting = (double)dem->law.contact_seconds / M_PI, radius = (double)ball->radius;
     double place = length_of_error(row, BALL_AT(offset)), speed = length_of_error(row, BALL_AT(velocity));
     double spin = length_of_error(row, BALL_AT(spin)) * radius;
-    return fmax(place, lasting * fmax(speed, spin)) / radius;
+    return real_max(place, lasting * real_max(speed, spin)) / radius;
 }
 
 static double grain_error(const Dem *dem, int64_t i)
@@ -260,12 +261,13 @@ static double grain_error(const Dem *dem, int64_t i)
     const Row *row = &dem->adaptive->rows[1];
     const DemGrain *grain = &dem->grains[i];
     double lasting = (double)dem->law.contact_seconds / M_PI, radius = (double)grain->radius;
-    double lightest = fmax(fmax((double)grain->inverse_inertia[0], (double)grain->inverse_inertia[1]),
-                           (double)grain->inverse_inertia[2]);
-    double place = fmax(length_of_error(row, GRAIN_AT(offset)), 2.0 * radius * length_of_error(row, GRAIN_AT(turned)));
-    double speed =
-        fmax(length_of_error(row, GRAIN_AT(velocity)), lightest * radius * length_of_error(row, GRAIN_AT(momentum)));
-    return fmax(place, lasting * speed) / radius;
+    double lightest = real_max(real_max((double)grain->inverse_inertia[0], (double)grain->inverse_inertia[1]),
+                               (double)grain->inverse_inertia[2]);
+    double place =
+        real_max(length_of_error(row, GRAIN_AT(offset)), 2.0 * radius * length_of_error(row, GRAIN_AT(turned)));
+    double speed = real_max(length_of_error(row, GRAIN_AT(velocity)),
+                            lightest * radius * length_of_error(row, GRAIN_AT(momentum)));
+    return real_max(place, lasting * speed) / radius;
 }
 
 // Over the tolerance; NaN counts as endless.
@@ -314,21 +316,21 @@ static double take_step(Dem *dem, double most)
     set_stage(dem, 0, 0.0f);
     find_rates(dem, &work, 0);
     for (;;) {
-        double seconds = fmin(adaptive->step, most);
+        double seconds = real_min(adaptive->step, most);
         for (int stage = 1; stage < STAGES; stage++) {
             set_stage(dem, stage, (float)seconds);
             find_rates(dem, &work, stage);
         }
         double error = error_of_step(dem, seconds);
-        double growth = fmin(fmax(SAFETY * pow(fmax(error, 1e-10), -0.2), 0.2), 4.0);
+        double growth = real_min(real_max(SAFETY * real_pow(real_max(error, 1e-10), -0.2), 0.2), 4.0);
         if (error <= 1.0 || seconds <= shortest) {
             // A step cut short by `most` says nothing against a longer one.
             if (seconds * growth > adaptive->step || seconds == adaptive->step)
-                adaptive->step = fmax(seconds * growth, shortest);
+                adaptive->step = real_max(seconds * growth, shortest);
             set_result(dem, (float)seconds);
             return seconds;
         }
-        adaptive->step = fmax(seconds * growth, shortest);
+        adaptive->step = real_max(seconds * growth, shortest);
         dem->steps_rejected++;
     }
 }

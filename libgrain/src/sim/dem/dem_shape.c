@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/dem/dem_shape.h"
 #include "base/error.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static int spans_of(const DemShapeBall *balls, int ball_count, double y, double 
     qsort(spans, (size_t)found, sizeof *spans, compare_spans);
     for (int i = 0; i < found; i++) {
         if (merged > 0 && spans[i].begin <= spans[merged - 1].end)
-            spans[merged - 1].end = fmax(spans[merged - 1].end, spans[i].end);
+            spans[merged - 1].end = real_max(spans[merged - 1].end, spans[i].end);
         else
             spans[merged++] = spans[i];
     }
@@ -103,7 +104,7 @@ static void add_span(Moments *m, Span span, double y, double z)
     double length = span.end - span.begin, x1 = 0.5 * (span.end * span.end - span.begin * span.begin);
     m->volume += length;
     m->first[0] += x1, m->first[1] += y * length, m->first[2] += z * length;
-    m->second[0] += (pow(span.end, 3.0) - pow(span.begin, 3.0)) / 3.0;
+    m->second[0] += (real_pow(span.end, 3.0) - real_pow(span.begin, 3.0)) / 3.0;
     m->second[1] += y * y * length, m->second[2] += z * z * length;
     m->second[3] += y * x1, m->second[4] += z * x1, m->second[5] += y * z * length;
 }
@@ -114,8 +115,8 @@ static Moments moments_of(const DemShapeBall *balls, int ball_count)
     for (int i = 0; i < ball_count; i++) {
         double at[3] = {(double)balls[i].at.x, (double)balls[i].at.y, (double)balls[i].at.z};
         for (int a = 0; a < 3; a++) {
-            low[a] = fmin(low[a], at[a] - (double)balls[i].radius);
-            high[a] = fmax(high[a], at[a] + (double)balls[i].radius);
+            low[a] = real_min(low[a], at[a] - (double)balls[i].radius);
+            high[a] = real_max(high[a], at[a] + (double)balls[i].radius);
         }
     }
     for (int a = 0; a < 3; a++) step[a] = (high[a] - low[a]) / COUNTED;
@@ -198,14 +199,14 @@ static void settle_frame(DemShape *shape, const Moments *m)
         double turned[3];
         for (int a = 0; a < 3; a++) turned[a] = at[0] * axes[0][a] + at[1] * axes[1][a] + at[2] * axes[2][a];
         ball->at = vec3((float)turned[0], (float)turned[1], (float)turned[2]);
-        reach = fmax(reach, sqrt(turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2]) +
-                                (double)ball->radius);
+        reach = real_max(reach, sqrt(turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2]) +
+                                    (double)ball->radius);
     }
     double scale = 1.0 / reach;
-    shape->volume = m->volume * pow(scale, 3.0);
+    shape->volume = m->volume * real_pow(scale, 3.0);
     for (int a = 0; a < 3; a++)
         shape->inertia[a] =
-            (covariance[(a + 1) % 3][(a + 1) % 3] + covariance[(a + 2) % 3][(a + 2) % 3]) * pow(scale, 5.0);
+            (covariance[(a + 1) % 3][(a + 1) % 3] + covariance[(a + 2) % 3][(a + 2) % 3]) * real_pow(scale, 5.0);
     shape->centre = vec3((float)centre[0], (float)centre[1], (float)centre[2]);
     shape->scale = (float)reach;
     shape->from_given = quat_conjugate(quat_from_columns(axes));
@@ -213,7 +214,7 @@ static void settle_frame(DemShape *shape, const Moments *m)
     for (int i = 0; i < shape->ball_count; i++) {
         shape->balls[i].at = vec3_scale(shape->balls[i].at, (float)scale);
         shape->balls[i].radius *= (float)scale;
-        shape->smallest_ball = fminf(shape->smallest_ball, shape->balls[i].radius);
+        shape->smallest_ball = real_minf(shape->smallest_ball, shape->balls[i].radius);
     }
 }
 

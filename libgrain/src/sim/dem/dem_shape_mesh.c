@@ -3,6 +3,7 @@
 // yet covered. The distance field tells how large a ball fits where.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "sdf/sdf.h"
 #include "sim/dem/dem_shape.h"
 
@@ -73,8 +74,9 @@ static int choose_balls(Site *sites, int64_t count, float voxel, int wanted, Dem
     int64_t covered = 0;
     float largest = 0.0f;
     for (int64_t i = 0; i < count; i++) {
-        largest = fmaxf(largest, sites[i].room);
-        sites[i].gain = (int64_t)(1.5 * 4.19 * pow((double)(sites[i].room / voxel) + 1.0, 3.0)); // more than it can be
+        largest = real_maxf(largest, sites[i].room);
+        sites[i].gain =
+            (int64_t)(1.5 * 4.19 * real_pow((double)(sites[i].room / voxel) + 1.0, 3.0)); // more than it can be
     }
     while (made < wanted && (double)covered < COVERED_ENOUGH * (double)count) {
         // Balls much smaller than the largest would set the time step for all.
@@ -94,7 +96,7 @@ static float longest_side(const GrainMesh *mesh)
         Vec3 at = {mesh->positions[3 * v], mesh->positions[3 * v + 1], mesh->positions[3 * v + 2]};
         low = vec3_min(low, at), high = vec3_max(high, at);
     }
-    return fmaxf(high.x - low.x, fmaxf(high.y - low.y, high.z - low.z));
+    return real_maxf(high.x - low.x, real_maxf(high.y - low.y, high.z - low.z));
 }
 
 GrainResult dem_shape_from_mesh(const GrainMesh *mesh, int ball_count, DemShape *out)

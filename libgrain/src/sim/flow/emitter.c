@@ -2,6 +2,7 @@
 #include "sim/flow/emitter.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "base/rng.h"
 #include "sim/rigid/rigid.h"
 
@@ -19,7 +20,7 @@ double emitter_due(const EmitterDef *def, double time)
 {
     double frames = time / def->frame_seconds, due = 0.0;
     for (double frame = 0.0; frame < frames; frame += 1.0) {
-        double end = fmin(frame + 1.0, frames);
+        double end = real_min(frame + 1.0, frames);
         if (!(curve_number(&def->active, frame) > 0.5f)) continue;
         double rate = 0.5 * ((double)curve_number(&def->rate, frame) + (double)curve_number(&def->rate, end));
         due += def->rate_scale * rate * (end - frame) * def->frame_seconds;
@@ -75,7 +76,8 @@ static GrainResult list_cells(Emitter *emitter, const GrainSdf *inside)
     Vec3 low, high, gradient;
     sdf_bounds(inside, &low, &high);
     Vec3 size = vec3_sub(high, low);
-    float longest = fmaxf(fmaxf(size.x, size.y), size.z), cell = fmaxf(emitter->def.radius, longest / MOST_CELLS);
+    float longest = real_maxf(real_maxf(size.x, size.y), size.z),
+          cell = real_maxf(emitter->def.radius, longest / MOST_CELLS);
     emitter->cell_size = cell;
     emitter->cell_count = 0;
     int count[3] = {(int)(size.x / cell) + 1, (int)(size.y / cell) + 1, (int)(size.z / cell) + 1};
@@ -162,7 +164,7 @@ static Vec3 bent_point(const Emitter *emitter, const int32_t corner[3], const fl
 {
     const SimCollider *track = &emitter->def.track;
     int64_t vertices = emitter->def.mesh->vertex_count, last = track->shape_count - 1;
-    double at = fmin(fmax(time / track->sample_seconds, 0.0), (double)last);
+    double at = real_min(real_max(time / track->sample_seconds, 0.0), (double)last);
     int64_t sample = (int64_t)at < last ? (int64_t)at : last, next = sample < last ? sample + 1 : last;
     float part = (float)(at - (double)sample);
     Vec3 sum = {0, 0, 0};

@@ -2,6 +2,7 @@
 #include "sim/flow/field.h"
 #include "base/noise.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -28,8 +29,8 @@ static float fade(const FieldRange *range, float distance)
 {
     if (range->farthest >= 0.0f && distance > range->farthest) return 0.0f;
     if (range->nearest >= 0.0f && distance < range->nearest) return 1.0f;
-    float over = distance - fmaxf(range->nearest, 0.0f);
-    return range->power > 0.0f ? powf(1.0f + over, -range->power) : 1.0f;
+    float over = distance - real_maxf(range->nearest, 0.0f);
+    return range->power > 0.0f ? real_powf(1.0f + over, -range->power) : 1.0f;
 }
 
 static float falloff_of(const Moment *m, Vec3 from_middle, Vec3 apart)
@@ -40,7 +41,7 @@ static float falloff_of(const Moment *m, Vec3 from_middle, Vec3 apart)
     if (field->side == FIELD_NEGATIVE && height > 0.0f) return 0.0f;
     if (field->falloff == FIELD_SPHERE) return fade(&field->range, vec3_length(apart));
     float across = vec3_length(vec3_add_scaled(from_middle, m->axis, -height));
-    if (field->falloff == FIELD_CONE) across = atan2f(across, fabsf(height)) * 57.29578f;
+    if (field->falloff == FIELD_CONE) across = real_atan2f(across, fabsf(height)) * 57.29578f;
     return fade(&field->range, fabsf(height)) * fade(&field->radial, across);
 }
 
@@ -48,7 +49,7 @@ static float falloff_of(const Moment *m, Vec3 from_middle, Vec3 apart)
 
 static Vec3 turbulence_at(const Field *field, Vec3 p)
 {
-    float per_metre = 1.0f / fmaxf(field->size, 1e-6f);
+    float per_metre = 1.0f / real_maxf(field->size, 1e-6f);
     float part[3];
     for (int axis = 0; axis < 3; axis++) {
         Vec3 at = vec3_scale(p, per_metre);
@@ -89,7 +90,7 @@ static Vec3 act(const Moment *m, Vec3 place, Vec3 velocity, int64_t number)
         out = vec3_scale(turbulence_at(field, field->is_global ? place : from_middle), strength);
         break;
     case FIELD_DRAG:
-        out = vec3_scale(velocity, -(fminf(strength, 2.0f) * speed + fminf(field->linear_drag, 2.0f)));
+        out = vec3_scale(velocity, -(real_minf(strength, 2.0f) * speed + real_minf(field->linear_drag, 2.0f)));
         break;
     case FIELD_HARMONIC:
         out = vec3_scale(away, -strength * (distance - field->rest_length));
@@ -111,7 +112,7 @@ static Moment moment_of(const Field *field, double time)
     double frames = time / field->frame_seconds;
     return (Moment){field, vec3((float)pose.position.x, (float)pose.position.y, (float)pose.position.z),
                     vec3((float)axis.x, (float)axis.y, (float)axis.z), curve_number(&field->strength, frames),
-                    (uint64_t)floor(frames + 1e-6)};
+                    (uint64_t)(int64_t)floor(frames + 1e-6)};
 }
 
 void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads,
@@ -148,9 +149,9 @@ float fields_strongest(const Field *fields, int field_count)
     float sum = 0.0f;
     for (int f = 0; f < field_count; f++) {
         float least = 0.0f;
-        for (int64_t k = 0; k < fields[f].strength.count; k++) least = fmaxf(least, -fields[f].strength.samples[k]);
-        least = fmaxf(least, -fields[f].strength.constant[0]);
-        if (fields[f].kind != FIELD_DRAG) sum += fmaxf(curve_largest(&fields[f].strength), least) + fields[f].noise;
+        for (int64_t k = 0; k < fields[f].strength.count; k++) least = real_maxf(least, -fields[f].strength.samples[k]);
+        least = real_maxf(least, -fields[f].strength.constant[0]);
+        if (fields[f].kind != FIELD_DRAG) sum += real_maxf(curve_largest(&fields[f].strength), least) + fields[f].noise;
     }
     return sum;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/flow/zone.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -50,14 +51,14 @@ int zone_has(const Zone *zone, Vec3 place, Vec3 way, double time)
     const float a[3] = {place.x, place.y, place.z}, b[3] = {from.x, from.y, from.z};
     const float l[3] = {low.x, low.y, low.z}, h[3] = {high.x, high.y, high.z};
     for (int axis = 0; axis < 3; axis++)
-        if (fmaxf(a[axis], b[axis]) < l[axis] || fminf(a[axis], b[axis]) > h[axis]) return 0;
+        if (real_maxf(a[axis], b[axis]) < l[axis] || real_minf(a[axis], b[axis]) > h[axis]) return 0;
     // As far back as nothing can be missed, which the distance tells.
-    float length = vec3_length(way), gone = 0.0f, least = fmaxf(length / MOST_LOOKS, 1e-12f);
+    float length = vec3_length(way), gone = 0.0f, least = real_maxf(length / MOST_LOOKS, 1e-12f);
     for (int look = 0; look <= MOST_LOOKS && gone <= length; look++) {
         float distance =
             sdf_sample_point(inside, vec3_add_scaled(place, way, length > 0.0f ? -gone / length : 0.0f), &gradient);
         if (distance < 0.0f) return 1;
-        gone += fmaxf(distance, least);
+        gone += real_maxf(distance, least);
     }
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static float reach_of(const SimMesoSegment *segments, int count)
 {
     float reach = 0.0f;
     for (int i = 0; i < count; i++)
-        if (segments[i].strength > 0.0f) reach = fmaxf(reach, segments[i].to);
+        if (segments[i].strength > 0.0f) reach = real_maxf(reach, segments[i].to);
     return reach;
 }
 
@@ -76,7 +77,7 @@ static float expected_thickness(Meso *meso)
         meetings += MEETINGS * one;
     }
     meso->thick_floor = (float)meetings;
-    return (float)fmax(thick, meetings);
+    return (float)real_max(thick, meetings);
 }
 
 void meso_steer_viscosity(Meso *meso, float viscosity)
@@ -84,7 +85,7 @@ void meso_steer_viscosity(Meso *meso, float viscosity)
     int grows = meso->rules.law.viscous_count > 0 && viscosity > meso->rules.law.viscous[0].strength;
     set_viscosity(meso, viscosity);
     float expected = expected_thickness(meso);
-    if (grows) meso->thick = fmaxf(meso->thick, expected); // the last step knew only less
+    if (grows) meso->thick = real_maxf(meso->thick, expected); // the last step knew only less
 }
 
 static GrainResult choose_rules(Meso *meso, const SimDef *def)
@@ -96,7 +97,7 @@ static GrainResult choose_rules(Meso *meso, const SimDef *def)
     rules->law = *law;
     rules->gravity[0] = def->gravity.x, rules->gravity[1] = def->gravity.y, rules->gravity[2] = def->gravity.z;
     rules->wall = 1.0f;
-    if (law->elastic_count > 0 && law->elastic[0].strength > 0.0f) rules->wall = fminf(1.0f, law->elastic[0].rest);
+    if (law->elastic_count > 0 && law->elastic[0].strength > 0.0f) rules->wall = real_minf(1.0f, law->elastic[0].rest);
     set_viscosity(meso, law->viscous[0].strength);
     rules->wall_viscous = reach_of(law->viscous, law->viscous_count);
     return GRAIN_OK;
@@ -129,9 +130,9 @@ static void choose_origin(Meso *meso, const SimDef *def, const Particles *start)
 static void find_smallest(Meso *meso, const SimDef *def, const Particles *start)
 {
     float density = def->density;
-    for (int i = 0; i < def->more_material_count; i++) density = fminf(density, def->more_materials[i].density);
+    for (int i = 0; i < def->more_material_count; i++) density = real_minf(density, def->more_materials[i].density);
     meso->smallest = def->smallest_born > 0.0f ? def->smallest_born : def->largest_radius;
-    for (int64_t i = 0; i < start->count; i++) meso->smallest = fminf(meso->smallest, start->radius[i]);
+    for (int64_t i = 0; i < start->count; i++) meso->smallest = real_minf(meso->smallest, start->radius[i]);
     meso->lightest = meso_mass(density, meso->smallest);
 }
 
@@ -150,8 +151,8 @@ static void destroy(void *state)
 static double longest_step(const Meso *meso)
 {
     double gravity = (double)vec3_length(meso->def.gravity), radius = (double)meso->smallest, longest = LONGEST_STEP;
-    if (gravity > 0.0) longest = fmin(longest, STEP_FALL * sqrt(2.0 * radius / gravity));
-    if (meso->stiff > 0.0f) longest = fmin(longest, sqrt(STEP_STIFF / (double)meso->stiff));
+    if (gravity > 0.0) longest = real_min(longest, STEP_FALL * sqrt(2.0 * radius / gravity));
+    if (meso->stiff > 0.0f) longest = real_min(longest, sqrt(STEP_STIFF / (double)meso->stiff));
     return longest;
 }
 
@@ -190,12 +191,12 @@ static GrainResult create_inside(Meso *meso, const SimDef *def, const Particles 
     expect(meso);
     TRY(create_rigid(meso, def));
     const SimMeso *law = &meso->rules.law;
-    float reach = fmaxf(reach_of(law->elastic, law->elastic_count), reach_of(law->viscous, law->viscous_count));
+    float reach = real_maxf(reach_of(law->elastic, law->elastic_count), reach_of(law->viscous, law->viscous_count));
     Blocks *blocks = &meso->blocks;
-    blocks->reach = fmaxf(reach, 0.5f);
+    blocks->reach = real_maxf(reach, 0.5f);
     blocks->largest = def->largest_radius;
     blocks->skin = (SKIN_RADII + SKIN_REACH * 2.0f * blocks->reach) * blocks->largest;
-    blocks->wall_reach = def->largest_radius * fmaxf(1.0f, meso->rules.wall_viscous) + blocks->skin;
+    blocks->wall_reach = def->largest_radius * real_maxf(1.0f, meso->rules.wall_viscous) + blocks->skin;
     meso->must_list = 1;
     return GRAIN_OK;
 }
@@ -219,11 +220,11 @@ static double largest_step(const void *state)
 {
     const Meso *meso = state;
     double longest = longest_step(meso), way = STEP_WAY * (double)meso->smallest;
-    double fastest = fmax((double)meso->fastest, rigid_speed(meso->rigid));
-    if (fastest > 0.0) longest = fmin(longest, way / fastest);
+    double fastest = real_max((double)meso->fastest, rigid_speed(meso->rigid));
+    if (fastest > 0.0) longest = real_min(longest, way / fastest);
     // Explicit where that is cheaper; step() itself looks at what it is given.
     double explicit_step = meso->thick > 0.0f ? STEP_THICK / (double)meso->thick : longest;
-    return explicit_step * CHEAP_STEPS >= longest ? fmin(longest, explicit_step) : longest;
+    return explicit_step * CHEAP_STEPS >= longest ? real_min(longest, explicit_step) : longest;
 }
 
 void meso_run_pass(Meso *meso, MesoPass *pass)
@@ -264,8 +265,8 @@ static void note_forces(Meso *meso)
     meso->stiff = meso->stiff_floor;
     meso->thick = meso->thick_floor;
     for (int64_t b = 0; b < meso->blocks.block_count; b++) {
-        meso->stiff = fmaxf(meso->stiff, meso->notes[b].stiff);
-        meso->thick = fmaxf(meso->thick, meso->notes[b].thick);
+        meso->stiff = real_maxf(meso->stiff, meso->notes[b].stiff);
+        meso->thick = real_maxf(meso->thick, meso->notes[b].thick);
     }
 }
 
@@ -366,12 +367,12 @@ static double elastic_energy_of(const Meso *meso, int64_t i, SimStats *out)
         for (int s = 0; s < law->elastic_count; s++) {
             const SimMesoSegment *e = &law->elastic[s];
             double rest = (double)e->rest, from = (double)e->from, to = (double)e->to;
-            double far = to - rest, near = fmax(distance, from) - rest;
+            double far = to - rest, near = real_max(distance, from) - rest;
             if (distance > to) continue;
             // From where it ends to where it is, work done on the pair.
             energy += 0.25 * (double)e->strength * sum * sum * sum * (near * near - far * far);
             out->contacts += j > i && distance >= from;
-            if (j > i) out->deepest = fmax(out->deepest, 2.0 * (rest - distance));
+            if (j > i) out->deepest = real_max(out->deepest, 2.0 * (rest - distance));
         }
     }
     return energy;
@@ -392,5 +393,5 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
-const Solver meso_solver = {"meso", 2,    create,  destroy,  largest_step, step,       read,
+const Solver meso_solver = {"meso", 3,    create,  destroy,  largest_step, step,       read,
                             save,   load, measure, rigid_of, meso_change,  meso_steer, meso_push};

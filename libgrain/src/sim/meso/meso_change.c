@@ -2,6 +2,7 @@
 // Particles that come and go.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "sim/meso/meso.h"
 
 #include <math.h>
@@ -68,7 +69,7 @@ static void add(Meso *meso, int64_t first, const Particles *born, const uint8_t 
         meso->field[MESO_U][i] = speed.x, meso->field[MESO_V][i] = speed.y, meso->field[MESO_W][i] = speed.z;
         meso->field[MESO_MASS][i] = (float)meso_mass(density, born->radius[k]);
         meso->field[MESO_RADIUS][i] = born->radius[k];
-        meso->fastest = fmaxf(meso->fastest, vec3_length(speed));
+        meso->fastest = real_maxf(meso->fastest, vec3_length(speed));
         meso->blocks.id[i] = (int32_t)meso->born++;
     }
 }

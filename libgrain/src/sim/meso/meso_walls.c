@@ -2,6 +2,7 @@
 // Walls, props and bodies stop particles within the step: what comes to a wall leaves it with the restitution of its
 // approach, what is pressed against it stays, and friction holds it as long as it can. That is no spring, so no
 // softness of the material lets it pass a wall, and a heap that friction holds does not creep.
+#include "base/real.h"
 #include "sim/meso/meso.h"
 
 #include <math.h>
@@ -59,7 +60,7 @@ static float wanted_speed(const Meso *meso, const BlockContact *contact, float g
     float dt = meso->rules.dt, gravity = vec3_length(meso->def.gravity);
     float bounce = contact->approach < -BOUNCE_STEPS * gravity * dt ? -meso->def.restitution * contact->approach : 0.0f;
     float wanted = gap > 0.0f ? -gap / dt : 0.0f; // just to the wall
-    return fmaxf(fmaxf(wanted, bounce), speed);
+    return real_maxf(real_maxf(wanted, bounce), speed);
 }
 
 // Viscous force of a wall within reach: along its normal, as between particles along the line of centres.
@@ -81,7 +82,7 @@ static Vec3 rub(BlockContact *contact, Vec3 v, float share)
     Vec3 against = vec3_sub(v, contact->speed),
          along = vec3_add_scaled(against, contact->normal, -vec3_dot(against, contact->normal));
     float most = contact->friction * contact->off - contact->slid;
-    float sliding = vec3_length(along), taken = fminf(sliding, fmaxf(most, 0.0f));
+    float sliding = vec3_length(along), taken = real_minf(sliding, real_maxf(most, 0.0f));
     contact->slid += taken;
     return taken > 0.0f ? vec3_add_scaled(v, along, -share * taken / sliding) : v;
 }

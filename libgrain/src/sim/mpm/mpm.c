@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,9 +63,9 @@ GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now)
         const char *law = from.law ? from.law : def->law ? def->law : "sand";
         TRY(mpm_material_choose(law, &from, mpm->sound, mpm->cell, mpm->weight, def->largest_radius,
                                 &mpm->materials.of[i]));
-        if (mpm->materials.of[i].kind == MPM_SAND) steepest = fmaxf(steepest, from.friction);
+        if (mpm->materials.of[i].kind == MPM_SAND) steepest = real_maxf(steepest, from.friction);
     }
-    float t = fminf(fmaxf((steepest - FLAT_FRICTION) / (STEEP_FRICTION - FLAT_FRICTION), 0.0f), 1.0f);
+    float t = real_minf(real_maxf((steepest - FLAT_FRICTION) / (STEEP_FRICTION - FLAT_FRICTION), 0.0f), 1.0f);
     float cells = STEP_CELLS + t * (STEP_CELLS_STEEP - STEP_CELLS);
     mpm->step_limit = cells * mpm->cell / mpm->sound;
     return GRAIN_OK;
@@ -115,7 +116,7 @@ static double largest_step(const void *state)
 {
     const Mpm *mpm = state;
     double speed = rigid_speed(mpm->rigid), longest = (double)mpm->step_limit;
-    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)mpm->cell / speed) : longest;
+    return speed > 0.0 ? real_min(longest, COLLIDER_WAY * (double)mpm->cell / speed) : longest;
 }
 
 // What nobody could wait for is refused.
@@ -127,7 +128,7 @@ static GrainResult check_step(const Mpm *mpm)
         GRAIN_ERROR_JOB,
         "things move at up to %.3g m/s here, and particles of %.3g m radius then need %.2g steps for a second; at "
         "most %.0e are made: use particles %.2g times as large, or slow down what moves",
-        fmax((double)mpm->def.expected_speed, rigid_speed(mpm->rigid)), (double)mpm->def.largest_radius, 1.0 / step,
+        real_max((double)mpm->def.expected_speed, rigid_speed(mpm->rigid)), (double)mpm->def.largest_radius, 1.0 / step,
         1.0 / LEAST_STEP, factor);
 }
 
@@ -136,10 +137,10 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     mpm->def = *def;
     mpm->most_threads = threads;
     mpm->particle_volume = (float)room_of(def->largest_radius);
-    mpm->cell = (float)cbrt(PER_CELL * (double)mpm->particle_volume);
+    mpm->cell = (float)real_cbrt(PER_CELL * (double)mpm->particle_volume);
     mpm->inverse_cell = 1.0f / mpm->cell;
     mpm->touch = def->largest_radius;
-    mpm->sound = SOUND_OVER_SPEED * fmaxf(def->expected_speed, LEAST_SPEED);
+    mpm->sound = SOUND_OVER_SPEED * real_maxf(def->expected_speed, LEAST_SPEED);
     mpm->weight = vec3_length(def->gravity);
     SimSteering now = steering_of(def);
     TRY(mpm_choose_materials(mpm, &now));
@@ -148,7 +149,7 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
     for (int i = 1; i < mpm->materials.count; i++) {
         float density = mpm->materials.of[i].density;
         mpm->has_densities |= density != mpm->materials.of[0].density;
-        mpm->densest = fmaxf(mpm->densest, density);
+        mpm->densest = real_maxf(mpm->densest, density);
     }
     mpm->full_mass = mpm->densest * mpm->cell * mpm->cell * mpm->cell;
     mpm->colliders = ALLOC(SimCollider, def->collider_count);
@@ -381,5 +382,5 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
-const Solver mpm_solver = {"mpm", 12,   create,  destroy,  largest_step, step,      read,
+const Solver mpm_solver = {"mpm", 13,   create,  destroy,  largest_step, step,      read,
                            save,  load, measure, rigid_of, mpm_change,   mpm_steer, mpm_push};

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/noise.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/mpm/mpm.h"
 
 #include <math.h>
@@ -97,7 +98,7 @@ GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips,
     Mpm *mpm = state;
     mpm->def.gravity = mpm->rigid->def.gravity = now->gravity;
     TRY(mpm_choose_materials(mpm, now));
-    mpm->step_limit = fminf(mpm->step_limit, mpm->longest_step);
+    mpm->step_limit = real_minf(mpm->step_limit, mpm->longest_step);
     if (grips) {
         rigid_steer(mpm->rigid, grips);
         mpm->must_sort = 1; // what nodes see of colliders is found with the blocks

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid_view.h"
 
@@ -32,7 +33,7 @@ static float reach_of(const Mpm *mpm, int number)
 {
     const GrainSdf *sdf = mpm->rigid->objects[number].given.sdf;
     float reach = MPM_NEAR_CELLS * mpm->cell;
-    return sdf ? fminf(reach, 0.99f * sdf_half_width(sdf)) : reach;
+    return sdf ? real_minf(reach, 0.99f * sdf_half_width(sdf)) : reach;
 }
 
 // --- what stands: seen once for each list of blocks -------------------------------------------------
@@ -62,7 +63,7 @@ static int look(const Mpm *mpm, const MpmBlock *block, int number, MpmSheet *she
     memcpy(sheet->speed, view.speed, sizeof sheet->speed);
     memcpy(sheet->friction, view.friction, sizeof sheet->friction);
     memcpy(sheet->pull, view.pull, sizeof sheet->pull);
-    for (int i = 0; i < MPM_BLOCK_NODES; i++) sheet->nearest = fminf(sheet->nearest, sheet->distance[i]);
+    for (int i = 0; i < MPM_BLOCK_NODES; i++) sheet->nearest = real_minf(sheet->nearest, sheet->distance[i]);
     return sheet->nearest < reach_of(mpm, number);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/mpm/mpm_law.h"
 #include "base/error.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,9 +45,9 @@ static void set_snow(MpmMaterial *m, const Snow *snow)
 static void set_sand(MpmMaterial *m, float friction, float tension, float cell_weight)
 {
     float pressed = 3.0f * m->lame + 2.0f * m->shear;
-    m->number[0] = fminf(friction / sqrtf(1.0f + friction * friction), STEEPEST);
+    m->number[0] = real_minf(friction / sqrtf(1.0f + friction * friction), STEEPEST);
     m->number[1] = tension / pressed;
-    m->number[2] = HOLDS_TOGETHER * cell_weight / (pressed * fmaxf(friction, 1.0f));
+    m->number[2] = HOLDS_TOGETHER * cell_weight / (pressed * real_maxf(friction, 1.0f));
     m->number[3] = 2.0f * m->shear / (m->lame + 2.0f / 3.0f * m->shear);
 }
 
@@ -65,7 +66,7 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
     out->damping = DAMPING * out->density * sound_speed * cell;
     out->is_loose = out->kind == MPM_SAND && from->cohesion == 0.0f;
     // Rumpf: tensile strength of grains of diameter d that hold on to each other with a force F, (1 - e) / e * F / d^2.
-    float weight = from->density * 4.18879f * powf(particle_radius, 3.0f) * gravity;
+    float weight = from->density * 4.18879f * real_powf(particle_radius, 3.0f) * gravity;
     float tension =
         MPM_PACKING / (1.0f - MPM_PACKING) * from->cohesion * weight / (4.0f * particle_radius * particle_radius);
     if (out->kind == MPM_SAND) {
@@ -74,7 +75,7 @@ GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float 
     } else if (out->kind == MPM_SNOW) {
         set_snow(out, &snows[which - 1]);
     } else {
-        float yield = fmaxf(tension, 20.0f * out->density * gravity * particle_radius * from->friction);
+        float yield = real_maxf(tension, 20.0f * out->density * gravity * particle_radius * from->friction);
         out->number[0] = yield * 1.41421356f / (2.0f * out->shear);
         out->number[1] = out->shear / (out->density * 0.05f * sound_speed * cell);
     }

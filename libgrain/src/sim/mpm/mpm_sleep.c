@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/mpm/mpm.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@
 float mpm_slow_speed(const Mpm *mpm, float seconds)
 {
     float gravity = vec3_length(mpm->def.gravity);
-    return fmaxf(SLOW * sqrtf(gravity * mpm->cell), SLOW_STEPS * gravity * seconds);
+    return real_maxf(SLOW * sqrtf(gravity * mpm->cell), SLOW_STEPS * gravity * seconds);
 }
 
 GrainResult mpm_grow_sleep(Mpm *mpm)
@@ -130,7 +131,7 @@ void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmSte
     MpmWall *walls = mpm->rest[filled].is_split ? mpm->walls + block->begin : NULL;
     float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner,
                                               board, walls, now);
-    if (more < fminf(WAKING_FALL * free_fall, now->slow) && !mpm_is_near_moving(mpm, block)) return;
+    if (more < real_minf(WAKING_FALL * free_fall, now->slow) && !mpm_is_near_moving(mpm, block)) return;
     wake_particles(mpm->particles, block->begin, block->end);
     mpm->rest[filled] = (MpmRest){0};
 }

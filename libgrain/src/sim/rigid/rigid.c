@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static double radius_about(const GrainMesh *mesh, Vec3d pivot)
     double radius = 0.0;
     for (int64_t v = 0; mesh && v < mesh->vertex_count; v++) {
         const float *p = mesh->positions + 3 * v;
-        radius = fmax(radius, vec3d_length(vec3d_sub(vec3d((double)p[0], (double)p[1], (double)p[2]), pivot)));
+        radius = real_max(radius, vec3d_length(vec3d_sub(vec3d((double)p[0], (double)p[1], (double)p[2]), pivot)));
     }
     return radius;
 }
@@ -348,7 +349,7 @@ double rigid_margin(const RigidObject *object, double seconds, double largest)
     if (!object->has_moved) return 0.0;
     double speed = vec3d_length(object->velocity) + object->radius * vec3d_length(object->spin);
     if (object->given.shapes) speed = object->bend_speed;
-    return fmin(fmax(speed * LIST_STEPS * seconds, LEAST_MARGIN * largest), largest);
+    return real_min(real_max(speed * LIST_STEPS * seconds, LEAST_MARGIN * largest), largest);
 }
 
 void rigid_bend(Rigid *rigid, RigidObject *object, double time)
@@ -360,7 +361,7 @@ void rigid_bend(Rigid *rigid, RigidObject *object, double time)
         Vec3 speed[3];
         rigid_shape_at(given, time, given->mesh->triangles + 3 * (int64_t)surface->triangle[slot],
                        surface->corners + 3 * slot, speed);
-        for (int c = 0; c < 3; c++) fastest = fmax(fastest, (double)vec3_length(speed[c]));
+        for (int c = 0; c < 3; c++) fastest = real_max(fastest, (double)vec3_length(speed[c]));
     }
     object->bend_speed = fastest;
     rigid_surface_refit(surface, rigid->def.threads);
@@ -384,7 +385,7 @@ double rigid_speed(const Rigid *rigid)
     for (int i = 0; i < rigid->object_count; i++) {
         const RigidObject *object = &rigid->objects[i];
         double speed = vec3d_length(object->velocity) + object->radius * vec3d_length(object->spin);
-        fastest = fmax(fastest, object->body >= 0 ? fmax(speed, object->fastest) : object->fastest);
+        fastest = real_max(fastest, object->body >= 0 ? real_max(speed, object->fastest) : object->fastest);
     }
     return fastest;
 }
@@ -399,7 +400,7 @@ static double lightness(const RigidBody *body, Vec3d arm)
         Vec3d turning = rigid_turn(body->inverse_inertia, vec3d_cross(arm, axes[a]));
         Vec3d moved = vec3d_cross(turning, arm);
         moved = vec3d_add(moved, vec3d_scale(axes[a], body->inverse_mass));
-        largest = fmax(largest, fabs(moved.x) + fabs(moved.y) + fabs(moved.z));
+        largest = real_max(largest, fabs(moved.x) + fabs(moved.y) + fabs(moved.z));
     }
     return largest;
 }
@@ -409,7 +410,7 @@ double rigid_inverse_mass(const Rigid *rigid, int object_number, Vec3d place)
     const RigidObject *object = &rigid->objects[object_number];
     if (object->body < 0 || !rigid->bodies[object->body].is_free) return 0.0;
     const RigidBody *body = &rigid->bodies[object->body];
-    return fmax(body->inverse_mass, LIGHTNESS_LIMIT * lightness(body, vec3d_sub(place, object->rest)));
+    return real_max(body->inverse_mass, LIGHTNESS_LIMIT * lightness(body, vec3d_sub(place, object->rest)));
 }
 
 int rigid_has_left(const Rigid *rigid)

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -261,7 +262,7 @@ GrainResult rigid_find_contacts(Rigid *rigid, double seconds)
         if (object->given.shapes) rigid_bend(rigid, object, rigid->time);
         double reach = (double)rigid->def.point_reach;
         object->found_margin =
-            object->has_moved ? fmax(rigid_margin(object, seconds, reach), LEAST_MARGIN * reach) : 0.0;
+            object->has_moved ? real_max(rigid_margin(object, seconds, reach), LEAST_MARGIN * reach) : 0.0;
     }
     TRY(rigid_find_near(rigid));
     TRY(find_all(rigid, &total));
@@ -345,7 +346,7 @@ static RigidPush push_of(const Rigid *rigid, RigidContact *contact, const Law *l
     Vec3d velocity = vec3d_sub(velocity_at(own, push.at), vec3d_add(velocity_at(other, push.at), contact->drive));
     double separation = vec3d_dot(velocity, normal);
     double k = contact->mass * law->stiffness, c = contact->mass * law->damping;
-    double pressure = fmax(k * overlap - c * separation, 0.0); // damping must not pull
+    double pressure = real_max(k * overlap - c * separation, 0.0); // damping must not pull
     Vec3d slide = vec3d_sub(velocity, vec3d_scale(normal, separation));
     push.force = shear_force(contact, slide, normal, SHEAR * k, SHEAR * c, pressure * contact->friction, law->seconds);
     push.force = vec3d_add(push.force, vec3d_scale(normal, pressure));

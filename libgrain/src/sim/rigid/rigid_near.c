@@ -3,6 +3,7 @@
 // touch it. The order hardly changes from one time to the next, so it is mended rather than made.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ static double sweep(Rigid *rigid)
         const RigidObject *object = object_of(rigid, b);
         double half = half_length(rigid, object);
         rigid->begin[b] = object->now.position.x - half;
-        longest = fmax(longest, 2.0 * half);
+        longest = real_max(longest, 2.0 * half);
     }
     for (int i = 1; i < rigid->body_count; i++) {
         int32_t body = rigid->along[i];

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "cover/cover_lookup.h"
 
 #include <math.h>
@@ -58,7 +59,8 @@ void rigid_paint_sample(const RigidPaint *paint, float scale, const float *x, co
                         float *out)
 {
     if (paint->field.values) sdf_sample(&paint->field, x, y, z, count, out, NULL, NULL, NULL);
-    for (int i = 0; i < count; i++) out[i] = paint->field.values ? scale * fminf(fmaxf(out[i], 0.0f), 1.0f) : scale;
+    for (int i = 0; i < count; i++)
+        out[i] = paint->field.values ? scale * real_minf(real_maxf(out[i], 0.0f), 1.0f) : scale;
 }
 
 float rigid_paint_at_plane(const RigidPaint *paint, float scale, const RigidSurface *surface, const RigidPlane *plane)

@@ -2,6 +2,7 @@
 #include "sim/rigid/rigid_surface.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/real.h"
 #include "mesh/mesh_order.h"
 
 #include <math.h>
@@ -169,7 +170,7 @@ static float angle_at(const RigidSurface *surface, const Near *near)
     Vec3 second = at_a ? ac : at_b ? vec3_scale(ab, -1.0f) : vec3_sub(ab, ac);
     Vec3 none = {0, 0, 0};
     float cosine = vec3_dot(vec3_normalize(first, none), vec3_normalize(second, none));
-    return acosf(fmaxf(-1.0f, fminf(1.0f, cosine)));
+    return real_acosf(real_maxf(-1.0f, real_minf(1.0f, cosine)));
 }
 
 // The mesh's outward direction at its nearest point, from all faces that meet there.

@@ -4,6 +4,7 @@
 // Poses run smoothly through their samples (cubic Hermite pieces) and never past one: the slope at a sample is the
 // harmonic mean of those on either side, and 0 where they point in different directions (Fritsch and Butland 1984). So
 // a prop that stops does stop, and a tray that is shaken does not kick its sand at each sample.
+#include "base/real.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -116,16 +117,16 @@ double rigid_fastest(const SimCollider *collider)
         for (int64_t v = 0; collider->mesh && v < collider->mesh->vertex_count; v++) {
             const float *p = collider->mesh->positions + 3 * v;
             Vec3d arm = vec3d_sub((Vec3d){(double)p[0], (double)p[1], (double)p[2]}, pivot);
-            radius = fmax(radius, vec3d_length(arm));
+            radius = real_max(radius, vec3d_length(arm));
         }
         for (int64_t k = 0; k + 1 < collider->pose_count; k++) // Hermite pieces go at most 1.5 times as fast
             fastest =
-                fmax(fastest, vec3d_length(way_from(collider, k)) + radius * vec3d_length(turn_from(collider, k)));
+                real_max(fastest, vec3d_length(way_from(collider, k)) + radius * vec3d_length(turn_from(collider, k)));
         fastest *= 1.5;
     }
     const Vec3 *shapes = (const Vec3 *)collider->shapes;
     int64_t stride = collider->shapes ? collider->mesh->vertex_count : 0;
     for (int64_t i = 0; i < (collider->shape_count - 1) * stride; i++)
-        fastest = fmax(fastest, (double)vec3_length(vec3_sub(shapes[i + stride], shapes[i])));
+        fastest = real_max(fastest, (double)vec3_length(vec3_sub(shapes[i + stride], shapes[i])));
     return collider->sample_seconds > 0.0 ? fastest / collider->sample_seconds : 0.0;
 }

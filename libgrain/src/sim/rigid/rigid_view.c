@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/rigid/rigid_view.h"
+#include "base/real.h"
 #include "sdf/sdf.h"
 
 #include <math.h>
@@ -70,8 +71,8 @@ int rigid_may_reach(const Rigid *rigid, int number, Vec3d middle, double reach)
     Vec3 low, high;
     sdf_bounds(object->given.sdf, &low, &high);
     Vec3d at = rigid_to_rest(object, middle);
-    double x = fmax(fmax((double)low.x - at.x, at.x - (double)high.x), 0.0);
-    double y = fmax(fmax((double)low.y - at.y, at.y - (double)high.y), 0.0);
-    double z = fmax(fmax((double)low.z - at.z, at.z - (double)high.z), 0.0);
+    double x = real_max(real_max((double)low.x - at.x, at.x - (double)high.x), 0.0);
+    double y = real_max(real_max((double)low.y - at.y, at.y - (double)high.y), 0.0);
+    double z = real_max(real_max((double)low.z - at.z, at.z - (double)high.z), 0.0);
     return x * x + y * y + z * z < reach * reach;
 }

@@ -2,6 +2,7 @@
 #pragma once
 /// Where the surface of an object is, seen from places of the world: distance, normal and speed, for solvers that ask
 /// anew in every step.
+#include "base/real.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ void rigid_view(const Rigid *rigid, int object, const Vec3 *places, int count, f
 /// it has left of that, by friction, of what goes along it.
 static inline Vec3 rigid_stick(Vec3 velocity, Vec3 normal, float friction, float hold)
 {
-    float across = vec3_dot(velocity, normal), taken = fminf(fmaxf(across, 0.0f), hold);
+    float across = vec3_dot(velocity, normal), taken = real_minf(real_maxf(across, 0.0f), hold);
     Vec3 along = vec3_add_scaled(velocity, normal, -across);
     float speed = vec3_length(along), most = friction * (hold - taken);
     float part = speed > most ? 1.0f - most / speed : 0.0f;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static void set_step(Sph *sph, double seconds)
     double volume = (double)rules->volume, density = (double)rules->density;
     rules->dt = (float)seconds;
     rules->diffusion =
-        fminf(sph->def.moisture_diffusion, DIFFUSION_LIMIT * rules->spacing * rules->spacing / rules->dt);
+        real_minf(sph->def.moisture_diffusion, DIFFUSION_LIMIT * rules->spacing * rules->spacing / rules->dt);
     rules->pressure_scale = (float)(density / (2.0 * volume * volume * seconds * seconds * sph->gradient_square));
     rules->friction_scale = (float)(0.5 * 3.0 * density / (2.0 * volume * volume * seconds * sph->gradient_square));
 }
@@ -119,11 +120,11 @@ static GrainResult choose_rules(Sph *sph, const SimDef *def)
         return fail(GRAIN_ERROR_ARGUMENT, "there is no model '%s'; allowed are elastoplastic, ihmsen2013", def->model);
     sph->model = (SphModel)model;
     rules->volume = particle_volume(def);
-    rules->spacing = cbrtf(rules->volume);
+    rules->spacing = real_cbrtf(rules->volume);
     rules->support = 2.0f * rules->spacing;
     rules->sound = SOUND_OVER_SPEED * def->expected_speed;
     for (int i = 0; i <= def->more_material_count; i++)
-        rules->density = fmaxf(rules->density, SPH_PACKING * sph_material(def, i).density);
+        rules->density = real_maxf(rules->density, SPH_PACKING * sph_material(def, i).density);
     choose_model_rules(sph, def);
     sph_set_sleep(sph);
     sph->gradient_square = gradient_square(rules->spacing, rules->support);
@@ -230,7 +231,7 @@ static double largest_step(const void *state)
     // Faster than expected, ihmsen2013 would take too long steps; elastoplastic has sound to go by.
     if (sph->model == SPH_IHMSEN2013 && sph->fastest > sph->def.expected_speed)
         longest *= (double)(sph->def.expected_speed / sph->fastest);
-    return speed > 0.0 ? fmin(longest, COLLIDER_WAY * (double)sph->rules.spacing / speed) : longest;
+    return speed > 0.0 ? real_min(longest, COLLIDER_WAY * (double)sph->rules.spacing / speed) : longest;
 }
 
 typedef void SphPass(Sph *sph, int64_t first, int64_t last);
@@ -294,7 +295,7 @@ static void note_motion(Sph *sph)
         const SphBlock *block = &sph->blocks[sph->active[n]];
         // One that is nowhere has moved too.
         if (!(block->moved <= moved)) moved = block->moved;
-        fastest = fmaxf(fastest, block->fastest);
+        fastest = real_maxf(fastest, block->fastest);
     }
     sph->must_list = !(moved <= limit);
     sph->fastest = sqrtf(fastest);
@@ -402,5 +403,5 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
 
-const Solver sph_solver = {"sph", 4,    create,  destroy,  largest_step, step,      read,
+const Solver sph_solver = {"sph", 5,    create,  destroy,  largest_step, step,      read,
                            save,  load, measure, rigid_of, sph_change,   sph_steer, sph_push};

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/sph/sph.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static void enclose(const Sph *sph, int64_t number)
     for (int axis = 0; axis < 3; axis++) {
         float low = INFINITY, high = -INFINITY;
         for (int64_t i = begin; i < end; i++)
-            low = fminf(low, sph->listed[axis][i]), high = fmaxf(high, sph->listed[axis][i]);
+            low = real_minf(low, sph->listed[axis][i]), high = real_maxf(high, sph->listed[axis][i]);
         block->middle[axis] = 0.5f * (low + high);
         squared += 0.25f * (high - low) * (high - low);
     }

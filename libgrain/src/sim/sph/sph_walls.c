@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/real.h"
 #include "sim/sph/sph.h"
 
 #include <math.h>
@@ -45,7 +46,7 @@ static int is_near(const Sph *sph, int64_t block, int number)
     places_of(sph, sph->listed, block * SPH_LANES, lanes, places);
     rigid_view(sph->rigid, number, places, lanes, reach, &view);
     const GrainSdf *sdf = sph->rigid->objects[number].given.sdf;
-    if (sdf) reach = fminf(reach, 0.99f * sdf_half_width(sdf)); // it knows no farther
+    if (sdf) reach = real_minf(reach, 0.99f * sdf_half_width(sdf)); // it knows no farther
     for (int i = 0; i < lanes; i++) found |= view.distance[i] < reach;
     return found;
 }
@@ -135,7 +136,7 @@ static void look_at(const Sph *sph, int64_t first, SphBlock *block, int number, 
                                 .speed = view.speed[i],
                                 .friction = view.friction[i],
                                 .pull = view.pull[i]};
-        float seen = fmaxf(view.distance[i], least);
+        float seen = real_maxf(view.distance[i], least);
         float filled = sph_spline_behind(seen, support, &contact->slope);
         add_to_walls(&block->walls, contact, filled, seen);
         if (sph->model == SPH_ELASTOPLASTIC)
@@ -239,7 +240,7 @@ void sph_push_out(Sph *sph, int64_t number)
             float way = sph->field[SPH_X + axis][i] - sph->listed[axis][i];
             gone += way * way;
         }
-        block->moved = fmaxf(block->moved, gone);
+        block->moved = real_maxf(block->moved, gone);
         if (into >= 0.0f) continue;
         Vec3 change = limit_push(vec3_scale(against, -1.0f), n, contact->friction);
         sph->field[SPH_U][i] += change.x;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+/// What Grain asks of the operating system. system_linux.c, system_macos.c (both with what they share in
+/// system_posix.c) and system_windows.c each implement all of it; no other file includes a system header.
+///
+/// Paths are UTF-8, of any length the system can take. A call that fails returns -1 (or NULL) and leaves the reason in
+/// errno, as POSIX numbers it.
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/// What parts a path.
+#ifdef _WIN32
+#define SYSTEM_SEPARATORS "/\\"
+#else
+#define SYSTEM_SEPARATORS "/"
+#endif
+
+// --- files --------------------------------------------------------------------------------------
+
+typedef enum SystemOpening {
+    SYSTEM_READ,
+    SYSTEM_REPLACE, ///< for writing, emptied if it was there
+    SYSTEM_UPDATE,  ///< for reading and writing, made if it was not there
+    SYSTEM_MAKE,    ///< for reading and writing; EEXIST if it was there
+} SystemOpening;
+
+typedef enum SystemKind { SYSTEM_FILE, SYSTEM_FOLDER, SYSTEM_OTHER } SystemKind;
+
+typedef struct SystemInfo {
+    SystemKind kind;
+    int64_t bytes;
+    time_t changed;
+} SystemInfo;
+
+/// A descriptor. Others may rename or remove the file while it is open, and programs started meanwhile do not inherit
+/// it.
+int system_open(const char *path, SystemOpening how);
+int system_close(int file);
+/// Both may move fewer bytes than asked for; neither fails with EINTR.
+int64_t system_read(int file, void *to, size_t bytes);
+int64_t system_write(int file, const void *from, size_t bytes);
+/// The same at an offset; the place where system_read and system_write go on stays as it was.
+int64_t system_read_at(int file, void *to, size_t bytes, int64_t offset);
+int64_t system_write_at(int file, const void *from, size_t bytes, int64_t offset);
+int system_truncate(int file, int64_t bytes);
+/// Returns when everything written is on the disk.
+int system_flush(int file);
+/// Sets the time of its last change to now.
+int system_touch(int file);
+/// Makes this process the only holder until the file is closed or the process ends. EWOULDBLOCK: another one holds it;
+/// any other error: the file system has no locks.
+int system_lock(int file);
+
+int system_info(const char *path, SystemInfo *out);
+/// The link itself where the path is one: SYSTEM_OTHER.
+int system_info_of_link(const char *path, SystemInfo *out);
+int system_info_of_file(int file, SystemInfo *out);
+
+/// Replaces what was there under the new name, also where somebody reads it, and brings the change to the disk.
+int system_rename(const char *from, const char *to);
+int system_remove(const char *path);
+/// EEXIST where there is a file or a folder of that name.
+int system_make_folder(const char *path);
+
+typedef struct SystemFolder SystemFolder;
+SystemFolder *system_folder_open(const char *path);
+/// The next name, valid until the next call; NULL at the end. "." and ".." are among them.
+const char *system_folder_next(SystemFolder *folder);
+void system_folder_close(SystemFolder *folder);
+
+// --- memory -------------------------------------------------------------------------------------
+
+/// What the system has to give before it swaps or refuses; INT64_MAX where it does not say.
+int64_t system_memory_available(void);
+void *system_allocate(uint64_t bytes, uint64_t alignment);
+void system_free(void *memory);
+/// Large blocks, straight from the system and straight back, on large pages where it has them to give.
+void *system_map(uint64_t bytes);
+void system_unmap(void *memory, uint64_t bytes);
+#define SYSTEM_LARGE_PAGE ((uint64_t)2 << 20)
+
+// --- libraries ----------------------------------------------------------------------------------
+
+/// "libNAME.so", "NAME.dll" or "libNAME.dylib".
+#if defined(_WIN32)
+#define SYSTEM_LIBRARY_NAME(name) name ".dll"
+#elif defined(__APPLE__)
+#define SYSTEM_LIBRARY_NAME(name) "lib" name ".dylib"
+#else
+#define SYSTEM_LIBRARY_NAME(name) "lib" name ".so"
+#endif
+
+void *system_library_open(const char *path);
+/// Why this thread's last system_library_open failed.
+const char *system_library_error(void);
+void *system_library_symbol(void *library, const char *name);
+/// The folder of the program or library that holds the address, with a slash at its end.
+int system_folder_of_code(const void *address, char *path, size_t bytes);
+
+// --- threads and processes ----------------------------------------------------------------------
+
+/// Cores this process may use.
+int system_core_count(void);
+/// As pthread_create, but signals go to the program's own threads, and the stack has room for our kernels everywhere.
+int system_thread_start(pthread_t *thread, void *(*run)(void *), void *data);
+/// Lets this thread give way to the program's interface.
+void system_thread_yields(void);
+
+/// Keeps the program or library that holds the address in memory for good: threads wait in it.
+void system_keep_loaded(const void *address);
+/// Calls in_child in every process that is forked from this one, where of all threads only the caller is left.
+void system_after_fork(void (*in_child)(void));
+
+int system_process_id(void);
+int system_process_is_gone(int process);
+void system_host_name(char *name, size_t bytes);
+/// NULL where it is not known.
+const char *system_user_name(void);
+int system_utc(time_t moment, struct tm *out);
+
+/// For main(): the program's arguments as UTF-8, and standard output that takes bytes as they are.
+char **system_arguments(int *count, char **given);
+/// Calls on_stop when the user or the system asks the program to end. Writing to a closed pipe becomes an error.
+void system_catch_stop(void (*on_stop)(int signal));

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What Linux and macOS do alike.
+#include "base/system.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STACK_BYTES ((size_t)8 << 20) // macOS gives threads half a megabyte
+
+// --- files --------------------------------------------------------------------------------------
+
+int system_open(const char *path, SystemOpening how)
+{
+    static const int flags[] = {[SYSTEM_READ] = O_RDONLY,
+                                [SYSTEM_REPLACE] = O_WRONLY | O_CREAT | O_TRUNC,
+                                [SYSTEM_UPDATE] = O_RDWR | O_CREAT,
+                                [SYSTEM_MAKE] = O_RDWR | O_CREAT | O_EXCL};
+    return open(path, flags[how] | O_CLOEXEC, 0666);
+}
+
+int system_close(int file) { return close(file); }
+
+int64_t system_read(int file, void *to, size_t bytes)
+{
+    ssize_t got;
+    do got = read(file, to, bytes);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+int64_t system_write(int file, const void *from, size_t bytes)
+{
+    ssize_t written;
+    do written = write(file, from, bytes);
+    while (written < 0 && errno == EINTR);
+    return written;
+}
+
+int64_t system_read_at(int file, void *to, size_t bytes, int64_t offset)
+{
+    ssize_t got;
+    do got = pread(file, to, bytes, (off_t)offset);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+int64_t system_write_at(int file, const void *from, size_t bytes, int64_t offset)
+{
+    ssize_t written;
+    do written = pwrite(file, from, bytes, (off_t)offset);
+    while (written < 0 && errno == EINTR);
+    return written;
+}
+
+int system_truncate(int file, int64_t bytes) { return ftruncate(file, (off_t)bytes); }
+
+int system_flush(int file)
+{
+#ifdef F_FULLFSYNC // fsync leaves it in the drive's own memory there
+    if (fcntl(file, F_FULLFSYNC) == 0) return 0;
+#endif
+    return fsync(file);
+}
+
+int system_touch(int file) { return futimens(file, NULL); }
+
+int system_lock(int file) { return flock(file, LOCK_EX | LOCK_NB); }
+
+static int take_info(int result, const struct stat *found, SystemInfo *out)
+{
+    if (result != 0) return -1;
+    *out = (SystemInfo){.kind = S_ISREG(found->st_mode)   ? SYSTEM_FILE
+                                : S_ISDIR(found->st_mode) ? SYSTEM_FOLDER
+                                                          : SYSTEM_OTHER,
+                        .bytes = found->st_size,
+                        .changed = found->st_mtime};
+    return 0;
+}
+
+int system_info(const char *path, SystemInfo *out)
+{
+    struct stat found;
+    return take_info(stat(path, &found), &found, out);
+}
+
+int system_info_of_link(const char *path, SystemInfo *out)
+{
+    struct stat found;
+    return take_info(lstat(path, &found), &found, out);
+}
+
+int system_info_of_file(int file, SystemInfo *out)
+{
+    struct stat found;
+    return take_info(fstat(file, &found), &found, out);
+}
+
+// The rename itself must reach the disk too, or a power cut brings back the old name.
+static void flush_folder_of(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length >= sizeof folder) return;
+    memcpy(folder, path, length);
+    folder[length] = 0;
+    int descriptor = open(slash ? (length ? folder : "/") : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    fsync(descriptor); // some network file systems refuse this; the file's own flush has been checked
+    close(descriptor);
+}
+
+int system_rename(const char *from, const char *to)
+{
+    if (rename(from, to) != 0) return -1;
+    flush_folder_of(to);
+    return 0;
+}
+
+int system_remove(const char *path) { return unlink(path); }
+
+int system_make_folder(const char *path) { return mkdir(path, 0777); }
+
+SystemFolder *system_folder_open(const char *path) { return (SystemFolder *)opendir(path); }
+
+const char *system_folder_next(SystemFolder *folder)
+{
+    const struct dirent *entry = readdir((DIR *)folder);
+    return entry ? entry->d_name : NULL;
+}
+
+void system_folder_close(SystemFolder *folder) { closedir((DIR *)folder); }
+
+// --- memory -------------------------------------------------------------------------------------
+
+void *system_allocate(uint64_t bytes, uint64_t alignment)
+{
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+void system_free(void *memory) { free(memory); }
+
+// --- libraries ----------------------------------------------------------------------------------
+
+void *system_library_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
+
+const char *system_library_error(void)
+{
+    const char *text = dlerror();
+    return text ? text : "no reason is known";
+}
+
+void *system_library_symbol(void *library, const char *name) { return dlsym(library, name); }
+
+int system_folder_of_code(const void *address, char *path, size_t bytes)
+{
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fname) return -1;
+    const char *slash = strrchr(info.dli_fname, '/');
+    size_t length = slash ? (size_t)(slash - info.dli_fname) + 1 : 0;
+    if (length == 0 || length >= bytes) return -1;
+    memcpy(path, info.dli_fname, length);
+    path[length] = 0;
+    return 0;
+}
+
+// --- threads and processes ----------------------------------------------------------------------
+
+int system_thread_start(pthread_t *thread, void *(*run)(void *), void *data)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(thread, &attributes, run, data);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+void system_keep_loaded(const void *address)
+{
+    Dl_info info;
+    if (dladdr(address, &info) && info.dli_fname) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+void system_after_fork(void (*in_child)(void)) { pthread_atfork(NULL, NULL, in_child); }
+
+int system_process_id(void) { return (int)getpid(); }
+
+int system_process_is_gone(int process) { return kill((pid_t)process, 0) != 0 && errno == ESRCH; }
+
+void system_host_name(char *name, size_t bytes)
+{
+    if (gethostname(name, bytes) != 0) snprintf(name, bytes, "this machine");
+    name[bytes - 1] = 0;
+}
+
+const char *system_user_name(void)
+{
+    const char *name = getenv("USER") ? getenv("USER") : getenv("LOGNAME");
+    return name && *name ? name : NULL;
+}
+
+int system_utc(time_t moment, struct tm *out) { return gmtime_r(&moment, out) ? 0 : -1; }
+
+char **system_arguments(int *count, char **given)
+{
+    (void)count;
+    return given;
+}
+
+void system_catch_stop(void (*on_stop)(int signal))
+{
+    struct sigaction action = {.sa_handler = on_stop};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}

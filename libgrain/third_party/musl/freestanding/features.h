@@ -1,0 +1,2 @@
+/* Grain's, not musl's: see math.h. */
+#include "math.h"

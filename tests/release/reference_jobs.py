@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Twenty small jobs that go through every solver and stage: what must give the same bytes on every platform.
+
+Each takes about a second natively, so that an emulated processor is through with all of them in minutes.
+"""
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Callable
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+import jobs  # noqa: E402
+from test_attributes import painted as with_attributes  # noqa: E402
+from test_flow import flowing  # noqa: E402
+from test_grip import painted, slope  # noqa: E402
+from test_rigid import moving  # noqa: E402
+from test_steering import column, keyed  # noqa: E402
+
+GRAINS = {"grains_per_particle": 12, "size_spread": 0.4}
+PASTE = {"type": "meso", "particle_radius": 0.006, "interaction": "ip3", "elasticity": 1e5, "viscosity": 10.0}
+
+
+def fall(solver: dict, **settings: object) -> jobs.Job:
+    """Sand falls on a ball and is refined."""
+    return jobs.small(frame_end=4, solver={"particle_radius": 0.008, **solver}, upsample=GRAINS, **settings)
+
+
+def two_materials() -> jobs.Job:
+    job = jobs.Job(frame_end=5, solver={"type": "mpm", "particle_radius": 0.006}, upsample=GRAINS)
+    job.add_mesh("Sand", "source", jobs.box((-0.12, -0.05, 0.02), (-0.02, 0.05, 0.1)))
+    job.add_mesh("Snow", "source", jobs.box((0.02, -0.05, 0.02), (0.12, 0.05, 0.1)), material={"law": "snow_chunky", "density": 400.0})
+    return job.add_ground()
+
+
+def bricks() -> jobs.Job:
+    job = jobs.small(frame_end=3, solver={"particle_radius": 0.02, "grain_shape": "mesh", "grain_balls": 6, "integrator": "rkf45",
+                                          "tolerance": 1e-4, "normal_law": "hertz"})
+    return job.add_mesh("Brick", "grain", jobs.box((0, 0, 0), (2.0, 1.0, 1.0)))
+
+
+def wind() -> jobs.Job:
+    job = fall({"type": "mpm"})
+    still = job.add_array("f32", 7, [0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0])
+    job.data["fields"] = [{"name": kind.title(), "type": kind, "strength": strength, "poses": still}
+                          for kind, strength in (("wind", 3.0), ("vortex", 2.0), ("turbulence", 4.0))]
+    return job
+
+
+def settled() -> jobs.Job:
+    job = fall({"type": "sph"})
+    job.data["objects"][0]["settle"] = 0.1
+    return job
+
+
+def turned_gravity() -> jobs.Job:
+    """Angles in every direction: sines and cosines that no table holds."""
+    lean = math.radians(17.3)
+    return fall({"type": "dem", "rolling_friction": 0.2}, gravity=[9.81 * math.sin(lean), 0.7, -9.81 * math.cos(lean)])
+
+
+JOBS: dict[str, Callable[[], jobs.Job]] = {
+    "dem": lambda: fall({"type": "dem"}),
+    "dem_hertz": lambda: fall({"type": "dem", "normal_law": "hertz"}),
+    "dem_rods": lambda: fall({"type": "dem", "grain_shape": "rod"}),
+    "dem_bricks": bricks,
+    "dem_leaning": turned_gravity,
+    "dem_moving": lambda: moving(solver={"type": "dem", "particle_radius": 0.006}, upsample=GRAINS),
+    "dem_flow": lambda: flowing("dem"),
+    "mpm": lambda: fall({"type": "mpm"}, volume={"source": "coarse", "dust": True, "dust_speed": 0.2, "surface": True}),
+    "mpm_snow": lambda: fall({"type": "mpm", "law": "snow_wet"}),
+    "mpm_mixed": two_materials,
+    "mpm_moving": lambda: moving(solver={"type": "mpm", "particle_radius": 0.006}, upsample=GRAINS),
+    "mpm_flow": lambda: flowing("mpm"),
+    "mpm_wind": wind,
+    "sph": lambda: fall({"type": "sph"}, volume={"source": "grains"}),
+    "sph_ihmsen2013": lambda: fall({"type": "sph", "model": "ihmsen2013"}),
+    "sph_settled": settled,
+    "sph_painted": lambda: painted(slope("sph", "moving", 4), "friction_paint"),
+    "meso": lambda: fall(PASTE),
+    "castle_dries": lambda: keyed(column("mpm", 5), "cohesion", [60.0 - 15.0 * k for k in range(5)]),
+    "attributes": with_attributes,
+}

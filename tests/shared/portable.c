@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/portable.h"
+#include "base/system.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utime.h>
+
+int portable_make_folder(char *path, int bytes)
+{
+    static int count;
+    const char *root = getenv("TMPDIR") ? getenv("TMPDIR") : getenv("TEMP") ? getenv("TEMP") : "/tmp";
+    for (int attempt = 0; attempt < 100; attempt++) {
+        snprintf(path, (size_t)bytes, "%s/grain_test_%d_%d", root, system_process_id(), count++);
+        if (system_make_folder(path) == 0) return 1;
+    }
+    return 0;
+}
+
+void portable_remove_folder(const char *path)
+{
+    SystemFolder *listing = system_folder_open(path);
+    const char *name;
+    while (listing && (name = system_folder_next(listing))) {
+        char inside[4096];
+        SystemInfo info;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        snprintf(inside, sizeof inside, "%s/%s", path, name);
+        if (system_info_of_link(inside, &info) == 0 && info.kind == SYSTEM_FOLDER)
+            portable_remove_folder(inside);
+        else
+            system_remove(inside);
+    }
+    if (listing) system_folder_close(listing);
+    rmdir(path);
+}
+
+void portable_set_variable(const char *name, const char *value)
+{
+#ifdef _WIN32
+    _putenv_s(name, value ? value : "");
+#else
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+#endif
+}
+
+int portable_age_file(const char *path, int seconds)
+{
+    struct utimbuf old = {time(NULL) - seconds, time(NULL) - seconds};
+    return utime(path, &old) == 0;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+/// What the C tests do to the system and libgrain never does.
+
+/// A new folder among the system's temporary files, into a text of that many bytes. 0: it could not be made.
+int portable_make_folder(char *path, int bytes);
+/// Removes a folder with everything in it. Links are removed, not followed.
+void portable_remove_folder(const char *path);
+/// NULL removes the variable.
+void portable_set_variable(const char *name, const char *value);
+/// Sets the time of a file's last change to so many seconds ago.
+int portable_age_file(const char *path, int seconds);
