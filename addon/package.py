@@ -1,60 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Packs the add-on with its binaries: a zip for Blender 3.4 to 4.1 and an extension for 4.2 and later.
+"""Packs the add-on with its binaries: an extension for Blender 4.2 and later, and a zip for 3.4 to 4.1.
 
     python3 addon/package.py --binaries build/release --out build/package
+        the build of this machine, with the shared libraries it needs beside it
+    python3 addon/package.py --platform windows-x64 --binaries build/platforms/windows-x64/bin --out FOLDER
+        a release for one of Blender's platforms; everything is inside its three binaries
+    python3 addon/package.py --publish --out FOLDER
+        when all are packed: the index for a repository of ours, the list of components, checksums
 
-The same tree goes into both; they differ in the folder around it. The zips are the same bytes for the same input.
+The same tree goes into both zips; they differ in the folder around it. The zips are the same bytes for the same input.
 """
 import argparse
-import ast
 import re
 import shutil
 import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ADDON = HERE / "grain"
-ROOT = HERE.parent
+from packing import bill, components, released, repository
+from packing.platforms import PLATFORMS, Platform
+from packing.tree import addon_files, common_version, fail, write_zip
 
-# Shared libraries of the system which libgrain needs and an artist's machine may lack; Debian package of each.
-SYSTEM_LIBRARIES = {"libjansson.so.4": "libjansson4", "libgomp.so.1": "libgomp1"}
-LINKED_PACKAGES = ("libzstd-dev",)  # inside libgrain
-OWN_BINARIES = ("libgrain.so", "grain")
-OPTIONAL_BINARIES = ("libgrain_vdb.so",)
-TIMESTAMP = (2020, 1, 1, 0, 0, 0)
-
-
-def fail(text: str) -> None:
-    sys.exit(f"package.py: {text}")
-
-
-def bl_info_version() -> str:
-    tree = ast.parse((ADDON / "__init__.py").read_text("utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "bl_info":
-            return ".".join(str(number) for number in ast.literal_eval(node.value)["version"])
-    fail("addon/grain/__init__.py has no bl_info")
-
-
-def found_in(path: Path, pattern: str) -> str:
-    match = re.search(pattern, path.read_text("utf-8"), re.MULTILINE)
-    if match is None:
-        fail(f"no version in {path}")
-    return match.group(1)
-
-
-def common_version() -> str:
-    versions = {
-        "addon/grain/__init__.py": bl_info_version(),
-        "addon/grain/blender_manifest.toml": found_in(ADDON / "blender_manifest.toml", r'^version = "([^"]+)"'),
-        "CMakeLists.txt": found_in(ROOT / "CMakeLists.txt", r"^project\(grain VERSION ([0-9.]+)"),
-    }
-    if len(set(versions.values())) != 1:
-        fail("versions differ: " + ", ".join(f"{where} {version}" for where, version in versions.items()))
-    return versions["CMakeLists.txt"]
+# Shared libraries of the system which a development build needs and an artist's machine may lack.
+SYSTEM_LIBRARIES = ("libjansson.so.4", "libgomp.so.1")
+NATIVE = PLATFORMS["linux-x64"]
 
 
 def system_library(name: str, library: Path) -> Path:
@@ -66,61 +35,85 @@ def system_library(name: str, library: Path) -> Path:
     return Path(match.group(1))
 
 
-def licence_of(package: str) -> Path:
-    path = Path("/usr/share/doc") / package / "copyright"
-    # libgomp1's is a link into the package it was built with.
-    if not path.is_file():
-        fail(f"the licence of {package} is missing ({path})")
-    return path
+def development_binaries(folder: Path) -> dict[str, bytes]:
+    """Files of lib/, by their name there. A build without OpenVDB has no library of volumes."""
+    if shutil.which("ldd") is None:
+        fail("ldd is missing: packaging a development build works on Linux")
+    paths = {name: folder / "bin" / name for name in NATIVE.binaries}
+    for name in (NATIVE.program, NATIVE.library):
+        if not paths[name].is_file():
+            fail(f"{paths[name]} is missing: build first (./build.sh package)")
+    paths |= {name: system_library(name, paths[NATIVE.library]) for name in SYSTEM_LIBRARIES}
+    return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
 
 
-def binaries(folder: Path) -> dict[str, Path]:
-    """Files of lib/, by their name there."""
-    found: dict[str, Path] = {}
-    for name in OWN_BINARIES + OPTIONAL_BINARIES:
-        path = folder / "bin" / name
-        if path.is_file():
-            found[name] = path
-        elif name in OWN_BINARIES:
-            fail(f"{path} is missing: build first (./build.sh package)")
-    for name, package in SYSTEM_LIBRARIES.items():
-        found[name] = system_library(name, folder / "bin" / "libgrain.so")
-        found[f"licences/{package}.txt"] = licence_of(package)
-    for package in LINKED_PACKAGES:
-        found[f"licences/{package}.txt"] = licence_of(package)
-    return found
+def released_binaries(platform: Platform, folder: Path) -> dict[str, bytes]:
+    present = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if present != set(platform.binaries):
+        found = ", ".join(sorted(present)) or "nothing"
+        fail(f"{folder} must hold exactly {', '.join(platform.binaries)}; there is {found}")
+    return {name: (folder / name).read_bytes() for name in platform.binaries}
 
 
-def addon_files() -> dict[str, Path]:
-    return {str(path.relative_to(ADDON)): path for path in sorted(ADDON.rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts and path.parent.name != "lib"}
+def pack(targets: dict[Path, str], platform: str, binaries: dict[str, bytes],
+         inside: list[components.Component]) -> None:
+    """Writes the same tree to each target, below the folder that it names."""
+    files = addon_files(platform) | {f"lib/{name}": content for name, content in binaries.items()}
+    files |= components.notices(inside)
+    for target, top in targets.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_zip(target, files, top)
+        print(target)
 
 
-def write_zip(target: Path, files: dict[str, Path], top: str) -> None:
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, path in sorted(files.items()):
-            entry = zipfile.ZipInfo(top + name, TIMESTAMP)
-            is_program = name == "lib/grain"
-            entry.external_attr = (0o100755 if is_program else 0o100644) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix, wherever this runs
-            archive.writestr(entry, path.read_bytes())
+def legacy_zip(folder: Path, version: str, platform: str = "") -> Path:
+    return folder / f"grain-{version}-legacy{platform and '-' + platform}.zip"
+
+
+def pack_development(build: Path, out: Path) -> None:
+    version, binaries = common_version(), development_binaries(build)
+    pack({legacy_zip(out, version): "grain/", out / f"grain-{version}-{NATIVE.name}.zip": ""}, NATIVE.name, binaries,
+         components.of_development_build(frozenset(binaries)) + released.of_platform(NATIVE, ("tree",)))
+
+
+def pack_release(platform: Platform, folder: Path, out: Path) -> None:
+    version = common_version()
+    targets = {out / f"grain-{version}-{platform.name}.zip": ""}
+    if platform.has_legacy:
+        targets[legacy_zip(out, version, platform.name)] = "grain/"
+    pack(targets, platform.name, released_binaries(platform, folder), released.of_platform(platform))
+
+
+def publish(out: Path) -> None:
+    """About the zips that lie in the folder."""
+    version = common_version()
+    zips = {}
+    for platform in PLATFORMS.values():
+        for path in (out / f"grain-{version}-{platform.name}.zip", legacy_zip(out, version, platform.name)):
+            if path.is_file():
+                zips[path] = released.of_platform(platform)
+    strays = sorted(path.name for path in out.glob("*.zip") if path not in zips)
+    if strays:
+        fail(f"{out} holds zips of another version or of a development build: {', '.join(strays)}")
+    for path in (repository.write_index(out), bill.write_bill(out, version, zips), repository.write_checksums(out)):
+        print(path)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binaries", type=Path, required=True, help="build folder with bin/libgrain.so and bin/grain")
+    parser.add_argument("--platform", choices=PLATFORMS, help="pack a release for this platform")
+    parser.add_argument("--binaries", type=Path, help="build folder; with --platform the folder of its binaries")
+    parser.add_argument("--publish", action="store_true", help="index, list of components and checksums, in --out")
     parser.add_argument("--out", type=Path, required=True, help="folder for the zips")
     options = parser.parse_args()
-    if shutil.which("ldd") is None:
-        fail("ldd is missing: packaging works on Linux")
-    version = common_version()
-    files = addon_files()
-    files |= {f"lib/{name}": path for name, path in binaries(options.binaries).items()}
-    options.out.mkdir(parents=True, exist_ok=True)
-    for name, top in ((f"grain-{version}-legacy.zip", "grain/"), (f"grain-{version}-linux-x64.zip", "")):
-        write_zip(options.out / name, files, top)
-        print(options.out / name)
+    if options.publish == bool(options.binaries) or (options.publish and options.platform):
+        parser.error("either --binaries, with or without --platform, or --publish")
+    if options.publish:
+        publish(options.out)
+    elif options.platform:
+        pack_release(PLATFORMS[options.platform], options.binaries, options.out)
+    else:
+        pack_development(options.binaries, options.out)
 
 
 if __name__ == "__main__":

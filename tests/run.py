@@ -35,7 +35,16 @@ def suites(build: Path, keyword: str) -> dict[str, list[str]]:
         "blender": [*BLENDER, "-b", "--python", str(ROOT / "tests/blender/run_in_blender.py"), *tail],
         **{f"blender_{version}": module_suite(version, tail[1:]) for version in VERSIONS},
         "ui": [*window, sys.executable, str(ROOT / "tests/ui/run.py"), *tail[1:]],
+        "release": release_suite(tail[1:]),
     }
+
+
+def release_suite(tail: list[str]) -> list[str]:
+    """The tests of the zips for all platforms, by a Python that can read binaries of each; ./build.sh release runs them."""
+    python = ROOT / "build/release_tools/bin/python"
+    if python.is_file():
+        return [str(python), str(ROOT / "tests/release/run.py"), *tail]
+    return [sys.executable, "-c", "print('skip release/all: no build/release_tools; ./build.sh release makes it')"]
 
 
 def module_suite(version: str, tail: list[str]) -> list[str]:
@@ -115,7 +124,7 @@ def main() -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # several programs at once on few cores
     score, wanted = Score(), [s for s in options.only.split(",") if s]
     for name, command in suites(options.build.resolve(), options.keyword).items():
-        is_extra = name.startswith("blender_") and not options.heavy
+        is_extra = name == "release" or (name.startswith("blender_") and not options.heavy)
         if name in wanted or (not wanted and not is_extra):
             # Further Blenders, and programs with sanitizers, need 8 minutes on a quiet machine of two cores, windows 5; a
             # busy one is several times slower. Heavy C tests take hours, slopes of mpm alone three.

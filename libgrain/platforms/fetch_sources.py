@@ -36,7 +36,7 @@ class Component:
 
     name: str
     version: str
-    origin: str  # source, zig or system: where its licence files lie
+    origin: str  # source, zig, system or tree: where its licence files lie
     licence: str  # as SPDX writes it
     licence_files: tuple[str, ...]
     homepage: str
@@ -54,7 +54,8 @@ class Component:
 
     def licence_paths(self) -> list[Path]:
         """The files with its licence, once it has been fetched."""
-        root = {"source": self.folder, "zig": zig_package() if self.origin == "zig" else Path(), "system": Path("/")}
+        root = {"source": self.folder, "zig": zig_package() if self.origin == "zig" else Path(), "system": Path("/"),
+                "tree": HERE.parent.parent}
         return [root[self.origin] / name for name in self.licence_files]
 
 

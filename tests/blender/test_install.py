@@ -44,11 +44,31 @@ def test_zips_are_whole_and_repeatable(folder: Path) -> None:
     extension = zipfile.ZipFile(first["grain-0.1.0-linux-x64.zip"])
     assert {name.split("/")[0] for name in legacy.namelist()} == {"grain"}
     assert "blender_manifest.toml" in extension.namelist() and "__init__.py" in extension.namelist()
-    for name in ("libgrain.so", "grain", "libjansson.so.4", "libgomp.so.1", "licences/libjansson4.txt",
-                 "licences/libgomp1.txt"):
-        assert f"lib/{name}" in extension.namelist(), name
+    for name in ("LICENSE", "licences/README.txt", "lib/libgrain.so", "lib/grain", "lib/libjansson.so.4",
+                 "lib/libgomp.so.1"):
+        assert name in extension.namelist(), name
     assert legacy.getinfo("grain/lib/grain").external_attr >> 16 & 0o111, "grain must be executable"
     assert not any("__pycache__" in name for name in legacy.namelist())
+
+
+def test_everything_inside_has_its_notice(folder: Path) -> None:
+    """Of the libraries beside ours, and of those compiled into ours. tests/release looks at the zips of a release."""
+    phrases = {"jansson": "Petri Lehtinen", "libgomp": "GCC RUNTIME LIBRARY EXCEPTION", "zstd": "Facebook",
+               "xxhash": "Yann Collet", "musl": "Rich Felker"}
+    if (support.BUILD / "bin/libgrain_vdb.so").is_file():
+        phrases |= {"openvdb": "Mozilla Public License Version 2.0",
+                    "onetbb": "TERMS AND CONDITIONS FOR USE, REPRODUCTION",
+                    "boost": "Boost Software License", "imath": "Imath"}
+    for path in package(folder).values():
+        archive = zipfile.ZipFile(path)
+        top = "grain/" if "legacy" in path.name else ""
+        assert "GNU GENERAL PUBLIC LICENSE" in archive.read(f"{top}LICENSE").decode()
+        for name, phrase in phrases.items():
+            text = archive.read(f"{top}licences/{name}.txt").decode()
+            assert phrase.lower() in " ".join(text.split()).lower(), f"{path.name}: {name}"
+        told = archive.read(f"{top}licences/README.txt").decode()
+        libraries = {name.removeprefix(f"{top}lib/") for name in archive.namelist() if name.startswith(f"{top}lib/")}
+        assert all(name in told for name in libraries), f"{path.name}: {libraries} against {told}"
 
 
 def test_program_uses_the_libraries_beside_it(folder: Path) -> None:

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""macOS binaries: only the system's own library, from macOS 11 on, signed so that an arm64 Mac runs them."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import code_signature
+import lief
+from program_rules import Interface, part_of, shared_rules
+
+MACHINES = {"macos-arm64": lief.MachO.Header.CPU_TYPE.ARM64, "macos-x64": lief.MachO.Header.CPU_TYPE.X86_64}
+LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
+OLDEST_SYSTEM = (11, 0)
+# Every file has its own of these, and sees no other's.
+LINKER_SYMBOLS = {"_mh_execute_header", "_mh_dylib_header", "__dso_handle"}
+DEBUGGER_SYMBOL = 0xE0  # N_STAB
+
+
+def parse(path: Path) -> lief.MachO.Binary:
+    fat = lief.MachO.parse(str(path))
+    assert fat is not None, f"{path} is no Mach-O file"
+    assert fat.size == 1, f"{path} holds {fat.size} programs"
+    return fat.at(0)
+
+
+def plain(name: str) -> str:
+    """C's name of a symbol."""
+    return name.removeprefix("_")
+
+
+def used_libraries(binary: lief.MachO.Binary) -> tuple[str, ...]:
+    own = lief.MachO.LoadCommand.TYPE.ID_DYLIB
+    return tuple(library.name for library in binary.libraries if library.command != own)
+
+
+def interface(path: Path) -> Interface:
+    binary = parse(path)
+    imports = sorted(plain(symbol.name) for symbol in binary.imported_symbols)
+    exports = sorted(plain(symbol.name) for symbol in binary.symbols if symbol.has_export_info)
+    return Interface(used_libraries(binary), (), tuple(imports), tuple(exports))
+
+
+def minimum_system(binary: lief.MachO.Binary) -> Iterator[str]:
+    if not binary.has_build_version:
+        yield "does not tell which macOS it needs (no LC_BUILD_VERSION)"
+    elif binary.build_version.platform != lief.MachO.BuildVersion.PLATFORMS.MACOS:
+        yield f"is for {binary.build_version.platform}"
+    elif tuple(binary.build_version.minos[:2]) != OLDEST_SYSTEM:
+        yield f"is for macOS {'.'.join(map(str, binary.build_version.minos))} and later"
+
+
+def names(path: Path, binary: lief.MachO.Binary) -> Iterator[str]:
+    own = [library.name for library in binary.libraries if library.command == lief.MachO.LoadCommand.TYPE.ID_DYLIB]
+    wanted = [] if part_of(path) == "grain" else [f"@rpath/{path.name}"]
+    if own != wanted:
+        yield f"has the install name {own[0] if own else 'none'}"
+    for command in binary.rpaths:
+        if not command.path.startswith(("@loader_path", "@executable_path")):
+            yield f"looks for libraries in {command.path}"
+
+
+def left_over(binary: lief.MachO.Binary) -> Iterator[str]:
+    has_segment = any(segment.name == "__DWARF" for segment in binary.segments)
+    if has_segment or any(symbol.raw_type & DEBUGGER_SYMBOL for symbol in binary.symbols):
+        yield "has symbols for a debugger: it is not stripped"
+
+
+def signature(path: Path, binary: lief.MachO.Binary) -> Iterator[str]:
+    if not binary.has_code_signature:
+        yield "is not signed; an arm64 Mac would not load it"
+        return
+    place = binary.code_signature
+    yield from code_signature.complaints(path.read_bytes(), place.data_offset, place.data_size)
+
+
+def complaints(path: Path, platform: str) -> Iterator[str]:
+    binary, found = parse(path), interface(path)
+    if binary.header.cpu_type != MACHINES[platform]:
+        yield f"is for {binary.header.cpu_type}"
+    for library in found.libraries:
+        if library not in LIBRARIES:
+            yield f"needs {library}"
+    yield from minimum_system(binary)
+    yield from names(path, binary)
+    yield from left_over(binary)
+    yield from signature(path, binary)
+    is_program = part_of(path) == "grain"
+    if is_program and not binary.is_pie:
+        yield "cannot be loaded anywhere (it is no PIE)"
+    harmless = LINKER_SYMBOLS | {"main"} if is_program else LINKER_SYMBOLS
+    exports = tuple(name for name in found.exports if name not in harmless)
+    yield from shared_rules(path, found._replace(exports=exports))
