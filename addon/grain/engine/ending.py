@@ -40,6 +40,11 @@ def death(code: int, program: str, has_spoken: bool, has_told_end: bool) -> Opti
     if name != "SIGKILL":
         return f"The bake was ended from outside ({name})"
     if sys.platform == "darwin" and not has_spoken:
-        return (f"macOS did not let {program} run (SIGKILL). Allow it in System Settings > Privacy & Security, or run in a terminal: "
-                f"xattr -dr com.apple.quarantine '{program.rpartition('/')[0]}'")
+        return f"macOS did not let {program} run (SIGKILL). {macos_remedy(program)}"
     return "The bake was killed (SIGKILL), as the system does when memory runs out"
+
+
+def macos_remedy(path: str) -> str:
+    """For a program or library that macOS keeps in quarantine."""
+    return ("Allow it in System Settings > Privacy & Security, or enter in a terminal: "
+            f"xattr -dr com.apple.quarantine '{path.rpartition('/')[0]}'")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
-from . import bake_log, ending
+from . import bake_log, ending, files
 from .child import Child
 
 # Seconds between asking the child to stop and ending it. It needs a substep and a checkpoint for that, a fraction of
@@ -72,7 +72,8 @@ def volume_stage(program: Path, job: Path, cache: Path, threads: int) -> Stage:
 
 
 def _where(job: Path, cache: Path, threads: int) -> list[str]:
-    return [str(job), "--cache", str(cache), "--stop-on-input"] + (["--threads", str(threads)] if threads > 0 else [])
+    return [str(files.plain(job)), "--cache", str(files.plain(cache)), "--stop-on-input",
+            *(["--threads", str(threads)] if threads > 0 else [])]
 
 
 class BakeProcess:

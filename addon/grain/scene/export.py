@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 from bpy.types import Context, Object
 
-from ..engine import cache, child, ffi
+from ..engine import cache, child, ffi, files
 from . import apply, paths
 from .simulations import Simulation
 
@@ -47,7 +47,8 @@ def write_frames(simulation: Simulation, path: Path, kind: str, first: int, last
     for frame in frames:
         target = frame_file(path, frame, ending)
         try:
-            done = child.run([str(ffi.program()), "export", str(folder), "--frame", str(frame), "--format", name, "-o", str(target)])
+            done = child.run([str(ffi.program()), "export", str(files.plain(folder)), "--frame", str(frame), "--format", name,
+                              "-o", str(target)])
         except OSError as error:
             raise ExportError(f"{ffi.program()} cannot be started: {error.strerror}") from error
         if done.returncode != 0:
