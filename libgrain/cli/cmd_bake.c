@@ -16,8 +16,7 @@ static const char help[] =
     "  --from FRAME    throw away what comes after this frame and go on from the newest checkpoint up to it, with the "
     "job\n"
     "                  as it is now: for changing something in the middle of a shot\n"
-    "  --until FRAME   stop after this frame; the same command without it goes on\n"
-    "\n"
+    "  --until FRAME   stop after this frame; the same command without it goes on\n" CLI_HELP_STOP "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C write a checkpoint and stop.\n"
     "\n"
     "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
@@ -26,13 +25,11 @@ static const char help[] =
 
 static int parse(int argument_count, char **arguments, GrainBakeDef *def)
 {
-    static const struct option options[] = {{"cache", required_argument, NULL, 'c'},
-                                            {"threads", required_argument, NULL, 't'},
-                                            {"restart", no_argument, NULL, 'r'},
-                                            {"until", required_argument, NULL, 'u'},
-                                            {"from", required_argument, NULL, 'f'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"cache", required_argument, NULL, 'c'}, {"threads", required_argument, NULL, 't'},
+        {"restart", no_argument, NULL, 'r'},     {"until", required_argument, NULL, 'u'},
+        {"from", required_argument, NULL, 'f'},  {"stop-on-input", no_argument, NULL, 'i'},
+        {"help", no_argument, NULL, 'h'},        {0}};
     int option, exit_code;
     while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
         switch (option) {

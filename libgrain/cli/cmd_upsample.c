@@ -17,8 +17,7 @@ static const char help[] =
     "  --shard I/N     only the I-th of N parts of the grains, to share memory or machines. Parts can run at the same\n"
     "                  time; one behind the other they are the same grains for any N.\n"
     "  --frames A-B    write only these frames; those before A are worked out, but not written\n"
-    "  --force         make all frames again, even those that are there\n"
-    "\n"
+    "  --force         make all frames again, even those that are there\n" CLI_HELP_STOP "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop after the frames that are whole.\n"
     "\n"
     "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
@@ -40,13 +39,11 @@ static int parse_shard(const char *text, GrainUpsampleDef *def)
 // -1 to go on, otherwise the exit code.
 static int parse(int argument_count, char **arguments, GrainUpsampleDef *def)
 {
-    static const struct option options[] = {{"cache", required_argument, NULL, 'c'},
-                                            {"threads", required_argument, NULL, 't'},
-                                            {"shard", required_argument, NULL, 's'},
-                                            {"frames", required_argument, NULL, 'f'},
-                                            {"force", no_argument, NULL, 'F'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"cache", required_argument, NULL, 'c'}, {"threads", required_argument, NULL, 't'},
+        {"shard", required_argument, NULL, 's'}, {"frames", required_argument, NULL, 'f'},
+        {"force", no_argument, NULL, 'F'},       {"stop-on-input", no_argument, NULL, 'i'},
+        {"help", no_argument, NULL, 'h'},        {0}};
     int option, exit_code;
     while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
         switch (option) {

@@ -15,8 +15,7 @@ static const char help[] =
     "  --cache DIR     where the bake is; default JOB/cache. Files go to DIR/volume/volume_0001.vdb and so on\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
     "  --frames A-B    make only these frames, and what lies between them and those that are there\n"
-    "  --force         make all frames again, even those that are there\n"
-    "\n"
+    "  --force         make all frames again, even those that are there\n" CLI_HELP_STOP "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop after the frames that are whole.\n"
     "\n"
     "exit codes: 0 done, 2 usage, 3 bad job, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
@@ -26,10 +25,13 @@ static const char help[] =
 // -1 to go on, otherwise the exit code.
 static int parse(int argument_count, char **arguments, GrainVolumeDef *def)
 {
-    static const struct option options[] = {
-        {"cache", required_argument, NULL, 'c'},  {"threads", required_argument, NULL, 't'},
-        {"frames", required_argument, NULL, 'f'}, {"force", no_argument, NULL, 'F'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option options[] = {{"cache", required_argument, NULL, 'c'},
+                                            {"threads", required_argument, NULL, 't'},
+                                            {"frames", required_argument, NULL, 'f'},
+                                            {"force", no_argument, NULL, 'F'},
+                                            {"stop-on-input", no_argument, NULL, 'i'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     int option, exit_code;
     while ((option = getopt_long(argument_count, arguments, "h", options, NULL)) != -1) {
         switch (option) {

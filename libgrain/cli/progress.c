@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the commands that work on a job share: options, progress as JSON lines, stopping on signals, the closing line.
+// What the commands that work on a job share: options, progress as JSON lines, stopping, the closing line.
 #include "base/system.h"
 #include "cli.h"
 
@@ -10,11 +10,23 @@
 #include <stdlib.h>
 
 static volatile sig_atomic_t stop_wanted;
+static int listens_to_input; // until it ends
 
 static void on_signal(int signal)
 {
     (void)signal;
     stop_wanted = 1;
+}
+
+// Standard input is looked at whenever there is progress to tell, which is also the only time when a stop is heeded: a
+// thread that waits for input would be no quicker, and one that is stuck in a read can keep a program from ending.
+static int is_stop_wanted(void)
+{
+    SystemInput input = listens_to_input ? system_input() : SYSTEM_INPUT_NONE;
+    if (input == SYSTEM_INPUT_CAME) stop_wanted = 1;
+    // Whoever started the bake is gone, which is no reason to throw its work away.
+    if (input == SYSTEM_INPUT_ENDED) listens_to_input = 0;
+    return stop_wanted;
 }
 
 // Takes the object over. A reader that went away must not end the bake: SIGPIPE is ignored, and so is the error.
@@ -64,7 +76,7 @@ int32_t cli_on_status(void *user, const GrainBakeStatus *s)
         break;
     }
     if (line) print_line(line);
-    return stop_wanted ? 0 : GRAIN_CONTINUE;
+    return is_stop_wanted() ? 0 : GRAIN_CONTINUE;
 }
 
 int cli_parse_number(const char *text, int64_t low, int64_t high, int32_t *out)
@@ -91,6 +103,10 @@ int cli_job_option(const char *command, const char *help, int option, const char
     case 't':
         if (cli_parse_number(optarg, 1, 1024, thread_count)) return -1;
         return cli_usage(command, "--threads is '%s'; it must be a number from 1 to 1024", optarg);
+    case 'i':
+        listens_to_input = 1;
+        is_stop_wanted(); // once before any file is opened: of an input that is closed, one might get its number
+        return -1;
     case 'h':
         fputs(help, stdout);
         return EXIT_DONE;

@@ -12,7 +12,7 @@ extern "C" {
 /// Raised by any change below; libgrain refuses a shim of another number.
 #define VDB_SHIM_VERSION 2
 #ifndef _WIN32
-#define VDB_SHIM_API __attribute__((visibility("default")))
+#define VDB_SHIM_API __attribute__((__visibility__("default")))
 #elif defined(VDB_SHIM_BUILDING)
 #define VDB_SHIM_API __declspec(dllexport)
 #else

@@ -253,10 +253,10 @@ def test_stopped_within_two_seconds_and_resumed_to_the_same_bits(folder: Path) -
 
 
 def test_child_that_does_not_listen_is_ended(folder: Path) -> None:
-    """A program that ignores SIGTERM, in the place of grain."""
+    """A program that does not read its input, in the place of grain."""
     from grain.engine.process import BakeProcess, simulate_stage
     program = folder / "deaf"
-    program.write_text("#!/bin/sh\ntrap '' TERM\nwhile true; do sleep 0.1; done\n")
+    program.write_text("#!/bin/sh\nwhile true; do sleep 0.1; done\n")
     program.chmod(0o755)
     process = BakeProcess([simulate_stage(program, folder, folder, 0)])
     time.sleep(0.2)
@@ -293,6 +293,33 @@ exit 7
         outcome = process.poll()
     assert process.status.frames_written == 2000 and process.status.frame == 2000
     assert "half a word and the other" in outcome.text, outcome.text
+
+
+def test_every_kind_of_channel_holds_what_a_busy_blender_does_not_read(folder: Path) -> None:
+    """A line in pieces, in the middle of a letter too; then, unread, as much as a bake says in a minute (of a socket, which is for
+    macOS, as much as Linux lets it hold); then an end without a newline."""
+    from grain.engine import child
+    for make, count in ((child._large_pipe, 1200), (child._socket_pair, 400)):
+        reading, writing = make()
+        os.set_blocking(reading, False)
+        lines, said = child.Lines(reading), "Sand \N{LATIN SMALL LETTER A WITH DIAERESIS}".encode()
+        assert lines.read() == []
+        os.write(writing, said[:6])
+        assert lines.read() == []
+        os.write(writing, said[6:] + b"\r\nnext\nhalf")
+        assert lines.read() == [said + b"\r", b"next"]
+        os.set_blocking(writing, False)  # raises where the channel is full
+        for number in range(count):
+            os.write(writing, b" of one\n" if number == 0 else b"%0190d\n" % number)
+        os.write(writing, b"the end")
+        os.close(writing)
+        came = lines.read()
+        assert came[0] == b"half of one" and came[-1] == b"the end" and len(came) == count + 1, (make.__name__, len(came))
+        assert came[1:-1] == [b"%0190d" % number for number in range(1, count)]
+        assert lines.read() == []
+        lines.close()
+        lines.close()
+        assert lines.read() == []
 
 
 def test_a_bake_beside_an_interface_lets_it_first(folder: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 BUILD = Path(os.environ["GRAIN_TEST_BUILD"])
 GRAIN = BUILD / "bin/grain"
+DATA = Path(__file__).resolve().parent.parent / "data"
 
 
 @dataclass
@@ -38,9 +39,9 @@ def run(*arguments: object, check: int | None = None, environment: dict | None =
     return result
 
 
-def start(*arguments: object, environment: dict | None = None) -> subprocess.Popen:
-    return subprocess.Popen([str(GRAIN), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            env={**os.environ, **(environment or {})})
+def start(*arguments: object, environment: dict | None = None, stdin: int | None = None) -> subprocess.Popen:
+    return subprocess.Popen([str(GRAIN), *map(str, arguments)], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, env={**os.environ, **(environment or {})})
 
 
 def digest(cache: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import struct
+import subprocess
 import time
 from pathlib import Path
 
@@ -102,6 +103,34 @@ def test_stopped_by_sigterm_and_sigint_and_resumed_gives_the_same_bytes(folder: 
         started = next(e for e in resumed.events if e["event"] == "started")
         assert started["resumed_from"] >= 1
         assert program.digest(cache) == expected
+
+
+def test_stopped_through_standard_input_and_resumed_gives_the_same_bytes(folder: Path) -> None:
+    job = jobs.small(solver={"particle_radius": 0.004, "softness": 0.05}, frame_end=8)
+    expected, cache = reference(folder, job), folder / "stopped"
+    child = program.start("bake", folder / "job", "--cache", cache, "--stop-on-input", stdin=subprocess.PIPE)
+    for line in child.stdout:
+        if json.loads(line)["event"] == "progress":
+            break
+    began = time.monotonic()
+    rest, stderr = child.communicate("stop\n", timeout=60)
+    assert time.monotonic() - began < 2.0, "stopping took longer than two seconds"
+    assert child.returncode == 5 and program.events_of(rest)[-1]["event"] == "stopped", (child.returncode, stderr)
+    program.run("bake", folder / "job", "--cache", cache, check=0)
+    assert program.digest(cache) == expected
+
+
+def test_input_counts_only_where_it_is_asked_for_and_its_end_never(folder: Path) -> None:
+    job = jobs.small(frame_end=4).write(folder / "job")
+    for name, options, said, code in (("heard", ["--stop-on-input"], "x", 5), ("ended", ["--stop-on-input"], "", 0),
+                                      ("unasked", [], "stop\n", 0)):
+        child = program.start("bake", job, "--cache", folder / name, *options, stdin=subprocess.PIPE)
+        _, stderr = child.communicate(said, timeout=60)
+        assert child.returncode == code, (name, child.returncode, stderr)
+    closed = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", program.GRAIN, "bake", job, "--cache", folder / "closed",
+                             "--stop-on-input"], capture_output=True)
+    assert closed.returncode == 0, closed.stderr
+    assert program.digest(folder / "closed") == program.digest(folder / "ended") == program.digest(folder / "unasked")
 
 
 def test_until_stops_and_the_next_bake_goes_on(folder: Path) -> None:

@@ -200,3 +200,19 @@ def test_checkpoints_are_kept_as_asked_and_thinned(folder: Path) -> None:
     kept = sorted(int(p.stem.split("_")[1]) for p in (job / "cache").glob("checkpoint_*.grain"))
     assert kept == [20, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44], kept
     assert "checkpoint_every" in program.run("bake", job_of(folder, checkpoint_every=0), check=3).stderr
+
+
+def test_frames_of_an_older_grain_are_read_but_not_continued(folder: Path) -> None:
+    """data/dem_7: 36 particles and their 144 grains by version 7 of the solver, the last with the system's mathematics."""
+    shutil.copytree(program.DATA / "dem_7", folder, dirs_exist_ok=True)
+    job, cache = folder / "job", folder / "cache"
+    before = program.digest(cache) | program.digest(cache / "grains")
+    for stage, count in ((cache, 36), (cache / "grains", 144)):
+        assert "whole" in program.run("verify", stage, check=0).stdout
+        program.run("export", stage, "--frame", 3, "--format", "ply", "-o", folder / "frame.ply", check=0)
+        assert f"element vertex {count}\n".encode() in (folder / "frame.ply").read_bytes()
+    assert "Grain itself" in program.run("bake", job, "--cache", cache, check=8).stderr
+    assert "version of Grain" in program.run("upsample", job, "--cache", cache, check=8).stderr
+    assert program.digest(cache) | program.digest(cache / "grains") == before
+    program.run("bake", job, "--cache", cache, "--restart", check=0)
+    program.run("upsample", job, "--cache", cache, check=0)

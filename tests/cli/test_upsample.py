@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import json
-import signal
+import subprocess
 from pathlib import Path
 
 import grains_reader
@@ -73,14 +73,12 @@ def test_stop_and_go_on(folder: Path) -> None:
     job = baked(folder, frame_end=8, upsample={"grains_per_particle": 60})
     program.run("upsample", job, check=0)
     through = frames(job / "cache/grains")
-    process = program.start("upsample", job, "--force", "--threads", 1)
+    process = program.start("upsample", job, "--force", "--threads", 1, "--stop-on-input", stdin=subprocess.PIPE)
     for line in process.stdout:
         if '"frame"' in line and json.loads(line)["event"] == "frame" and json.loads(line)["frame"] >= 3:
             break
-    process.send_signal(signal.SIGTERM)
-    rest = process.stdout.read()
-    assert process.wait(30) == 5, rest
-    process.stdout.close(), process.stderr.close()
+    rest, _ = process.communicate("stop\n", timeout=30)
+    assert process.returncode == 5, rest
     assert json.loads(rest.splitlines()[-1])["event"] == "stopped"
     assert 3 <= len(frames(job / "cache/grains")) < 8
     going_on = program.run("upsample", job, check=0)

@@ -121,6 +121,8 @@ def test_same_bytes_for_any_number_of_threads_and_after_stops(folder: Path) -> N
     process.stdout.close(), process.stderr.close()
     assert json.loads(rest.splitlines()[-1])["event"] == "stopped"
     assert 1 <= len(files(job)) < 8
+    process = program.start("volume", job, "--stop-on-input", stdin=subprocess.PIPE)
+    assert json.loads(process.communicate("stop\n", timeout=30)[0].splitlines()[-1])["event"] == "stopped"
     going_on = program.run("volume", job, check=0)
     assert next(e for e in going_on.events if e["event"] == "started")["resumed_from"] >= 1
     assert files(job) == through

@@ -13,10 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from . import job as job_files
+from . import files, job as job_files
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 MANIFEST = "cache.json"
 LOCK = "lock"
+_LOCKED_BYTE = 0x40000000  # of that file, on Windows, where nobody else may read what is locked: far behind the text that names the owner
 JOB_FOLDER = "job"
 GRAINS_FOLDER = "grains"
 VOLUME_FOLDER = "volume"
@@ -86,7 +92,7 @@ def read_manifest(folder: Path) -> Optional[Manifest]:
 
 def _parse(path: Path) -> Optional[Manifest]:
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = json.loads(files.patiently(lambda: path.read_text("utf-8")))
         if document["format"] > FORMAT:
             raise CacheError(f"{path} was made by a newer Grain. Update the add-on, or bake into another folder")
         frames, stream = document["frames"], next(iter(document["streams"].values()))
@@ -128,8 +134,8 @@ def volume_folder(folder: Path) -> Path:
 
 
 def volume_path(folder: Path, number: int) -> Path:
-    """A file of the sequence, by its number (Manifest.number_shift)."""
-    return folder / VOLUME_FOLDER / f"volume_{number:04d}.vdb"
+    """A file of the sequence, by its number (Manifest.number_shift), as Blender is told it."""
+    return files.plain(folder) / VOLUME_FOLDER / f"volume_{number:04d}.vdb"
 
 
 def job_folder(folder: Path) -> Path:
@@ -138,13 +144,15 @@ def job_folder(folder: Path) -> Path:
 
 def is_busy(folder: Path) -> bool:
     """Whether a process holds the folder's lock, this Blender's own child included."""
-    if sys.platform == "win32":
-        return False
-    import fcntl
     try:
         with open(folder / LOCK, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            fcntl.flock(file, fcntl.LOCK_UN)
+            if sys.platform == "win32":
+                file.seek(_LOCKED_BYTE)
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+                msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+            else:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_UN)
     except FileNotFoundError:
         return False
     except OSError:
@@ -187,13 +195,13 @@ def free(folder: Path, part: str = "") -> int:
     if any(is_busy(place) for place in (folder, folder / GRAINS_FOLDER, folder / VOLUME_FOLDER)):
         raise CacheError(f"A bake is writing to {folder}. Stop it first")
     byte_count = 0
-    files = [path for path in own_files(folder) if not part or path.parent.name == part]
+    doomed = [path for path in own_files(folder) if not part or path.parent.name == part]
     # The manifest goes first: what is left after an interruption is no cache any more, not a cache with holes.
-    files.sort(key=lambda path: path.name != MANIFEST)
-    for path in files:
+    doomed.sort(key=lambda path: path.name != MANIFEST)
+    for path in doomed:
         try:
             size = path.stat().st_size
-            path.unlink()
+            files.patiently(path.unlink)
         except OSError as error:
             raise CacheError(f"{path} cannot be deleted: {error.strerror}") from error
         byte_count += size
@@ -217,9 +225,8 @@ def _forget(folder: Path) -> None:
 def move(source: Path, target: Path) -> None:
     """Moves a cache's own files to a folder that has none. Raises OSError."""
     target.mkdir(parents=True, exist_ok=True)
-    files = own_files(source)
-    files.sort(key=lambda path: path.name == MANIFEST)  # last: it promises that the others are there
-    for path in files:
+    moved = sorted(own_files(source), key=lambda path: path.name == MANIFEST)  # last: it promises that the others are there
+    for path in moved:
         if path.name == LOCK:
             path.unlink()
             continue

@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""libgrain through ctypes: finding it, loading it, its structs and the table of its functions.
+"""libgrain through ctypes: loading it, its structs and the table of its functions.
 
-Only this file and ffi_dots.py import ctypes. Everything is loaded on first use and never unloaded: OpenMP's threads outlive
-their last call, and a library cannot be replaced in a running Blender anyway. When something is wrong, `problem()`
-says which file and why, in words for an artist; nothing here raises while the add-on registers.
+Only files named ffi* import ctypes. Everything is loaded on first use and never unloaded: OpenMP's threads outlive their last call.
+When something is wrong, `problem()` says which file and why, in words for an artist; nothing here raises while the add-on registers.
 """
 import ctypes
 import os
-import stat
-import sys
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_uint32, c_void_p
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
+
+from . import ffi_files, files
 
 ABI_VERSION = 1  # GRAIN_ABI_VERSION of include/grain/base.h
 OK = 0
 ERROR_DAMAGED = -8
 TYPE_BYTES = (4, 4, 8, 8)  # by GrainType: f32, i32, f64, i64
-
-FOLDER_VARIABLE = "GRAIN_LIBRARY_FOLDER"  # for developers and tests: where libgrain and grain were built
 
 
 class GrainError(Exception):
@@ -179,40 +176,18 @@ class Loaded(NamedTuple):
 _loaded: Optional[Loaded] = None
 
 
-def folders() -> list[Path]:
-    """Where libgrain and grain may lie: packaged with the add-on, then where a developer built them."""
-    found = [Path(__file__).resolve().parent.parent / "lib"]
-    variable = os.environ.get(FOLDER_VARIABLE)
-    if variable:
-        found.append(Path(variable).resolve())
-    return found
-
-
-def _file_names() -> tuple[str, str]:
-    if sys.platform == "win32":
-        return "grain.dll", "grain.exe"
-    if sys.platform == "darwin":
-        return "libgrain.dylib", "grain"
-    return "libgrain.so", "grain"
-
-
-def _find(name: str) -> Optional[Path]:
-    for folder in folders():
-        if (folder / name).is_file():
-            return folder / name
-    return None
-
-
 def _load() -> Loaded:
-    name = _file_names()[0]
-    path = _find(name)
+    path = ffi_files.find(ffi_files.library_name())
     if path is None:
-        places = " or ".join(str(folder) for folder in folders())
-        return Loaded(None, f"{name} is missing: it is not in {places}. Install the Grain zip made for this system")
+        return Loaded(None, ffi_files.why_missing(ffi_files.library_name()))
+    stranger = ffi_files.for_another_platform(path)
+    if stranger is not None:
+        return Loaded(None, stranger)
+    ffi_files.release(path)
     try:
-        library = ctypes.CDLL(str(path))
+        library = ctypes.CDLL(str(ffi_files.to_load(path)))
     except OSError as error:
-        return Loaded(None, f"{path} cannot be loaded: {error}")
+        return Loaded(None, ffi_files.why_not_loaded(path, error))
     for function, (result, arguments) in PROTOTYPES.items():
         try:
             entry = getattr(library, function)
@@ -247,13 +222,10 @@ def library() -> ctypes.CDLL:
 
 
 def program() -> Optional[Path]:
-    """The `grain` program, made executable where an installer lost the bit."""
-    path = _find(_file_names()[1])
-    if path is not None and not os.access(path, os.X_OK):
-        try:
-            path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-        except OSError:
-            return path  # problem() names it
+    """The `grain` program, as far as possible in a state to be started."""
+    path = ffi_files.find(ffi_files.program_name())
+    if path is not None:
+        ffi_files.make_runnable(path)
     return path
 
 
@@ -264,8 +236,7 @@ def problem() -> Optional[str]:
         return loaded.problem
     path = program()
     if path is None:
-        places = " or ".join(str(folder) for folder in folders())
-        return f"The program '{_file_names()[1]}' is missing: it is not in {places}. Install the Grain zip again"
+        return ffi_files.why_missing(f"The program '{ffi_files.program_name()}'")
     if not os.access(path, os.X_OK):
         return f"{path} may not be executed. Give it the execute permission (chmod +x)"
     return None
@@ -278,7 +249,7 @@ def version() -> str:
 def frame_open(path: Path) -> c_void_p:
     """A handle to one frame file, checked, of packed grains only its head; frame_destroy gives it back."""
     handle = c_void_p()
-    check(library().grain_frame_open(os.fsencode(path), ctypes.byref(handle)))
+    check(library().grain_frame_open(files.encoded(path), ctypes.byref(handle)))
     return handle
 
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """libgrain's calls for viewports, through ctypes: grains as dots, and frames read ahead. Arrays are NumPy's."""
 import ctypes
-import os
 from ctypes import c_int64, c_void_p
 from pathlib import Path
 from typing import Any, Optional
 
-from . import ffi
+from . import ffi, files
 
 
 def _address(array: Any) -> Optional[int]:
@@ -52,7 +51,7 @@ def ahead_destroy(handle: c_void_p) -> None:
 def ahead_add(handle: Optional[c_void_p], path: Path, count: int, columns: dict[str, Any], look: Optional[ffi.GrainDotsLook],
               colours: Any) -> int:
     """Arrays that must live until the number returned is finished or dropped."""
-    definition = ffi.GrainAheadDef(struct_size=ctypes.sizeof(ffi.GrainAheadDef), column_count=len(columns), path=os.fsencode(path),
+    definition = ffi.GrainAheadDef(struct_size=ctypes.sizeof(ffi.GrainAheadDef), column_count=len(columns), path=files.encoded(path),
                                    count=count, colours=_address(colours))
     for place, (name, array) in enumerate(columns.items()):
         definition.names[place], definition.columns[place] = name.encode(), _address(array)

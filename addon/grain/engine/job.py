@@ -11,6 +11,8 @@ from typing import Any, Optional
 
 import numpy as np
 
+from . import files
+
 SCHEMA = 1
 JOB_FILE = "job.json"
 GEOMETRY_FILE = "geometry.bin"
@@ -264,7 +266,7 @@ def _write_whole(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(part, path)
+    files.patiently(lambda: os.replace(part, path))
 
 
 def write(job: Job, folder: Path) -> None:

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who goes first where all cores are busy: Blender's interface, then what it will want next (libgrain/src/ahead), then a bake."""
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 NICENESS = 15
+# For a child on Windows. There a thread of lower priority leaves its core at once when another one wants it, so the next class below
+# is enough; the lowest one would have to wait where others compute on all cores.
+CREATION_FLAGS = subprocess.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else 0
 
 
 def let_all_first(pid: int) -> None:
@@ -13,7 +17,7 @@ def let_all_first(pid: int) -> None:
     both cores: a viewport that takes 0.09 s by itself took 0.14 s (0.20 s at most) beside a niceness of 15, so 0.11 s (0.13 s).
     Where others compute on all cores already a bake would never come to its turn like that: there it is only nice."""
     if sys.platform == "win32":
-        return
+        return  # CREATION_FLAGS did it
     try:
         os.setpriority(os.PRIO_PROCESS, pid, NICENESS)
         if hasattr(os, "SCHED_IDLE") and _has_free_core():
@@ -24,7 +28,7 @@ def let_all_first(pid: int) -> None:
 
 def _has_free_core() -> bool:
     """Besides the one this runs on, or where that one is the only one."""
-    for line in Path("/proc/stat").read_text().splitlines():
+    for line in Path("/proc/stat").read_text("ascii").splitlines():
         if line.startswith("procs_running "):
             return int(line.split()[1]) <= (os.cpu_count() or 1)
     return False

@@ -1,27 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The child process that bakes: started, listened to, stopped.
+"""A bake: the child processes that do it, one after the other, and what they said.
 
-`poll()` runs where the caller is (in Blender: the main thread), reads what is in the child's pipes and never waits. No thread does
-it: see read_ahead.py.
+`poll()` runs where the caller is (in Blender: the main thread) and never waits.
 """
 import json
-import os
-import signal
-import subprocess
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Optional
+from typing import Any, Optional
 
-from . import bake_log, priority
+from . import bake_log, ending, files
+from .child import Child
 
 # Seconds between asking the child to stop and ending it. It needs a substep and a checkpoint for that, a fraction of
 # a second as a rule; past this point at most the frame it works on is lost, and the artist asked to stop.
 STOP_GRACE = 1.6
-# Of what the child says, kept by the system until poll(): a Blender that is busy for minutes must not hold a bake up.
-PIPE_BYTES = 1 << 20
 
 EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB, EXIT_NOT_STARTED = 0, 5, 8, 127  # the last as shells have it
 STOPPED = "Stopped. Resume goes on from here"
@@ -77,7 +72,8 @@ def volume_stage(program: Path, job: Path, cache: Path, threads: int) -> Stage:
 
 
 def _where(job: Path, cache: Path, threads: int) -> list[str]:
-    return [str(job), "--cache", str(cache)] + (["--threads", str(threads)] if threads > 0 else [])
+    return [str(files.plain(job)), "--cache", str(files.plain(cache)), "--stop-on-input",
+            *(["--threads", str(threads)] if threads > 0 else [])]
 
 
 class BakeProcess:
@@ -93,7 +89,7 @@ class BakeProcess:
         self._errors: "deque[str]" = deque(maxlen=20)
         self._stop_time: Optional[float] = None
         self._was_killed = False
-        self._child: Optional["subprocess.Popen[bytes]"] = None
+        self._child: Optional[Child] = None
         self._not_started = ""  # why
         if not waits:
             self._start_first()
@@ -118,14 +114,8 @@ class BakeProcess:
     def _start(self, working: str, command: list[str]) -> None:
         self._working, self._command = working, command
         self._frames_before = self.status.frames_written
-        # Threads that wait in a loop starve each other when Blender or another program wants a core too: measured, a
-        # bake with both cores of a machine under load took 52 s instead of 2.
-        environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
-        self._child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, env=environment)
-        if self._is_beside_interface:
-            priority.let_all_first(self._child.pid)
-        self._said, self._complained = _Lines(self._child.stdout), _Lines(self._child.stderr)
+        self._has_spoken = self._has_told_end = False
+        self._child = Child(command, self._is_beside_interface)
 
     @property
     def pid(self) -> Optional[int]:
@@ -138,53 +128,49 @@ class BakeProcess:
 
     def stop(self) -> None:
         """Asks the child for a checkpoint and an end; poll() ends it for good when it takes too long."""
-        if self._stop_time is not None or (self._child is not None and self._child.poll() is not None):
+        if self._stop_time is not None or (self._child is not None and self._child.exit_code is not None):
             return
         self._stop_time = time.monotonic()
         if self._child is not None:
-            self._child.terminate()
+            self._child.ask_to_stop()
 
     def poll(self) -> Optional[Outcome]:
         """Takes in what the child has said; the outcome once it has ended."""
         if self._child is None or self._not_started:
             return self._outcome_without_child()
-        ended = self._child.poll() is not None  # before the pipes are read: then nothing comes after it
-        for line in self._said.read():
+        code = self._child.exit_code  # before what it said is read: then nothing comes after it
+        for line in self._child.output.read():
             self._take(line)
-        self._errors.extend(line.decode("utf-8", "replace").strip() for line in self._complained.read())
-        if ended:
-            self._close()
-            if self._goes_on_after_crash():
+        self._errors.extend(line.decode("utf-8", "replace").strip() for line in self._child.errors.read())
+        if code is not None:
+            self._child.close()
+            if self._goes_on_after_crash(code):
                 return None
-            if self._next and self._child.returncode == EXIT_DONE and self._stop_time is None:
+            if self._next and code == EXIT_DONE and self._stop_time is None:
                 self.status.fraction, self.status.seconds_per_frame, self.status.bytes_written = 0.0, 0.0, 0
                 self._try(self._start, *self._next.pop(0))
                 return None
-            return self._outcome()
+            return self._outcome(code)
         if self._stop_time is not None and time.monotonic() - self._stop_time > STOP_GRACE and not self._was_killed:
             self._was_killed = True
             self._child.kill()
         return None
 
-    def _goes_on_after_crash(self) -> bool:
+    def _goes_on_after_crash(self, code: int) -> bool:
         """A stage that crashed is started again, and goes on from its last frame, as long as each start brings new ones: a long
         bake is not lost for one bad moment of the machine. Not where the system or somebody ended it on purpose."""
-        number = -self._child.returncode
-        if number not in _CRASHES or self._stop_time is not None or self.status.frames_written == self._frames_before:
+        crash = ending.crash(code)
+        if crash is None or self._stop_time is not None or self.status.frames_written == self._frames_before:
             return False
-        self.status.warnings.append(f"The bake crashed ({_CRASHES[number]}) after frame {self.status.frame} and went on from there. "
+        self.status.warnings.append(f"The bake crashed ({crash}) after frame {self.status.frame} and went on from there. "
                                     "Please report it, with the cache's 'job' folder")
         self._try(self._start, self._working, _resuming(self._command))
         return True
 
     def wait(self, seconds: float) -> None:
         """Sleeps until the child has ended, this long at most."""
-        if self._child is None:
-            return
-        try:
+        if self._child is not None:
             self._child.wait(seconds)
-        except subprocess.TimeoutExpired:
-            pass
 
     def shut_down(self) -> None:
         """Stops the child and waits for its end: Blender quits, opens another file or disables the add-on."""
@@ -193,23 +179,21 @@ class BakeProcess:
         if self._child is None:
             return
         self.wait(STOP_GRACE)
-        if self._child.poll() is None:
+        if self._child.exit_code is None:
             self._child.kill()
             self._child.wait()
-        self._close()
-
-    def _close(self) -> None:
-        for pipe in (self._child.stdout, self._child.stderr):
-            if pipe is not None:
-                pipe.close()
+        self._child.close()
 
     def _take(self, line: bytes) -> None:
         try:
-            event: dict[str, Any] = json.loads(line)
+            event: Any = json.loads(line)
         except ValueError:
             return
+        if not isinstance(event, dict):
+            return
         kind = event.get("event", "")
-        status = self.status
+        status, self._has_spoken = self.status, True
+        self._has_told_end = kind in ("done", "stopped", "error")
         if self._log is not None and kind not in ("preparing", "progress"):
             bake_log.append(self._log, {"stage": self._working, **event})
         if kind == "preparing":
@@ -241,8 +225,7 @@ class BakeProcess:
             return Outcome("failed", self._not_started, EXIT_NOT_STARTED)
         return Outcome("stopped", STOPPED, EXIT_STOPPED) if self.is_stopping else None
 
-    def _outcome(self) -> Outcome:
-        code = self._child.returncode
+    def _outcome(self, code: int) -> Outcome:
         said = self.status.error or " ".join(self._errors)
         if code == EXIT_DONE:
             return Outcome("done", "", code)
@@ -250,16 +233,12 @@ class BakeProcess:
             return Outcome("stopped", STOPPED, code)
         if code == EXIT_OTHER_JOB:
             return Outcome("other_job", said, code)
-        if code < 0:
-            return Outcome("died", f"{_death(-code)}{_quoted(said)}. Every finished frame is safe; Resume goes on from "
-                                   "the last one", code)
+        death = ending.death(code, self._command[0], self._has_spoken, self._has_told_end)
+        if death is not None:
+            return Outcome("died", f"{death}{_quoted(said)}. Every finished frame is safe; Resume goes on from the last one", code)
         remedy = _REMEDIES.get(code, "")
         text = (said or f"The bake failed with exit code {code}").rstrip(". ")
         return Outcome("failed", f"{text}. {remedy}" if remedy else text, code)
-
-
-_CRASHES = {int(number): number.name for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE,
-                                                   *([signal.SIGBUS] if hasattr(signal, "SIGBUS") else []))}
 
 
 def _resuming(command: list[str]) -> list[str]:
@@ -272,43 +251,3 @@ def _resuming(command: list[str]) -> list[str]:
 
 def _quoted(text: str) -> str:
     return f" (its last words: {text})" if text else ""
-
-
-def _death(number: int) -> str:
-    """What became of a child that said no more."""
-    try:
-        name = signal.Signals(number).name
-    except ValueError:
-        name = f"signal {number}"
-    if name == "SIGKILL":
-        return "The bake was killed (SIGKILL), as the system does when memory runs out"
-    if number in _CRASHES:
-        return f"The bake crashed ({name}). Please report it, with the cache's 'job' folder"
-    return f"The bake was ended from outside ({name})"
-
-
-class _Lines:
-    """What comes through a pipe, line by line."""
-
-    def __init__(self, pipe: IO[bytes]) -> None:
-        self._number, self._rest = pipe.fileno(), b""
-        os.set_blocking(self._number, False)
-        try:
-            import fcntl
-            fcntl.fcntl(self._number, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        except (ImportError, AttributeError, OSError):
-            pass  # not on this system, or not so many: then it is what it gives
-
-    def read(self) -> list[bytes]:
-        """Lines that are complete, or all at the end of the pipe. Never waits."""
-        while True:
-            try:
-                came = os.read(self._number, PIPE_BYTES)
-            except BlockingIOError:
-                break
-            if not came:  # the end: nothing more belongs to the last line
-                lines, self._rest = self._rest.splitlines(), b""
-                return lines
-            self._rest += came
-        *lines, self._rest = self._rest.split(b"\n")
-        return lines

@@ -4,7 +4,7 @@ import bpy
 from bpy.types import Context, Event, Operator, UILayout
 
 from .. import runtime
-from ..engine import cache, text
+from ..engine import cache, files, text
 from ..panels.text import draw_wrapped
 from ..scene import paths, playback
 from .simulation import has_simulation
@@ -77,5 +77,5 @@ class GRAIN_OT_open_folder(Operator):
         return True
 
     def execute(self, context: Context) -> set[str]:
-        bpy.ops.wm.path_open(filepath=str(paths.cache_folder(context.scene.grain.active)))
+        bpy.ops.wm.path_open(filepath=str(files.plain(paths.cache_folder(context.scene.grain.active))))
         return {'FINISHED'}

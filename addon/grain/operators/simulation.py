@@ -3,7 +3,7 @@
 from bpy.types import Context, Event, Operator
 
 from .. import runtime
-from ..engine import cache
+from ..engine import cache, files
 from ..panels.text import draw_wrapped
 from ..scene import paths, playback, simulations
 
@@ -74,7 +74,7 @@ class GRAIN_OT_simulation_remove(Operator):
     def draw(self, context: Context) -> None:
         simulation = simulations.active(context.scene)
         draw_wrapped(self.layout, context, f"'{simulation.name}' is baked. Its frames stay in "
-                                           f"{paths.cache_folder(simulation)}; Free Bake would delete them", icon='INFO',
+                                           f"{files.plain(paths.cache_folder(simulation))}; Free Bake would delete them", icon='INFO',
                      width=400)
 
     def execute(self, context: Context) -> set[str]:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frames for other programs: by `grain export`, or by Blender's own exporters on the sand object."""
-import subprocess
 from pathlib import Path
 
 import bpy
 from bpy.types import Context, Object
 
-from ..engine import cache, ffi
+from ..engine import cache, child, ffi, files
 from . import apply, paths
 from .simulations import Simulation
 
@@ -47,8 +46,11 @@ def write_frames(simulation: Simulation, path: Path, kind: str, first: int, last
     written = []
     for frame in frames:
         target = frame_file(path, frame, ending)
-        done = subprocess.run([str(ffi.program()), "export", str(folder), "--frame", str(frame), "--format", name, "-o",
-                               str(target)], capture_output=True, text=True)
+        try:
+            done = child.run([str(ffi.program()), "export", str(files.plain(folder)), "--frame", str(frame), "--format", name,
+                              "-o", str(target)])
+        except OSError as error:
+            raise ExportError(f"{ffi.program()} cannot be started: {error.strerror}") from error
         if done.returncode != 0:
             raise ExportError(done.stderr.strip().removeprefix("grain: ") or f"frame {frame} could not be exported")
         written.append(target)

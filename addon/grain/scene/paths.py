@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where a simulation's cache lies."""
+import os
 import re
 import sys
+import unicodedata
 from pathlib import Path
+from typing import Union
 
 import bpy
 
-from ..engine import cache
+from ..engine import cache, files
 from . import simulations
 from .simulations import Simulation
 
 DEFAULT_FOLDER = "//grain_cache/"
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # a drive, or a share
+_DRIVE_ALONE = re.compile(r"[A-Za-z]:(?![\\/])")  # what follows is meant from a folder that nobody sees
+_NO_FILE_NAME = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # on Windows
 
 
 def folder_setting(simulation: Simulation) -> str:
@@ -30,24 +35,41 @@ def cache_folder(simulation: Simulation) -> Path:
     setting = folder_setting(simulation)
     if is_temporary(simulation):
         return temporary_folder(simulation)
-    # A separator at the end and ".." make two spellings of one folder.
-    return Path(bpy.path.abspath(setting.replace("\\", "/"), library=simulation.id_data.library)).resolve()
+    if sys.platform == "win32" and setting.startswith("\\\\"):
+        return _normal(setting)  # a share; with slashes it would mean the folder of the .blend
+    return _normal(bpy.path.abspath(setting.replace("\\", "/"), library=simulation.id_data.library))
 
 
 def temporary_folder(simulation: Simulation) -> Path:
     """Deleted by Blender when it quits."""
     setting = folder_setting(simulation)
     relative = setting[2:] if setting.startswith("//") else _file_name(simulation.name)
-    return (Path(bpy.app.tempdir) / relative.replace("\\", "/")).resolve()
+    return _normal(Path(bpy.app.tempdir) / relative.replace("\\", "/"))
+
+
+def _normal(path: Union[str, Path]) -> Path:
+    """A separator at the end and ".." make two spellings of one folder. On Windows links are left alone: resolving them also turns
+    the drive letter of a share into the share's name, and a cache beside its .blend would be on another drive than that."""
+    return files.reachable(Path(os.path.abspath(path))) if sys.platform == "win32" else Path(path).resolve()
 
 
 def problem(simulation: Simulation) -> str:
     """Why the folder cannot be used on this system, or ''."""
     setting = folder_setting(simulation)
-    if sys.platform != "win32" and _WINDOWS.match(setting):
-        return (f"The cache folder {setting} is a path of Windows. Choose a folder of this machine, or empty the setting: "
-                "the cache then lies beside the .blend and moves with it")
-    return ""
+    if sys.platform == "win32":
+        fault = _fault_on_windows(setting)
+    else:
+        fault = "is a path of Windows" if _WINDOWS.match(setting) else ""
+    return (f"The cache folder {setting} {fault}. Choose a folder of this machine, or empty the setting: the cache then lies beside "
+            "the .blend and moves with it") if fault else ""
+
+
+def _fault_on_windows(setting: str) -> str:
+    if _DRIVE_ALONE.match(setting):
+        return "has no slash behind the drive"
+    if setting.startswith("/") and not setting.startswith("//"):
+        return "is a path of Linux or macOS"
+    return "names no drive" if setting.startswith("\\") and not setting.startswith("\\\\") else ""
 
 
 def holds_cache(folder: Path) -> bool:
@@ -60,12 +82,20 @@ def has_cache(simulation: Simulation) -> bool:
 
 def shares_folder(simulation: Simulation) -> str:
     """What else of this file bakes into the same folder, in words, or ''."""
-    folder = cache_folder(simulation)
+    folder = _spelling(cache_folder(simulation))
     for other in simulations.of_file():
-        if other != simulation and simulations.objects(other) and cache_folder(other) == folder:
+        if other != simulation and simulations.objects(other) and _spelling(cache_folder(other)) == folder:
             return f"'{other.name}' of scene '{other.id_data.name}'"
     return ""
 
 
+def _spelling(folder: Path) -> str:
+    """The same for all spellings of a folder's name: disks of Windows and macOS make no difference between them."""
+    if sys.platform == "linux":
+        return str(folder)
+    return unicodedata.normalize("NFC", str(folder)).casefold()
+
+
 def _file_name(name: str) -> str:
-    return bpy.path.clean_name(name) or simulations.DEFAULT_NAME
+    cleaned = bpy.path.clean_name(name) or simulations.DEFAULT_NAME
+    return f"{cleaned}_" if _NO_FILE_NAME.fullmatch(cleaned) else cleaned

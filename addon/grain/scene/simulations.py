@@ -100,8 +100,9 @@ def copy(simulation: Simulation) -> Simulation:
     simulation = scene.grain.simulations[index]  # adding may have moved them in memory
     _copy_settings(simulation, made)
     made.display.amount_mode = simulation.display.amount_mode  # which a new one has of its own
-    if made.cache_folder.strip():
-        made.cache_folder = f"{made.cache_folder.strip().rstrip('/')}_{bpy.path.clean_name(made.name)}"
+    folder = made.cache_folder.strip().rstrip("/\\")
+    if folder:
+        made.cache_folder = f"{folder}_{bpy.path.clean_name(made.name)}"
     curves.copy(scene, _path(index), _path(index_of(made)))
     return made
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,4 +230,12 @@ void system_catch_stop(void (*on_stop)(int signal))
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+SystemInput system_input(void)
+{
+    char taken[64];
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&input, 1, 0) <= 0) return SYSTEM_INPUT_NONE;
+    return read(STDIN_FILENO, taken, sizeof taken) > 0 ? SYSTEM_INPUT_CAME : SYSTEM_INPUT_ENDED;
 }

@@ -512,3 +512,11 @@ void system_catch_stop(void (*on_stop)(int signal))
     stop_handler = on_stop;
     SetConsoleCtrlHandler(on_console_event, TRUE);
 }
+
+SystemInput system_input(void)
+{
+    DWORD bytes = 0;
+    // Nothing is read: whatever came once is still there the next time, which is told then too.
+    if (!PeekNamedPipe(GetStdHandle(STD_INPUT_HANDLE), NULL, 0, NULL, &bytes, NULL)) return SYSTEM_INPUT_ENDED;
+    return bytes > 0 ? SYSTEM_INPUT_CAME : SYSTEM_INPUT_NONE;
+}

@@ -97,8 +97,10 @@ static GrainResult read_bake(Upsampling *u)
                     u->coarse_folder);
     TRY(result);
     if (strcmp(u->coarse.fingerprint, u->job.fingerprint) != 0)
-        return fail(GRAIN_ERROR_OTHER_JOB, "'%s' holds a bake of other settings or another scene: bake this job first",
-                    u->coarse_folder);
+        return fail(
+            GRAIN_ERROR_OTHER_JOB,
+            "'%s' holds a bake of other settings, another scene or another version of Grain: bake this job first",
+            u->coarse_folder);
     int32_t start = u->coarse.frame_start, end = start + (int32_t)u->coarse.frame_count - 1;
     u->first = start, u->last = end;
     if (!u->def->limit_frames) return GRAIN_OK;

@@ -82,7 +82,8 @@ static GrainResult read_manifest(const char *folder, const char *fingerprint, co
         return fail(GRAIN_ERROR_IO, "there are no %s in '%s' yet: run %s first, then volume", what, folder, command);
     TRY(result);
     if (strcmp(out->fingerprint, fingerprint) == 0) return GRAIN_OK;
-    return fail(GRAIN_ERROR_OTHER_JOB, "the %s in '%s' are of other settings or another scene: run %s first", what,
+    return fail(GRAIN_ERROR_OTHER_JOB,
+                "the %s in '%s' are of other settings, another scene or another version of Grain: run %s first", what,
                 folder, command);
 }
 
