@@ -5,6 +5,7 @@
 #include "vdb_guard.h"
 
 #include <openvdb/io/Archive.h>
+#include <openvdb/io/Compression.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +15,8 @@ namespace {
 
 class MemoryFile : public openvdb::io::Archive {
   public:
+    MemoryFile() { setGridStatsMetadataEnabled(false); }
+
     openvdb::SharedPtr<openvdb::io::Archive> copy() const override
     {
         return openvdb::SharedPtr<openvdb::io::Archive>(new MemoryFile(*this));
@@ -23,8 +26,25 @@ class MemoryFile : public openvdb::io::Archive {
     {
         std::ostringstream stream(std::ios::binary);
         stream.exceptions(std::ios::failbit | std::ios::badbit);
-        openvdb::io::Archive::write(stream, grids, true, openvdb::MetaMap());
+        openvdb::io::Archive::write(stream, with_statistics(grids), true, openvdb::MetaMap());
         return stream.str();
+    }
+
+  private:
+    // As OpenVDB adds them, but for the memory its own objects take: that differs from one C++ library to another, and
+    // the same grids are to be the same file on every system.
+    openvdb::GridCPtrVec with_statistics(const openvdb::GridCPtrVec &grids) const
+    {
+        openvdb::GridCPtrVec copies;
+        for (const auto &grid : grids) {
+            auto copy = openvdb::ConstPtrCast<openvdb::GridBase>(grid->copyGrid()); // shares the tree
+            copy->addStatsMetadata();
+            copy->removeMeta(openvdb::GridBase::META_FILE_MEM_BYTES);
+            copy->insertMeta(openvdb::GridBase::META_FILE_COMPRESSION,
+                             openvdb::StringMetadata(openvdb::io::compressionToString(compression())));
+            copies.push_back(copy);
+        }
+        return copies;
     }
 };
 
