@@ -5,12 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 BUILD = Path(os.environ["GRAIN_TEST_BUILD"])
-GRAIN = BUILD / "bin/grain"
+# What runs a program for another system here, such as wine.
+RUNNER = os.environ.get("GRAIN_TEST_RUNNER", "").split()
+IS_WINDOWS = (BUILD / "bin/grain.exe").is_file()
+GRAIN = BUILD / ("bin/grain.exe" if IS_WINDOWS else "bin/grain")
+COMMAND = [*RUNNER, str(GRAIN)]
 DATA = Path(__file__).resolve().parent.parent / "data"
 
 
@@ -32,16 +37,28 @@ def events_of(text: str) -> list[dict]:
 
 def run(*arguments: object, check: int | None = None, environment: dict | None = None, wrap: list[str] | None = None) -> Result:
     """Runs the program to its end; with check, its exit code must be that one."""
-    command = [*(wrap or []), str(GRAIN), *map(str, arguments)]
+    command = [*(wrap or []), *COMMAND, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **(environment or {})})
     result = Result(done.returncode, events_of(done.stdout), done.stdout, done.stderr)
     assert check is None or result.code == check, f"exit code {result.code}, expected {check}: {result.stderr.strip()}"
     return result
 
 
-def start(*arguments: object, environment: dict | None = None, stdin: int | None = None) -> subprocess.Popen:
-    return subprocess.Popen([str(GRAIN), *map(str, arguments)], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, env={**os.environ, **(environment or {})})
+class Child(subprocess.Popen):
+    """A program that runs. Windows has no signals: there it is told to stop through its standard input."""
+
+    def send_signal(self, number: int) -> None:
+        if IS_WINDOWS and number in (signal.SIGTERM, signal.SIGINT):
+            self.stdin.write("stop\n")
+            self.stdin.flush()
+        else:
+            super().send_signal(number)
+
+
+def start(*arguments: object, environment: dict | None = None, stdin: int | None = None) -> Child:
+    listens = ["--stop-on-input"] if IS_WINDOWS and stdin is None else []
+    return Child([*COMMAND, *map(str, arguments), *listens], stdin=subprocess.PIPE if listens else stdin,
+                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
 
 
 def digest(cache: Path) -> dict[str, str]:

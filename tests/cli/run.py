@@ -14,6 +14,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("-k", dest="keyword", default="")
+    parser.add_argument("--runner", default="", help="what runs programs of that build here, such as wine")
+    parser.add_argument("--suite", default="cli", help="the name in front of the tests")
     options = parser.parse_args()
-    os.environ["GRAIN_TEST_BUILD"] = options.build
-    sys.exit(harness.run_folder("cli", Path(__file__).parent, options.keyword))
+    os.environ.update(GRAIN_TEST_BUILD=options.build, GRAIN_TEST_RUNNER=options.runner)
+    sys.exit(harness.run_folder(options.suite, Path(__file__).parent, options.keyword))

@@ -16,7 +16,8 @@ from harness import Skip
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 INCLUDE = ROOT / "libgrain/include"
-LIBRARY = program.BUILD / "bin/libgrain.so"
+LIBRARY = program.BUILD / ("bin/grain.dll" if program.IS_WINDOWS else "bin/libgrain.so")
+COMPILER = "x86_64-w64-mingw32-gcc-posix" if program.IS_WINDOWS else "cc"
 
 
 def load_ffi() -> ModuleType:
@@ -28,12 +29,21 @@ def load_ffi() -> ModuleType:
     return module
 
 
+def exported() -> set[str]:
+    if not program.IS_WINDOWS:
+        return symbols("--defined-only")
+    listing = subprocess.run(["x86_64-w64-mingw32-objdump", "-p", LIBRARY], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"^\s*\[\s*\d+\] \+base\[\s*\d+\]\s+\w+ (\w+)$", listing.split("[Ordinal/Name Pointer]")[1], re.MULTILINE))
+
+
 def symbols(kind: str) -> set[str]:
     lines = subprocess.run(["nm", "-D", kind, LIBRARY], capture_output=True, text=True, check=True).stdout
     return {line.split()[-1] for line in lines.splitlines()}
 
 
 def load_library() -> ctypes.CDLL:
+    if program.RUNNER:
+        raise Skip("another system's library cannot be loaded here; tests/release/test_windows_addon.py does it there")
     if any("__asan" in name for name in symbols("--undefined-only")):
         raise Skip("a sanitizer's library cannot be loaded by a program without it")
     return ctypes.CDLL(str(LIBRARY))
@@ -44,7 +54,7 @@ def public_text() -> str:
 
 
 def test_only_grain_symbols_are_exported(_: Path) -> None:
-    names = symbols("--defined-only")
+    names = exported()
     declared = set(re.findall(r"GRAIN_API[^;{]*?\b(grain_\w+)\(", public_text()))
     assert names == declared, f"exported but not declared: {names - declared}; declared but missing: {declared - names}"
 
@@ -69,8 +79,9 @@ def c_layout(folder: Path, structs: list[type[ctypes.Structure]]) -> dict[str, i
     source = folder / "layout.c"
     source.write_text("#include <grain/grain.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n"
                       + "\n".join(lines) + "\nreturn 0; }\n")
-    subprocess.run(["cc", "-I", INCLUDE, source, "-o", folder / "layout"], check=True)
-    output = subprocess.run([folder / "layout"], capture_output=True, text=True, check=True).stdout
+    layout = folder / "layout.exe"
+    subprocess.run([COMPILER, "-I", INCLUDE, source, "-o", layout], check=True)
+    output = subprocess.run([*program.RUNNER, layout], capture_output=True, text=True, check=True).stdout
     return {name: int(value) for name, value in (line.split() for line in output.splitlines())}
 
 

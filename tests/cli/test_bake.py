@@ -127,7 +127,7 @@ def test_input_counts_only_where_it_is_asked_for_and_its_end_never(folder: Path)
         child = program.start("bake", job, "--cache", folder / name, *options, stdin=subprocess.PIPE)
         _, stderr = child.communicate(said, timeout=60)
         assert child.returncode == code, (name, child.returncode, stderr)
-    closed = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", program.GRAIN, "bake", job, "--cache", folder / "closed",
+    closed = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *program.COMMAND, "bake", job, "--cache", folder / "closed",
                              "--stop-on-input"], capture_output=True)
     assert closed.returncode == 0, closed.stderr
     assert program.digest(folder / "closed") == program.digest(folder / "ended") == program.digest(folder / "unasked")

@@ -131,6 +131,8 @@ def test_deeply_nested_and_binary_jobs(folder: Path) -> None:
 
 def as_nobody() -> list[str]:
     """Root may write anywhere; these tests need somebody who may not."""
+    if program.RUNNER:
+        raise Skip("the other user has no such runner set up")
     if os.geteuid() != 0:
         return []
     if not shutil.which("setpriv"):

@@ -2,8 +2,8 @@
 #include "physics/dem_scene.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/system.h"
 #include "base/rng.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <stdlib.h>

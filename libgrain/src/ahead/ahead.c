@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The thread of include/grain/ahead.h and the frames that wait for it.
+#include "grain/ahead.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/system.h"
-#include "grain/ahead.h"
 
 #include <string.h>
 

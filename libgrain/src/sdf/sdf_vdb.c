@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/system.h"
 #include "base/sort.h"
+#include "base/system.h"
 #include "base/vdb.h"
 #include "sdf/sdf_tree.h"
 

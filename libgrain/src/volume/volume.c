@@ -2,9 +2,9 @@
 #include "volume/volume.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/system.h"
 #include "base/parallel.h"
 #include "base/real.h"
+#include "base/system.h"
 #include "volume/volume_inside.h"
 
 #include <string.h>

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds the released binaries of each platform, stripped and, for macOS, signed: build/platforms/PLATFORM/bin.
+
+    python3 libgrain/platforms/binaries.py [--tests] [PLATFORM ...]
+
+With --tests the C tests and benchmarks are built too, where they can run on this machine. What was built before is
+kept: only what changed is compiled again.
+"""
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import dependencies
+import sign_macho
+from fetch_sources import HERE, PLATFORMS_BUILD, FetchError, fetch_sources, fetch_zig
+
+ROOT = HERE.parent.parent
+BINARIES = {
+    "linux-x64": ("grain", "libgrain.so", "libgrain_vdb.so"),
+    "linux-arm64": ("grain", "libgrain.so", "libgrain_vdb.so"),
+    "windows-x64": ("grain.exe", "grain.dll", "grain_vdb.dll"),
+    "macos-arm64": ("grain", "libgrain.dylib", "libgrain_vdb.dylib"),
+    "macos-x64": ("grain", "libgrain.dylib", "libgrain_vdb.dylib"),
+}
+STRIP = {"linux-x64": "strip", "linux-arm64": "aarch64-linux-gnu-strip", "windows-x64": "x86_64-w64-mingw32-strip"}
+TARGETS = ("grain", "grain_program", "grain_vdb")
+TEST_TARGETS = {"linux-x64": ("grain_tests", "grain_bench"), "linux-arm64": ("grain_tests",),
+                "windows-x64": ("grain_tests",)}
+
+
+def compile_for(platform: str, targets: tuple[str, ...]) -> Path:
+    """Returns the folder in which the linker left the binaries."""
+    build, log = PLATFORMS_BUILD / platform / "build", PLATFORMS_BUILD / platform / "build.log"
+    log.unlink(missing_ok=True)
+    dependencies.run_logged(["cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                             "-DGRAIN_WERROR=ON",
+                             f"-DCMAKE_TOOLCHAIN_FILE={HERE / 'toolchains' / f'{platform}.cmake'}"], log)
+    dependencies.run_logged(["cmake", "--build", str(build), "--target", *targets], log)
+    return build / "bin"
+
+
+def finish(platform: str, linked: Path) -> None:
+    """Copies the binaries to where they are packed from, without symbols."""
+    folder = PLATFORMS_BUILD / platform / "bin"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in BINARIES[platform]:
+        shutil.copy2(linked / name, folder / name)
+        if platform in STRIP:
+            dependencies.run_logged([STRIP[platform], "--strip-all", str(folder / name)],
+                                    PLATFORMS_BUILD / platform / "build.log")
+        else:
+            sign_macho.sign(folder / name)
+
+
+def build(platform: str, with_tests: bool) -> None:
+    dependencies.build(platform)
+    start = time.monotonic()
+    finish(platform, compile_for(platform, TARGETS + (TEST_TARGETS.get(platform, ()) if with_tests else ())))
+    print(f"built {platform} in {time.monotonic() - start:.0f} s", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tests", action="store_true", help="the C tests and benchmarks too")
+    parser.add_argument("platforms", metavar="PLATFORM", nargs="*", help="all by default: " + ", ".join(BINARIES))
+    options = parser.parse_args()
+    unknown = [name for name in options.platforms if name not in BINARIES]
+    if unknown:
+        parser.error(f"no such platform: {', '.join(unknown)}; there are {', '.join(BINARIES)}")
+    try:
+        fetch_sources()
+        fetch_zig()
+        for platform in options.platforms or BINARIES:
+            build(platform, options.tests)
+    except (FetchError, sign_macho.SignError) as error:
+        print(f"binaries: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
