@@ -52,4 +52,7 @@ def complaints(path: Path, platform: str) -> Iterator[str]:
         yield f"carries the time of its linking ({binary.header.time_date_stamps})"
     if part_of(path) == "grain" and binary.optional_header.subsystem != lief.PE.OptionalHeader.SUBSYSTEM.WINDOWS_CUI:
         yield "is no console program"
-    yield from shared_rules(path, found)
+    # The program is linked from the library's objects, which say themselves that they are to be exported.
+    is_program = part_of(path) == "grain"
+    exports = tuple(name for name in found.exports if not (is_program and name.startswith("grain_")))
+    yield from shared_rules(path, found._replace(exports=exports))
