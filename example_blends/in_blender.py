@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import resource
+import os
 import sys
 import threading
 import time
@@ -125,13 +125,13 @@ def _peak_memory(process: str) -> int:
 
 def _timed(frames: int, restart: bool) -> tuple[float, float]:
     """Seconds for a frame: of processors, and on the clock."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    before, began = os.times(), time.monotonic()
     with MemoryWatch():
         outcome = bpy.ops.grain.bake(restart=restart)
     if outcome != {'FINISHED'}:
         sys.exit("the bake did not finish")
-    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    after, ended = os.times(), time.monotonic()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
     return spent / max(frames, 1), (ended - began) / max(frames, 1)
 
 

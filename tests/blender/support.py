@@ -3,6 +3,7 @@
 which shares no code with Grain."""
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import bpy  # first: as a module of Python's it brings the next one along
 import addon_utils
 import numpy as np
+from harness import Skip
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("GRAIN_TEST_BUILD", ROOT / "build/release"))
@@ -57,6 +59,20 @@ def save(folder: Path, name: str = "test.blend") -> Path:
     return path
 
 
+def needs_posix(what: str) -> None:
+    """Skips a test on Windows; tests/release/on_windows has its like."""
+    if sys.platform == "win32":
+        raise Skip(f"Windows has no {what}")
+
+
+def link_folder(source: Path, target: Path) -> None:
+    """On Windows, where links need rights of their own, a copy."""
+    if sys.platform == "win32":
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        target.symlink_to(source)
+
+
 def run_blender(folder: Path, *arguments: object, script: str = "",
                 environment: dict[str, str] | None = None, timeout: float = 100.0) -> subprocess.CompletedProcess:
     """Another Blender, in the background, with the add-on of the tree enabled as the Preferences would: before any
@@ -64,13 +80,13 @@ def run_blender(folder: Path, *arguments: object, script: str = "",
     scripts = folder / "user_scripts"
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
-        (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
+        link_folder(ROOT / "addon" / "grain", scripts / "addons" / "grain")
     command = [*blender_command(), "-b", "--factory-startup", "--python-exit-code", "7",
                "--addons", "grain", *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
         command += ["--python-expr", helper + script]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout,
+    return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=timeout,
                           env={**os.environ, "BLENDER_USER_SCRIPTS": str(scripts), **(environment or {})})
 
 
@@ -177,6 +193,14 @@ def read_json(path: Path) -> Any:
 
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that ended and waits for its parent does not."""
+    if sys.platform == "win32":
+        import ctypes
+        kernel, code = ctypes.windll.kernel32, ctypes.c_uint32()
+        kernel.OpenProcess.restype = ctypes.c_void_p
+        handle = ctypes.c_void_p(kernel.OpenProcess(0x1000, False, pid))  # to ask about it
+        found = bool(handle) and kernel.GetExitCodeProcess(handle, ctypes.byref(code)) and code.value == 259  # still active
+        kernel.CloseHandle(handle)
+        return bool(found)
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:

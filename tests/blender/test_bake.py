@@ -176,6 +176,7 @@ def test_unit_scale_round_trip(folder: Path) -> None:
 
 
 def test_killed_child_leaves_a_message_and_resumes_to_the_same_bits(folder: Path) -> None:
+    support.needs_posix("signals")
     from grain import runtime
     from grain.scene import condition
     scene = support.small_scene(12)
@@ -205,6 +206,7 @@ def test_killed_child_leaves_a_message_and_resumes_to_the_same_bits(folder: Path
 def test_a_crash_is_gone_on_from_once_frames_came(folder: Path) -> None:
     """A stage that crashes is started again without anybody's help, and ends with the same bits; one that crashes before it made
     anything new is given up, with a message."""
+    support.needs_posix("signals")
     from grain.scene import baking
     scene = support.small_scene(12)
     scene.grain.active.particle_radius = 0.006
@@ -254,6 +256,7 @@ def test_stopped_within_two_seconds_and_resumed_to_the_same_bits(folder: Path) -
 
 def test_child_that_does_not_listen_is_ended(folder: Path) -> None:
     """A program that does not read its input, in the place of grain."""
+    support.needs_posix("shell scripts as programs")
     from grain.engine.process import BakeProcess, simulate_stage
     program = folder / "deaf"
     program.write_text("#!/bin/sh\nwhile true; do sleep 0.1; done\n")
@@ -270,6 +273,7 @@ def test_child_that_does_not_listen_is_ended(folder: Path) -> None:
 
 def test_what_a_child_says_is_kept_until_it_is_asked_for(folder: Path) -> None:
     """More than a pipe holds by itself, the last line without an end, and nobody who listens meanwhile."""
+    support.needs_posix("shell scripts as programs")
     import threading
     from grain.engine.process import BakeProcess, simulate_stage
     program = folder / "talker"
@@ -298,6 +302,7 @@ exit 7
 def test_every_kind_of_channel_holds_what_a_busy_blender_does_not_read(folder: Path) -> None:
     """A line in pieces, in the middle of a letter too; then, unread, as much as a bake says in a minute (of a socket, which is for
     macOS, as much as Linux lets it hold); then an end without a newline."""
+    support.needs_posix("pipes like these")
     from grain.engine import child
     for make, count in ((child._large_pipe, 1200), (child._socket_pair, 400)):
         reading, writing = make()
@@ -323,6 +328,7 @@ def test_every_kind_of_channel_holds_what_a_busy_blender_does_not_read(folder: P
 
 
 def test_a_bake_beside_an_interface_lets_it_first(folder: Path) -> None:
+    support.needs_posix("niceness")
     import os
     from grain.engine.process import BakeProcess, simulate_stage
     program = folder / "sleeper"
@@ -337,6 +343,7 @@ def test_a_bake_beside_an_interface_lets_it_first(folder: Path) -> None:
 
 def test_a_bake_may_wait_for_its_start(folder: Path) -> None:
     """Beside an interface a child starts when the room for its frames was drawn. Whatever comes before that must not miss it."""
+    support.needs_posix("shell scripts as programs")
     from grain.engine.process import BakeProcess, simulate_stage
     program = folder / "quick"
     program.write_text("#!/bin/sh\ntouch \"$0.ran\"\n")
@@ -374,6 +381,7 @@ def test_a_bake_may_wait_for_its_start(folder: Path) -> None:
 
 def test_a_later_stage_that_cannot_start_is_told(folder: Path) -> None:
     """The add-on was updated or removed while the first stage ran: a message, no traceback in Blender's loop."""
+    support.needs_posix("shell scripts as programs")
     from grain.engine.process import BakeProcess, grains_stage, simulate_stage
     program = folder / "vanishing"
     program.write_text("#!/bin/sh\nrm \"$0\"\n")
@@ -440,6 +448,7 @@ def test_cache_of_another_job_without_its_job_folder(folder: Path) -> None:
 
 
 def test_free_deletes_only_its_own(folder: Path) -> None:
+    support.needs_posix("links for everybody")
     support.small_scene(2)
     support.save(folder)
     assert bake() == ""
@@ -537,6 +546,7 @@ def test_two_scenes_have_two_caches(folder: Path) -> None:
 
 def test_child_survives_without_a_reader(folder: Path) -> None:
     """Blender crashed: the bake goes on and its frames are whole."""
+    support.needs_posix("signals")
     support.small_scene(3)
     support.save(folder)
     script = """

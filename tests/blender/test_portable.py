@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import bpy
@@ -33,11 +34,19 @@ def test_a_moved_and_renamed_project_plays(folder: Path) -> None:
 
 
 def test_separators_of_windows(folder: Path) -> None:
+    from grain.scene import paths
     scene = support.small_scene(2)
     support.save(folder)
     scene.grain.active.cache_folder = "//caches\\shot 1\\"
     bpy.ops.grain.bake()
     assert (folder / "caches/shot 1/coarse_000002.grain").is_file()
+    if sys.platform == "win32":
+        scene.grain.active.cache_folder = "\\\\server\\share\\sand\\..\\other\\"
+        assert str(paths.cache_folder(scene.grain.active)) == "\\\\server\\share\\other"
+        for path, fault in (("/mnt/sand", "of Linux"), ("D:sand", "no slash"), ("\\sand", "no drive")):
+            scene.grain.active.cache_folder = path
+            assert fault in bake_refused(), path
+        return
     for path in ("D:\\jobs\\sand", "d:/jobs/sand", "\\\\server\\share"):
         scene.grain.active.cache_folder = path
         assert "is a path of Windows" in bake_refused()
@@ -92,5 +101,22 @@ def test_read_only_media(folder: Path) -> None:
 def test_folder_that_cannot_be_made(folder: Path) -> None:
     scene = support.small_scene(2)
     support.save(folder)
-    scene.grain.active.cache_folder = "/sys/grain"
+    scene.grain.active.cache_folder = "Q:\\no\\such drive" if sys.platform == "win32" else "/sys/grain"
     assert "cannot be written" in bake_refused()
+
+
+def test_names_that_windows_reserves_and_disks_that_take_two_for_one(folder: Path) -> None:
+    from grain.scene import paths
+    scene = support.small_scene(2)
+    support.save(folder)
+    for name, expected in (("Aux", "Aux_"), ("com1", "com1_"), ("Auxiliary", "Auxiliary"), ("Sand.", "Sand_")):
+        scene.grain.active.name = name
+        assert paths.cache_folder(scene.grain.active).name == expected, name
+    composed, pieces = Path("S\N{LATIN SMALL LETTER A WITH DIAERESIS}nd"), Path("sa\N{COMBINING DIAERESIS}ND")
+    system, sys.platform = sys.platform, "darwin"
+    try:
+        assert paths._spelling(composed) == paths._spelling(pieces) != paths._spelling(Path("Sand"))
+    finally:
+        sys.platform = system
+    if sys.platform == "linux":
+        assert paths._spelling(composed) != paths._spelling(pieces)

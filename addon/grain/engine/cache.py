@@ -179,7 +179,7 @@ def _is_grain_cache(folder: Path) -> bool:
     if document is not None and "schema" in document and "solver" in document:
         return True
     try:
-        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        manifest = json.loads(files.patiently(lambda: (folder / MANIFEST).read_text("utf-8")))
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and "fingerprint" in manifest and "frames" in manifest

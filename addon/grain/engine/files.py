@@ -43,8 +43,8 @@ def _without_prefix(path: str) -> str:
 
 
 def patiently(action: Callable[[], _Result]) -> _Result:
-    """Does it, again for half a second where Windows refuses: there nobody may replace or delete what another has open, and a virus
-    scanner opens whatever was just written. Raises OSError."""
+    """Does it, again for half a second where Windows refuses: there nobody may replace or delete what another has open, a virus
+    scanner opens whatever was just written, and what is being replaced cannot be opened. Raises OSError."""
     for pause in _PAUSES if sys.platform == "win32" else ():
         try:
             return action()

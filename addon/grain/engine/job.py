@@ -290,7 +290,7 @@ def set_part(folder: Path, name: str, settings: dict[str, Any]) -> None:
 def read_document(folder: Path) -> Optional[dict[str, Any]]:
     """job.json of a folder, or None where there is none that can be read."""
     try:
-        document = json.loads((folder / JOB_FILE).read_text("utf-8"))
+        document = json.loads(files.patiently(lambda: (folder / JOB_FILE).read_text("utf-8")))
     except (OSError, ValueError):
         return None
     return document if isinstance(document, dict) else None

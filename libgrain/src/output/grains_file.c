@@ -350,8 +350,8 @@ GrainResult grains_open_key(GrainsFile *file, int32_t frame)
     if (!file->keys) return GRAIN_ERROR_MEMORY;
     if (file->key_count == GRAINS_MOST_FRAMES_TO_KEY) return fail_damaged(file, "it has too many key frames");
     char name[64], *path;
-    const char *slash = strrchr(file->path, '/');
-    int64_t folder = slash ? slash - file->path + 1 : 0;
+    int64_t folder = 0; // bytes of the path up to the file's name
+    for (const char *at = file->path; (at = strpbrk(at, SYSTEM_SEPARATORS)); at++) folder = at - file->path + 1;
     snprintf(name, sizeof name, "grains_%06d.grain", frame);
     path = ALLOC(char, folder + (int64_t)sizeof name);
     if (!path) return GRAIN_ERROR_MEMORY;
