@@ -22,7 +22,7 @@ from packing.platforms import PLATFORMS, Platform
 from packing.tree import addon_files, common_version, fail, write_zip
 
 # Shared libraries of the system which a development build needs and an artist's machine may lack.
-SYSTEM_LIBRARIES = ("libjansson.so.4", "libgomp.so.1")
+SYSTEM_LIBRARIES = ("libjansson.so.4",)
 NATIVE = PLATFORMS["linux-x64"]
 
 

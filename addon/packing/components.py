@@ -90,7 +90,6 @@ VOLUMES = ("libgrain_vdb.so",)
 # OpenVDB, oneTBB, Boost and Imath are shared libraries of the system here; their templates are compiled into ours.
 DEBIAN_PACKAGES = (
     Package("jansson", "libjansson4", "MIT", ("libjansson.so.4",)),
-    Package("libgomp", "libgomp1", "GPL-3.0-or-later WITH GCC-exception-3.1", ("libgomp.so.1",)),
     Package("zstd", "libzstd-dev", "BSD-3-Clause", CORE),
     Package("xxHash", "libxxhash-dev", "BSD-2-Clause", CORE),
     Package("OpenVDB", "libopenvdb-dev", "MPL-2.0", VOLUMES),
@@ -126,7 +125,6 @@ def of_development_build(binaries: frozenset[str]) -> list[Component]:
         if package is None:
             fail(f"the Debian package {item.pattern} is not installed, so its licence cannot be packed")
         name, version = package
-        # libgomp1's folder of documents is a link into the package it was built with.
         notice = whole_notice(item.component, item.licence, [DOCUMENTS / name / "copyright"])
         if item.is_long:
             notice = only_licence(notice, item.licence, item.component)

@@ -118,19 +118,26 @@ def signed(content: bytes, name: str) -> bytes:
     return bytes(body) + made
 
 
+def sign(path: Path) -> None:
+    content = path.read_bytes()
+    try:
+        result = signed(content, path.name)
+    except struct.error as error:
+        raise SignError(str(error)) from error
+    if result != content:
+        path.write_bytes(result)
+
+
 def main() -> int:
     if len(sys.argv) < 2:
         print("usage: sign_macho.py FILE ...", file=sys.stderr)
         return 2
     for path in map(Path, sys.argv[1:]):
         try:
-            content = path.read_bytes()
-            result = signed(content, path.name)
-        except (SignError, OSError, struct.error) as error:
+            sign(path)
+        except (SignError, OSError) as error:
             print(f"sign_macho.py: {path}: {error}", file=sys.stderr)
             return 1
-        if result != content:
-            path.write_bytes(result)
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
+import importlib
 import re
 import subprocess
 import sys
@@ -21,19 +21,18 @@ COMPILER = "x86_64-w64-mingw32-gcc-posix" if program.IS_WINDOWS else "cc"
 
 
 def load_ffi() -> ModuleType:
-    """addon/grain/engine/ffi.py without Blender and without the package around it."""
-    spec = importlib.util.spec_from_file_location("grain_ffi", ROOT / "addon/grain/engine/ffi.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["grain_ffi"] = module
-    spec.loader.exec_module(module)
-    return module
+    """addon/grain/engine/ffi.py without Blender: the folder above, which needs it, is a package without content here."""
+    around = ModuleType("grain")
+    around.__path__ = [str(ROOT / "addon/grain")]
+    sys.modules.setdefault("grain", around)
+    return importlib.import_module("grain.engine.ffi")
 
 
 def exported() -> set[str]:
     if not program.IS_WINDOWS:
         return symbols("--defined-only")
     listing = subprocess.run(["x86_64-w64-mingw32-objdump", "-p", LIBRARY], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"^\s*\[\s*\d+\] \+base\[\s*\d+\]\s+\w+ (\w+)$", listing.split("[Ordinal/Name Pointer]")[1], re.MULTILINE))
+    return set(re.findall(r"^\s*\[\s*\d+\] (\w+)$", listing.split("[Ordinal/Name Pointer]")[1], re.MULTILINE))
 
 
 def symbols(kind: str) -> set[str]:

@@ -47,7 +47,7 @@ def test_binaries_ask_for_nothing_but_the_system(_: Path) -> None:
 
 def test_the_native_build_would_not_pass(_: Path) -> None:
     folder = release.NATIVE / "bin"
-    assert {"needs libgomp.so.1", "needs libjansson.so.4"} <= set(complaints(folder / "libgrain.so", "linux-x64"))
+    assert "needs libjansson.so.4" in set(complaints(folder / "libgrain.so", "linux-x64"))
     volumes = complaints(folder / "libgrain_vdb.so", "linux-x64")
     assert {"needs libopenvdb.so.10.0", "needs libtbb.so.12", "needs libstdc++.so.6"} <= set(volumes), volumes
     assert any("GLIBCXX" in text for text in volumes) and any("newer than 2.28" in text for text in volumes), volumes
