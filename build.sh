@@ -3,6 +3,7 @@
 # The one entry to building, testing and measuring Grain. `./build.sh help` lists the commands.
 set -euo pipefail
 cd "$(dirname "$0")"
+CALLER_PATH=$PATH
 # Debian's Blender takes its Python modules from beside the python3 that comes first on the path: the system's must.
 export PATH="/usr/bin:/bin:$PATH"
 
@@ -12,7 +13,8 @@ usage: ./build.sh [command]
 
   (none)              build, package the add-on, bake and render the demo; ends with the picture's path
   test [--heavy] [-k TEXT]  build and run every test; -k runs those whose name holds TEXT
-  versions [-k TEXT]  the add-on's tests in newer Blenders too, as Python modules from the package index (0.5 GB each)
+  versions [-k TEXT]  the add-on's tests in Blender 4.2, 4.5, 5.0, 5.1 and 5.2, as Python modules from the package index
+                      (0.6 GB each; 5.1 and 5.2 need Python 3.13)
   bench [NAME]        benchmarks, with rivals in the same run; writes build/bench.json
   asan | tsan         C tests under address + undefined, or thread sanitizer
   fuzz [NAME] [SECONDS]  feeds broken meshes and files to the library, led by coverage, under sanitizers; by default
@@ -31,6 +33,7 @@ TEXT
 BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libxxhash-dev libzstd-dev libopenvdb-dev libtbb-dev libboost-dev libimath-dev"
 BLENDER_PACKAGES="blender python3-numpy"
 TEST_PACKAGES="xvfb xauth libgl1-mesa-dri libopenvdb-tools clang-format-14"
+VERSIONS_PACKAGES="python3-venv xvfb xauth libgl1-mesa-dri libegl1 mesa-vulkan-drivers"
 CLANG_PACKAGES="clang-14 libomp-14-dev libclang-rt-14-dev"
 BENCH_PACKAGES="lammps"
 PREVIEW_PACKAGES="webp"
@@ -95,28 +98,13 @@ command_test() {
     python3 tests/run.py --build build/release "$@"
 }
 
-# The newest of each long-term release that Python's package index has for this Python.
+# Which versions, and the Python each of them needs, stands in tests/blenders.py.
 command_versions() {
-    need $BUILD_PACKAGES $BLENDER_PACKAGES python3-venv
+    need $BUILD_PACKAGES $BLENDER_PACKAGES $VERSIONS_PACKAGES
     compile_release -DGRAIN_WERROR=ON
     package
-    local version place
-    mkdir -p build/bpy
-    for version in 4.2 4.5; do
-        place=build/bpy/$version
-        [ -x "$place/bin/python" ] && continue
-        rm -rf "$place" "$place.part" "$place.reason"
-        if ! { python3 -m venv "$place.part" && "$place.part/bin/pip" install -q "bpy==$version.*"; } 2>"$place.reason"; then
-            echo "build.sh: no Blender $version: $(tail -n 1 "$place.reason")" >&2
-            echo "pip could not install bpy $version: $(tail -n 1 "$place.reason")" >"$place.reason.short"
-            mv "$place.reason.short" "$place.reason"
-            rm -rf "$place.part"
-            continue
-        fi
-        rm -f "$place.reason"
-        mv "$place.part" "$place"
-    done
-    python3 tests/run.py --build build/release --only blender_4.2,blender_4.5 "$@"
+    python3 tests/blenders.py --path "$CALLER_PATH"
+    python3 tests/run.py --build build/release --only versions "$@"
 }
 
 command_bench() {
