@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's differences from 3.4 to 5.x. The only file that asks for Blender's version."""
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import blf
 import bpy
-from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Mesh, Modifier, Node, NodeSocket, NodeTree, UILayout)
+from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Mesh, Modifier, Node, NodeSocket, NodeTree, UILayout,
+                       World)
 
 VERSION: tuple[int, int, int] = bpy.app.version
 VERSION_TEXT: str = bpy.app.version_string
@@ -89,10 +90,10 @@ def find_input(node: Node, *names: str) -> Optional[NodeSocket]:
     return next((node.inputs[name] for name in names if name in node.inputs), None)
 
 
-def use_nodes(material: Material) -> None:
-    """From 5.0 every material has nodes and asking for them warns."""
+def use_nodes(owner: Union[Material, World]) -> None:
+    """From 5.0 every material and world has nodes, and asking for them warns."""
     if VERSION < (5, 0, 0):
-        material.use_nodes = True
+        owner.use_nodes = True
 
 
 def handler_lists(*names: str) -> list[Any]:
@@ -106,14 +107,17 @@ def register_command(name: str, function: Any) -> Optional[Any]:
 
 
 def curve_lists(owner: ID) -> list[Any]:
-    """Lists of animation curves and drivers of a data-block's own settings. From 5.0 an action keeps them by slot."""
+    """Lists of animation curves and drivers of a data-block's own settings. From 4.4 an action keeps them by slot: several
+    data-blocks may share one, each with curves of its own. From 5.0 there is no other way to them."""
     data = owner.animation_data
     if data is None:
         return []
     if data.action is None:
         return [data.drivers]
-    if VERSION < (5, 0, 0):
+    if VERSION < (4, 4, 0):
         return [data.action.fcurves, data.drivers]
+    if data.action_slot is None:
+        return [data.drivers]
     bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
     return [*(bag.fcurves for bag in bags if bag is not None), data.drivers]
 

@@ -125,6 +125,31 @@ def slow_scene() -> bpy.types.Scene:
     return scene
 
 
+def keyed(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """The curves of its settings that have keys."""
+    from grain import compat
+    return [curve for curves in compat.curve_lists(owner) for curve in curves if curve.driver is None]
+
+
+def new_curve(owner: bpy.types.ID, path: str) -> bpy.types.FCurve:
+    """Without keys, in an action of its own: for settings that there are no more."""
+    action = owner.animation_data_create().action = bpy.data.actions.new("Old")
+    return action.fcurve_ensure_for_datablock(owner, path) if bpy.app.version >= (4, 4, 0) else action.fcurves.new(path)
+
+
+def stored(owner: bpy.types.ID) -> Any:
+    """What the file will hold of Grain's settings; None where nothing was set."""
+    from grain import compat
+    return compat.stored_settings(owner, "grain")
+
+
+def store(owner: bpy.types.ID, settings: dict[str, Any]) -> None:
+    """Has the file hold these instead."""
+    holder = owner.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0, 0) else owner
+    del holder["grain"]
+    holder["grain"] = settings
+
+
 def set_blur_position(scene: bpy.types.Scene, position: str) -> None:
     """From 4.2 on the setting is every renderer's."""
     owner = scene.render if hasattr(scene.render, "motion_blur_position") else scene.cycles

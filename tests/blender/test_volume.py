@@ -156,18 +156,21 @@ def render(scene: bpy.types.Scene, path: Path) -> np.ndarray:
 
 
 def set_up_render(scene: bpy.types.Scene) -> None:
+    from grain import compat
     camera = support.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
     camera.data.type, camera.data.ortho_scale = 'ORTHO', EXTENT
     camera.location, camera.rotation_euler = (0.0, -3.0, 0.25), (np.pi / 2, 0.0, 0.0)
     scene.camera = camera
     world = bpy.data.worlds.new("White")
-    world.use_nodes = True
+    compat.use_nodes(world)
     world.node_tree.nodes["Background"].inputs["Color"].default_value = (1.0, 1.0, 1.0, 1.0)
     scene.world = world
     scene.render.engine = 'CYCLES'
     scene.render.resolution_x = scene.render.resolution_y = SIZE
     scene.render.image_settings.file_format, scene.render.image_settings.color_depth = 'OPEN_EXR', '32'
     scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.use_adaptive_sampling = 32, False, False
+    if hasattr(scene.cycles, "volume_biased"):  # from 5.0; without bias there is more noise than a streak's length bears
+        scene.cycles.volume_biased = True
     scene.cycles.volume_bounces, scene.cycles.max_bounces = 0, 0  # what is scattered is gone
     for item in scene.objects:
         item.hide_render = item.type not in ('VOLUME', 'CAMERA')
@@ -215,8 +218,9 @@ def test_cycles_absorbs_and_blurs_along_the_motion(folder: Path) -> None:
 def glow_only(scene: bpy.types.Scene) -> None:
     """Sand that shines as bright as it is dense and takes no light away: what a pixel sees adds up, so that a streak can be
     measured. (Of fog, what is dark already cannot get darker.)"""
+    from grain import compat
     material = bpy.data.materials.new("Glow")
-    material.use_nodes = True
+    compat.use_nodes(material)
     tree = material.node_tree
     tree.nodes.clear()
     output, glow, grid = (tree.nodes.new(kind) for kind in
