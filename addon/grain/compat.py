@@ -13,6 +13,10 @@ VERSION_TEXT: str = bpy.app.version_string
 # Keeps "//" in a folder picked by the artist: without it 4.5 and later make the path absolute.
 FOLDER_OPTIONS: set[str] = {'PATH_SUPPORTS_BLEND_RELATIVE'} if VERSION >= (4, 5, 0) else set()
 
+# Voxels that an object has to be moved by so that an OpenVDB file lies where it says. OpenVDB has a voxel's value in the place
+# of its index; before 5.0 Blender (seen in Cycles and Volume to Mesh) had it half a voxel further on.
+VOLUME_SHIFT: float = -0.5 if VERSION < (5, 0, 0) else 0.0
+
 
 def draw_progress(layout: UILayout, owner: Any, property_name: str, fraction: float, text: str) -> None:
     """A bar; before 4.0 a slider which cannot be moved."""

@@ -27,6 +27,14 @@ def blender_command() -> list[str]:
     return [sys.executable, str(Path(__file__).with_name("module_blender.py"))]
 
 
+def other_blender_command(version: str) -> list[str]:
+    import blenders  # beside this folder, as the next one; other Blender processes do without them
+    import harness
+    if not blenders.python_of(version).exists():
+        raise harness.Skip(f"Blender {version}: {blenders.reason_missing(version)}")
+    return [str(blenders.python_of(version)), str(Path(__file__).with_name("module_blender.py"))]
+
+
 def enable() -> Any:
     """Enables the add-on as the Preferences do; an error while registering is the test's error."""
     def raise_it(error: Exception) -> None:
@@ -58,14 +66,14 @@ def save(folder: Path, name: str = "test.blend") -> Path:
 
 
 def run_blender(folder: Path, *arguments: object, script: str = "",
-                environment: dict[str, str] | None = None, timeout: float = 100.0) -> subprocess.CompletedProcess:
+                environment: dict[str, str] | None = None, timeout: float = 100.0, version: str = "") -> subprocess.CompletedProcess:
     """Another Blender, in the background, with the add-on of the tree enabled as the Preferences would: before any
-    file is read. The script runs last."""
+    file is read. The script runs last. version: of another one than this, e.g. "4.5". Raises Skip where it is not installed."""
     scripts = folder / "user_scripts"
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
         (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
-    command = [*blender_command(), "-b", "--factory-startup", "--python-exit-code", "7",
+    command = [*(blender_command() if not version else other_blender_command(version)), "-b", "--factory-startup", "--python-exit-code", "7",
                "--addons", "grain", *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
