@@ -172,6 +172,7 @@ import bpy, support
 scene = support.small_scene(2)
 scene.grain.active.particle_radius = 0.005
 scene.grain.active.volume.surface = True
+scene.grain.active.display.radius_scale = 1.5
 support.save(__import__("pathlib").Path({{folder!r}}), "other.blend")
 bpy.ops.grain.bake()
 bpy.ops.grain.bake_volume()
@@ -228,6 +229,8 @@ def test_a_file_of_another_blender_opens_right(folder: Path) -> None:
         scene = bpy.context.scene
         scene.frame_set(1)
         sand = support.read_frame(folder / "grain_cache/Sand/coarse_000001.grain")
+        sizes = support.point_radii()  # the modifier's inputs move in 5.2
+        assert len(sizes) == len(sand["radius"]) and np.allclose(sizes, 1.5 * sand["radius"], rtol=1e-5), sizes
         for name, aside in (("Grain Volume", 0.0), ("Moved", BY_HAND), ("Before", 0.0)):
             off = off_by(bpy.data.objects[name], sand) - np.array((aside, 0.0, 0.0))
             print(f"# {name}: off by {1000.0 * off} mm")
