@@ -3,6 +3,7 @@
 # The one entry to building, testing and measuring Grain. `./build.sh help` lists the commands.
 set -euo pipefail
 cd "$(dirname "$0")"
+CALLER_PATH=$PATH
 # Debian's Blender takes its Python modules from beside the python3 that comes first on the path: the system's must.
 export PATH="/usr/bin:/bin:$PATH"
 
@@ -12,7 +13,8 @@ usage: ./build.sh [command]
 
   (none)              build, package the add-on, bake and render the demo; ends with the picture's path
   test [--heavy] [-k TEXT]  build and run every test; -k runs those whose name holds TEXT
-  versions [-k TEXT]  the add-on's tests in newer Blenders too, as Python modules from the package index (0.5 GB each)
+  versions [-k TEXT]  the add-on's tests in Blender 4.2, 4.5, 5.0, 5.1 and 5.2, as Python modules from the package index
+                      (0.6 GB each; 5.1 and 5.2 need Python 3.13)
   bench [NAME]        benchmarks, with rivals in the same run; writes build/bench.json
   asan | tsan         C tests under address + undefined, or thread sanitizer
   fuzz [NAME] [SECONDS]  feeds broken meshes and files to the library, led by coverage, under sanitizers; by default
@@ -20,6 +22,11 @@ usage: ./build.sh [command]
   gallery [NAME ...] [--small] [--time] [--preview]  bakes, measures and renders the example scenes (all without a
                       name), and writes their table, example_blends/README.md
   package             the add-on as zip: legacy (Blender 3.4 to 4.1) and extension (4.2 and later)
+  release             the add-on as zips for Linux, Windows and macOS, with nothing else to install, in build/package/release;
+                      also the index for Blender's updates, checksums, and the list of all components
+  release test [-k TEXT]  the same, then the tests of it: what the binaries ask for, Windows' under wine, arm64's under
+                      qemu, equal bytes everywhere, the zip in a bare system
+  wine                the library and the program for Windows, and their quick tests under wine
   format              clang-format over all C and C++ sources
 
 Missing Debian packages are installed when run as root, otherwise named.
@@ -31,9 +38,15 @@ TEXT
 BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config python3 libjansson-dev libxxhash-dev libzstd-dev libopenvdb-dev libtbb-dev libboost-dev libimath-dev"
 BLENDER_PACKAGES="blender python3-numpy"
 TEST_PACKAGES="xvfb xauth libgl1-mesa-dri libopenvdb-tools clang-format-14"
+VERSIONS_PACKAGES="python3-venv xvfb xauth libgl1-mesa-dri libegl1 mesa-vulkan-drivers"
 CLANG_PACKAGES="clang-14 libclang-rt-14-dev"
 BENCH_PACKAGES="lammps"
 PREVIEW_PACKAGES="webp"
+WINDOWS_PACKAGES="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix dpkg-dev python3-venv"
+WINE_PACKAGES="wine64 wine"
+RELEASE_PACKAGES="$WINDOWS_PACKAGES gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+RELEASE_TEST_PACKAGES="$WINE_PACKAGES qemu-user-static debootstrap"
+PLATFORMS="linux-x64 linux-arm64 windows-x64 macos-arm64 macos-x64"
 
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]; }
 
@@ -95,28 +108,13 @@ command_test() {
     python3 tests/run.py --build build/release "$@"
 }
 
-# The newest of each long-term release that Python's package index has for this Python.
+# Which versions, and the Python each of them needs, stands in tests/blenders.py.
 command_versions() {
-    need $BUILD_PACKAGES $BLENDER_PACKAGES python3-venv
+    need $BUILD_PACKAGES $BLENDER_PACKAGES $VERSIONS_PACKAGES
     compile_release -DGRAIN_WERROR=ON
     package
-    local version place
-    mkdir -p build/bpy
-    for version in 4.2 4.5; do
-        place=build/bpy/$version
-        [ -x "$place/bin/python" ] && continue
-        rm -rf "$place" "$place.part" "$place.reason"
-        if ! { python3 -m venv "$place.part" && "$place.part/bin/pip" install -q "bpy==$version.*"; } 2>"$place.reason"; then
-            echo "build.sh: no Blender $version: $(tail -n 1 "$place.reason")" >&2
-            echo "pip could not install bpy $version: $(tail -n 1 "$place.reason")" >"$place.reason.short"
-            mv "$place.reason.short" "$place.reason"
-            rm -rf "$place.part"
-            continue
-        fi
-        rm -f "$place.reason"
-        mv "$place.part" "$place"
-    done
-    python3 tests/run.py --build build/release --only blender_4.2,blender_4.5 "$@"
+    python3 tests/blenders.py --path "$CALLER_PATH"
+    python3 tests/run.py --build build/release --only versions "$@"
 }
 
 command_bench() {
@@ -174,6 +172,36 @@ command_package() {
     package
 }
 
+# Everything is built from pinned sources (libgrain/platforms); the native build is what tests compare with.
+command_release() {
+    local wants_tests="" platform
+    if [ "${1:-}" = test ]; then wants_tests=yes; shift; fi
+    need $BUILD_PACKAGES $RELEASE_PACKAGES
+    python3 libgrain/platforms/binaries.py ${wants_tests:+--tests}
+    rm -rf build/package/release
+    for platform in $PLATFORMS; do
+        python3 addon/package.py --platform "$platform" --binaries "build/platforms/$platform/bin" --out build/package/release
+    done
+    python3 addon/package.py --publish --out build/package/release
+    [ -n "$wants_tests" ] || return 0
+    need $RELEASE_TEST_PACKAGES $BLENDER_PACKAGES $TEST_PACKAGES
+    compile_release -DGRAIN_WERROR=ON
+    package
+    python3 tests/blenders.py --path "$CALLER_PATH" 4.5 5.2
+    if [ ! -x build/release_tools/bin/python ]; then
+        python3 -m venv build/release_tools
+        build/release_tools/bin/pip install -q --require-hashes -r tests/release/requirements.txt
+    fi
+    python3 tests/run.py --build build/release --only release,wine_unit,wine_cli,arm64_unit "$@"
+}
+
+command_wine() {
+    need $BUILD_PACKAGES $WINDOWS_PACKAGES $WINE_PACKAGES
+    compile_release -DGRAIN_WERROR=ON
+    python3 libgrain/platforms/binaries.py --tests --without-openvdb windows-x64
+    python3 tests/run.py --build build/release --only wine_unit,wine_cli -k "${2:-unit/test_|test_platforms|test_bake:|test_abi|test_errors}"
+}
+
 command_format() {
     need clang-format-14
     git ls-files '*.c' '*.h' '*.cpp' | xargs -r clang-format-14 -i
@@ -183,7 +211,7 @@ mkdir -p build
 command=${1:-default}
 [ $# -eq 0 ] || shift
 case "$command" in
-    default | test | versions | bench | asan | tsan | fuzz | gallery | package | format) "command_$command" "$@" ;;
+    default | test | versions | bench | asan | tsan | fuzz | gallery | package | release | wine | format) "command_$command" "$@" ;;
     help | -h | --help) usage ;;
     *) usage >&2; exit 2 ;;
 esac

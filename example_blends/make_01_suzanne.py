@@ -132,7 +132,8 @@ def make_table() -> bpy.types.Object:
 
 def new_material(name: str, colour: tuple[float, float, float], roughness: float) -> tuple:
     material = bpy.data.materials.new(name)
-    material.use_nodes = True
+    from grain import compat
+    compat.use_nodes(material)
     material.diffuse_color = (*colour, 1.0)
     surface = material.node_tree.nodes["Principled BSDF"]
     surface.inputs["Base Color"].default_value = (*colour, 1.0)
@@ -182,7 +183,8 @@ def light(scene: bpy.types.Scene) -> None:
     add_light(scene, "Rim", (0.65, 0.75, 0.55), middle, 0.3, 11.0, (1.0, 0.82, 0.62))
     add_light(scene, "Fill", (0.9, -0.9, 0.35), middle, 0.9, 3.0, (0.72, 0.85, 1.0))
     world = bpy.data.worlds.new("Studio")
-    world.use_nodes = True
+    from grain import compat
+    compat.use_nodes(world)
     world.node_tree.nodes["Background"].inputs[0].default_value = (0.55, 0.65, 0.8, 1.0)
     world.node_tree.nodes["Background"].inputs[1].default_value = 0.12
     scene.world = world

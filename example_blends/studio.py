@@ -53,6 +53,11 @@ def sand(size: Size, solver: str, fps: int = 50, friction: float = 33.0, spread:
     scene.frame_start, scene.frame_end, scene.render.fps = 1, size.frames, fps
 
 
+def use_nodes(owner: bpy.types.Material | bpy.types.World) -> None:
+    from grain import compat
+    compat.use_nodes(owner)
+
+
 def fit_particles(size: Size) -> None:
     """A radius that fills the sources with as many particles as are wanted, by the add-on's own estimate."""
     from grain.scene import estimate, simulations
@@ -258,7 +263,8 @@ def key(item: bpy.types.bpy_struct, path: str, keys: Iterable[tuple[float, Any]]
     for frame, value in keys:
         setattr(item, path, value)
         item.keyframe_insert(path, frame=frame)
-    for curve in item.id_data.animation_data.action.fcurves:
+    from grain import compat
+    for curve in (curve for curves in compat.curve_lists(item.id_data) for curve in curves if curve.driver is None):
         for point in curve.keyframe_points:
             point.interpolation = 'LINEAR' if straight else 'BEZIER'
 
@@ -268,7 +274,7 @@ def key(item: bpy.types.bpy_struct, path: str, keys: Iterable[tuple[float, Any]]
 def material(name: str, colour: Triple, roughness: float = 0.5, metallic: float = 0.0, coat: float = 0.0,
              transmission: float = 0.0) -> bpy.types.Material:
     made = bpy.data.materials.new(name)
-    made.use_nodes = True
+    use_nodes(made)
     made.diffuse_color = (*colour, 1.0)
     surface = made.node_tree.nodes["Principled BSDF"]
     surface.inputs["Base Color"].default_value = (*colour, 1.0)
@@ -285,7 +291,7 @@ def glass(shine_most: float = 0.4) -> bpy.types.Material:
     """Clear glass that lets light through straight: shadows stay light, nothing has to be traced through both faces,
     and the sand behind it is seen without noise. Of a box, one side always mirrors the lamp: without shine none does."""
     made = bpy.data.materials.new("Glass")
-    made.use_nodes = True
+    use_nodes(made)
     made.diffuse_color = (0.8, 0.9, 0.95, 0.25)
     tree = made.node_tree
     tree.nodes.clear()
@@ -400,7 +406,7 @@ def stage(size: float, friction: float = 31.0, colour: Triple = FLOOR_COLOUR, is
     light("Rim", [size * x for x in (4.6, 5.2, 4.4)], middle, 2.2 * size, 600.0 * size * size, (1.0, 0.82, 0.62))
     light("Fill", [size * x for x in (6.5, -6.5, 3.0)], middle, 6.5 * size, 170.0 * size * size, (0.72, 0.85, 1.0))
     world = bpy.data.worlds.new("Studio")
-    world.use_nodes = True
+    use_nodes(world)
     world.node_tree.nodes["Background"].inputs[0].default_value = (0.55, 0.65, 0.8, 1.0)
     world.node_tree.nodes["Background"].inputs[1].default_value = 0.18
     bpy.context.scene.world = world

@@ -16,10 +16,11 @@ import sys
 import time
 from pathlib import Path
 
+import blenders
+import emulators
+
 ROOT = Path(__file__).resolve().parent.parent
 LINE = re.compile(r"^(ok|not ok|skip) (\S.*)$")
-MODULES = ROOT / "build/bpy"  # Blender as Python modules, one folder a version; ./build.sh versions installs them
-VERSIONS = ("4.2", "4.5")
 BLENDER = ["blender", "--factory-startup", "--python-exit-code", "1"]
 
 
@@ -33,9 +34,22 @@ def suites(build: Path, keyword: str) -> dict[str, list[str]]:
         "fuzz": [sys.executable, str(ROOT / "tests/fuzz/run.py"), *tail[1:]],
         "cli": [sys.executable, str(ROOT / "tests/cli/run.py"), *tail[1:]],
         "blender": [*BLENDER, "-b", "--python", str(ROOT / "tests/blender/run_in_blender.py"), *tail],
-        **{f"blender_{version}": module_suite(version, tail[1:]) for version in VERSIONS},
+        **{f"blender_{version}": module_suite(version, tail[1:]) for version in blenders.VERSIONS},
         "ui": [*window, sys.executable, str(ROOT / "tests/ui/run.py"), *tail[1:]],
         "release": release_suite(tail[1:]),
+        **emulated_suites(keyword),
+    }
+
+
+def emulated_suites(keyword: str) -> dict[str, list[str]]:
+    """Tests of the programs for other systems; ./build.sh wine and ./build.sh release test build these."""
+    windows, arm64 = emulators.build_of("windows-x64"), emulators.build_of("linux-arm64")
+    cli = [sys.executable, str(ROOT / "tests/cli/run.py"), "--build", str(windows), "--suite", "wine_cli", "-k", keyword]
+    return {
+        "wine_unit": [*emulators.wine(), str(windows / "bin/grain_tests.exe"), keyword],
+        "wine_cli": [*cli, "--runner", " ".join(emulators.wine())],
+        # Physics would take hours there.
+        "arm64_unit": [*emulators.ARM64, str(arm64 / "bin/grain_tests"), keyword or "unit/"],
     }
 
 
@@ -49,12 +63,10 @@ def release_suite(tail: list[str]) -> list[str]:
 
 def module_suite(version: str, tail: list[str]) -> list[str]:
     """The add-on's tests in another Blender. One that is not there is skipped, with the reason."""
-    python, name = MODULES / version / "bin/python", f"blender_{version}"
+    python, name = blenders.python_of(version), f"blender_{version}"
     if python.is_file():
         return [str(python), str(ROOT / "tests/blender/run_in_blender.py"), "--", *tail, "--suite", name]
-    note = MODULES / f"{version}.reason"
-    reason = note.read_text().strip() if note.is_file() else "not installed; ./build.sh versions installs it"
-    return [sys.executable, "-c", f"print({f'skip {name}/all: {reason}'!r})"]
+    return [sys.executable, "-c", f"print({f'skip {name}/all: {blenders.reason_missing(version)}'!r})"]
 
 
 class Score:
@@ -115,23 +127,26 @@ def run_suite(name: str, command: list[str], score: Score, timeout: float, may_b
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--only", default="", help="suites, separated by commas")
+    parser.add_argument("--only", default="", help="suites, separated by commas; versions: all further Blenders")
     parser.add_argument("--heavy", action="store_true", help="add the long tests")
     parser.add_argument("-k", dest="keyword", default="", help="only tests whose name holds this; A|B: this or that")
     options = parser.parse_args()
     if options.heavy:
         os.environ["GRAIN_HEAVY"] = "1"
+    os.environ.setdefault("WINEDEBUG", "-all")
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # several programs at once on few cores
     score, wanted = Score(), [s for s in options.only.split(",") if s]
+    if "versions" in wanted:
+        wanted += [f"blender_{version}" for version in blenders.VERSIONS]
     for name, command in suites(options.build.resolve(), options.keyword).items():
-        is_extra = name == "release" or (name.startswith("blender_") and not options.heavy)
+        is_extra = name in ("release", *emulated_suites("")) or (name.startswith("blender_") and not options.heavy)
         if name in wanted or (not wanted and not is_extra):
             # Further Blenders, and programs with sanitizers, need 8 minutes on a quiet machine of two cores, windows 5; a
             # busy one is several times slower. Heavy C tests take hours, slopes of mpm alone three.
             seconds = 36000 if options.heavy else 2700 if name.startswith("blender_") else 1800
             run_suite(name, command, score, seconds, may_be_empty=bool(options.keyword) or name.startswith("blender_"))
     if not wanted and not options.heavy:
-        print(f"\n(Blender {' and '.join(VERSIONS)}: ./build.sh versions)")
+        print(f"\n(Blender {', '.join(blenders.VERSIONS)}: ./build.sh versions)")
     print()
     for failure in score.failed:
         print(f"FAILED {failure}")

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's differences from 3.4 to 5.x. The only file that asks for Blender's version."""
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import blf
 import bpy
-from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Mesh, Modifier, Node, NodeSocket, NodeTree, UILayout)
+from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Mesh, Modifier, Node, NodeSocket, NodeTree, UILayout,
+                       World)
 
 VERSION: tuple[int, int, int] = bpy.app.version
 VERSION_TEXT: str = bpy.app.version_string
 
 # Keeps "//" in a folder picked by the artist: without it 4.5 and later make the path absolute.
 FOLDER_OPTIONS: set[str] = {'PATH_SUPPORTS_BLEND_RELATIVE'} if VERSION >= (4, 5, 0) else set()
+
+# Voxels that an object has to be moved by so that an OpenVDB file lies where it says. OpenVDB has a voxel's value in the place
+# of its index; before 5.0 Blender (seen in Cycles and Volume to Mesh) had it half a voxel further on.
+VOLUME_SHIFT: float = -0.5 if VERSION < (5, 0, 0) else 0.0
 
 
 def draw_progress(layout: UILayout, owner: Any, property_name: str, fraction: float, text: str) -> None:
@@ -89,10 +94,10 @@ def find_input(node: Node, *names: str) -> Optional[NodeSocket]:
     return next((node.inputs[name] for name in names if name in node.inputs), None)
 
 
-def use_nodes(material: Material) -> None:
-    """From 5.0 every material has nodes and asking for them warns."""
+def use_nodes(owner: Union[Material, World]) -> None:
+    """From 5.0 every material and world has nodes, and asking for them warns."""
     if VERSION < (5, 0, 0):
-        material.use_nodes = True
+        owner.use_nodes = True
 
 
 def handler_lists(*names: str) -> list[Any]:
@@ -106,14 +111,17 @@ def register_command(name: str, function: Any) -> Optional[Any]:
 
 
 def curve_lists(owner: ID) -> list[Any]:
-    """Lists of animation curves and drivers of a data-block's own settings. From 5.0 an action keeps them by slot."""
+    """Lists of animation curves and drivers of a data-block's own settings. From 4.4 an action keeps them by slot: several
+    data-blocks may share one, each with curves of its own. From 5.0 there is no other way to them."""
     data = owner.animation_data
     if data is None:
         return []
     if data.action is None:
         return [data.drivers]
-    if VERSION < (5, 0, 0):
+    if VERSION < (4, 4, 0):
         return [data.action.fcurves, data.drivers]
+    if data.action_slot is None:
+        return [data.drivers]
     bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
     return [*(bag.fcurves for bag in bags if bag is not None), data.drivers]
 

@@ -55,6 +55,7 @@ def _take_over_open_file() -> None:
     for scene in bpy.data.scenes:
         migrate.from_single(scene)
         migrate.keep_defaults(scene)
+        migrate.place_volumes(scene)
     for simulation in simulations.of_file():
         volumes.follow_cache(simulation)
     _know_places()
@@ -67,6 +68,12 @@ def _know_places() -> None:
         for scene in bpy.data.scenes:
             for layer in scene.view_layers:
                 layer.update()
+
+
+@persistent
+def on_import(*_: Any) -> None:
+    """Linked or appended from a file of another Blender."""
+    volumes.keep_places()
 
 
 @persistent
@@ -120,6 +127,7 @@ _HANDLERS: tuple[tuple[tuple[str, ...], Callable[..., None]], ...] = (
     (("render_complete", "render_cancel"), on_render_end),
     (("load_pre", "exit_pre"), on_load_pre),
     (("load_post",), on_load_post),
+    (("blend_import_post",), on_import),
     (("undo_post", "redo_post"), on_undo),
     (("save_pre",), on_save_pre),
     (("save_post", "save_post_fail"), on_save_post),

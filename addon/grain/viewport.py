@@ -6,8 +6,6 @@ microsecond for each; there libgrain makes a picture of them all, which is laid 
 """
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -16,13 +14,12 @@ import gpu
 import numpy as np
 from bpy.types import Context, Object, Region
 
-from . import runtime, writing
+from . import drawing, runtime, writing
 from .engine import dots as engine_dots
 from .engine.dots import Dots
 from .scene import apply, baking, detail, dots, paths, playback, redraw
 
 _handlers: list[Any] = []
-_shaders: dict[str, Any] = {}
 _pictures: list[tuple["weakref.ref[Dots]", int, int]] = []  # kept with their dots: these, the region, bytes; the oldest first
 _began: dict[int, float] = {}  # by region: when it began to be drawn
 
@@ -43,102 +40,6 @@ def is_software() -> bool:
 
 
 # --- drawing --------------------------------------------------------------------------------------
-
-_POINT_VERTEX = """
-void main()
-{
-  gl_Position = matrix * vec4(position, 1.0);
-  gl_PointSize = clamp(diameter * colour.a / gl_Position.w, 1.0, 64.0);
-  shade = vec4(colour.rgb * colour.rgb, gl_PointSize);
-}
-"""
-# Points of some pixels are round, and lit as balls; the others are what they are.
-_POINT_FRAGMENT = """
-void main()
-{
-  vec3 result = shade.rgb;
-  if (shade.a >= 3.5) {
-    vec2 from = gl_PointCoord * 2.0 - 1.0;
-    float towards = 1.0 - dot(from, from);
-    if (towards <= 0.0) {
-      discard;
-    }
-    float brightness = 0.55 + 0.35 * sqrt(towards) - 0.1 * from.y;
-    result *= brightness * brightness;
-  }
-  outcome = vec4(result, 1.0);
-}
-"""
-_PICTURE_VERTEX = """
-void main()
-{
-  gl_Position = vec4(corner, 0.0, 1.0);
-}
-"""
-_PICTURE_FRAGMENT = """
-void main()
-{
-  vec4 pixel = texelFetch(picture, ivec2(gl_FragCoord.xy - low), 0);
-  if (pixel.r > 1.0) {
-    discard;
-  }
-  int three = int(pixel.g);
-  vec3 root = vec3(float((three >> 16) & 255), float((three >> 8) & 255), float(three & 255)) / 255.0;
-  outcome = vec4(root * root, 1.0);
-  gl_FragDepth = pixel.r;
-}
-"""
-
-
-def _shader(name: str) -> Any:
-    if name in _shaders:
-        return _shaders[name]
-    made = gpu.types.GPUShaderCreateInfo()
-    if name == "points":
-        between = gpu.types.GPUStageInterfaceInfo("grain_dots")
-        between.flat('VEC4', "shade")
-        made.push_constant('MAT4', "matrix")
-        made.push_constant('FLOAT', "diameter")
-        made.vertex_in(0, 'VEC3', "position")
-        made.vertex_in(1, 'VEC4', "colour")
-        made.vertex_out(between)
-        made.vertex_source(_POINT_VERTEX)
-        made.fragment_source(_POINT_FRAGMENT)
-    else:
-        made.push_constant('VEC2', "low")
-        made.sampler(0, 'FLOAT_2D', "picture")
-        made.vertex_in(0, 'VEC2', "corner")
-        made.vertex_source(_PICTURE_VERTEX)
-        if hasattr(made, "depth_write"):
-            made.depth_write('ANY')
-        made.fragment_source(_PICTURE_FRAGMENT)
-    made.fragment_out(0, 'VEC4', "outcome")
-    _shaders[name] = gpu.shader.create_from_info(made)
-    return _shaders[name]
-
-
-def _buffer(attributes: list[tuple[str, str, str, np.ndarray]], kind: str) -> Any:
-    layout = gpu.types.GPUVertFormat()
-    for name, component, fetch, array in attributes:
-        layout.attr_add(id=name, comp_type=component, len=array.shape[1], fetch_mode=fetch)
-    buffer = gpu.types.GPUVertBuf(layout, len(attributes[0][3]))
-    for name, _, _, array in attributes:
-        buffer.attr_fill(name, array)
-    return gpu.types.GPUBatch(type=kind, buf=buffer)
-
-
-def _draw_points(grains: Dots, matrix: Any, diameter: float) -> None:
-    shader = _shader("points")
-    if grains.drawn is None:
-        grains.drawn = _buffer([("position", 'F32', 'FLOAT', grains.position),
-                                ("colour", 'U8', 'INT_TO_FLOAT_UNIT', grains.colour)], 'POINTS')
-    shader.bind()
-    shader.uniform_float("matrix", matrix)
-    shader.uniform_float("diameter", diameter)
-    gpu.state.program_point_size_set(True)
-    grains.drawn.draw(shader)
-    gpu.state.program_point_size_set(False)
-
 
 def _make_picture(grains: Dots, rows: np.ndarray, diameter: float, region: Region, view: tuple) -> _Picture:
     part = engine_dots.part_of_view(grains, rows, region.width, region.height, diameter)
@@ -174,19 +75,7 @@ def _draw_picture(grains: Dots, matrix: Any, diameter: float, context: Context) 
         made = _make_picture(grains, rows, diameter, region, view)
     if made.part is None:
         return
-    _lay_over(made.texture, made.part, region.width, region.height)
-
-
-def _lay_over(texture: Any, part: tuple[int, int, int, int], width: int, height: int) -> None:
-    low = np.array(part[:2], np.float32)
-    size = np.array((width, height), np.float32)
-    left, bottom, right, top = (*(low / size * 2.0 - 1.0), *(np.array(part[2:]) / size * 2.0 - 1.0))
-    shader = _shader("picture")
-    shader.bind()
-    shader.uniform_float("low", tuple(low))
-    shader.uniform_sampler("picture", texture)
-    corners = np.array(((left, bottom), (right, bottom), (left, top), (right, top)), np.float32)
-    _buffer([("corner", 'F32', 'FLOAT', corners)], 'TRI_STRIP').draw(shader)
+    drawing.lay_over(made.texture, made.part, region.width, region.height)
 
 
 def _draw_nothing() -> None:
@@ -194,8 +83,8 @@ def _draw_nothing() -> None:
     width, height = 7, 5  # as no powers of two are: for these Mesa compiles something else
     pixels = np.full(2 * width * height, 2.0, np.float32)  # depths beyond everything
     texture = gpu.types.GPUTexture((width, height), format='RG32F', data=gpu.types.Buffer('FLOAT', len(pixels), pixels))
-    with _dots_state():
-        _lay_over(texture, (0, 0, width, height), bpy.context.region.width, bpy.context.region.height)
+    with drawing.depth_tested():
+        drawing.lay_over(texture, (0, 0, width, height), bpy.context.region.width, bpy.context.region.height)
 
 
 def _draw_dots(shown: runtime.Shown, item: Object, context: Context) -> None:
@@ -205,23 +94,11 @@ def _draw_dots(shown: runtime.Shown, item: Object, context: Context) -> None:
     # Fewer grains fill the same space where each is larger.
     larger = max(1.0, shown.all_count / max(1, shown.count)) ** (1.0 / 3.0)
     diameter = larger * grains.largest * item.matrix_world.median_scale * view.window_matrix[1][1] * context.region.height
-    with _dots_state():
+    with drawing.depth_tested():
         if is_software():
             _draw_picture(grains, matrix, diameter, context)
         else:
-            _draw_points(grains, matrix, diameter)
-
-
-@contextmanager
-def _dots_state() -> Iterator[None]:
-    gpu.state.depth_test_set('LESS_EQUAL')
-    gpu.state.depth_mask_set(True)
-    gpu.state.blend_set('NONE')
-    try:
-        yield
-    finally:
-        gpu.state.depth_mask_set(False)
-        gpu.state.depth_test_set('NONE')
+            drawing.draw_points(grains, matrix, diameter, context.region.width, context.region.height)
 
 
 def _before_view() -> None:
@@ -298,5 +175,5 @@ def unregister() -> None:
     for handler in _handlers:
         bpy.types.SpaceView3D.draw_handler_remove(handler, 'WINDOW')
     _handlers.clear()
-    _shaders.clear()
+    drawing.forget()
     forget()

@@ -59,7 +59,7 @@ def evening() -> None:
     sun.rotation_euler = (math.radians(90.0 - 19.0), 0.0, math.radians(-62.0))
     scene.collection.objects.link(sun)
     world = bpy.data.worlds.new("Evening")
-    world.use_nodes = True
+    studio.use_nodes(world)
     sky = world.node_tree.nodes["Background"].inputs
     sky[0].default_value, sky[1].default_value = (0.42, 0.56, 0.80, 1.0), 0.42
     scene.world = world

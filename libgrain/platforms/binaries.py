@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Builds the released binaries of each platform, stripped and, for macOS, signed: build/platforms/PLATFORM/bin.
 
-    python3 libgrain/platforms/binaries.py [--tests] [PLATFORM ...]
+    python3 libgrain/platforms/binaries.py [--tests] [--without-openvdb] [PLATFORM ...]
 
-With --tests the C tests and benchmarks are built too, where they can run on this machine. What was built before is
-kept: only what changed is compiled again.
+With --tests the C tests and benchmarks are built too, where they can run on this machine. Without OpenVDB a build takes
+minutes less; it is for trying the rest, and nothing is put into bin. What was built before is kept: only what changed
+is compiled again.
 """
 from __future__ import annotations
 
@@ -32,12 +33,12 @@ TEST_TARGETS = {"linux-x64": ("grain_tests", "grain_bench"), "linux-arm64": ("gr
                 "windows-x64": ("grain_tests",)}
 
 
-def compile_for(platform: str, targets: tuple[str, ...]) -> Path:
+def compile_for(platform: str, targets: tuple[str, ...], with_openvdb: bool = True) -> Path:
     """Returns the folder in which the linker left the binaries."""
     build, log = PLATFORMS_BUILD / platform / "build", PLATFORMS_BUILD / platform / "build.log"
     log.unlink(missing_ok=True)
     dependencies.run_logged(["cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                             "-DGRAIN_WERROR=ON",
+                             f"-DGRAIN_WERROR={'ON' if with_openvdb else 'OFF'}",
                              f"-DCMAKE_TOOLCHAIN_FILE={HERE / 'toolchains' / f'{platform}.cmake'}"], log)
     dependencies.run_logged(["cmake", "--build", str(build), "--target", *targets], log)
     return build / "bin"
@@ -57,16 +58,20 @@ def finish(platform: str, linked: Path) -> None:
             sign_macho.sign(folder / name)
 
 
-def build(platform: str, with_tests: bool) -> None:
-    dependencies.build(platform)
+def build(platform: str, with_tests: bool, with_openvdb: bool) -> None:
+    dependencies.build(platform, with_openvdb)
     start = time.monotonic()
-    finish(platform, compile_for(platform, TARGETS + (TEST_TARGETS.get(platform, ()) if with_tests else ())))
+    if with_openvdb:
+        finish(platform, compile_for(platform, TARGETS + (TEST_TARGETS.get(platform, ()) if with_tests else ())))
+    else:
+        compile_for(platform, TARGETS[:2] + (TEST_TARGETS.get(platform, ()) if with_tests else ()), False)
     print(f"built {platform} in {time.monotonic() - start:.0f} s", flush=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tests", action="store_true", help="the C tests and benchmarks too")
+    parser.add_argument("--without-openvdb", action="store_true", help="no volumes, and nothing that can be packed")
     parser.add_argument("platforms", metavar="PLATFORM", nargs="*", help="all by default: " + ", ".join(BINARIES))
     options = parser.parse_args()
     unknown = [name for name in options.platforms if name not in BINARIES]
@@ -74,9 +79,11 @@ def main() -> int:
         parser.error(f"no such platform: {', '.join(unknown)}; there are {', '.join(BINARIES)}")
     try:
         fetch_sources()
-        fetch_zig()
-        for platform in options.platforms or BINARIES:
-            build(platform, options.tests)
+        wanted = options.platforms or list(BINARIES)
+        if any(dependencies.ZIG_TARGETS[platform] for platform in wanted):
+            fetch_zig()
+        for platform in wanted:
+            build(platform, options.tests, not options.without_openvdb)
     except (FetchError, sign_macho.SignError) as error:
         print(f"binaries: {error}", file=sys.stderr)
         return 1

@@ -55,9 +55,9 @@ def write_tools(platform: str) -> None:
         path.chmod(0o755)
 
 
-def fingerprint(platform: str) -> str:
+def fingerprint(platform: str, with_openvdb: bool) -> str:
     """Of everything a build of the dependencies follows from."""
-    digest = hashlib.sha256(f"{platform} {ZIG_TARGETS[platform]}".encode())
+    digest = hashlib.sha256(f"{platform} {ZIG_TARGETS[platform]} {with_openvdb}".encode())
     if platform in COMPILERS:
         version = subprocess.run([COMPILERS[platform], "-v"], capture_output=True, text=True, check=False).stderr
         digest.update(version.encode())
@@ -78,11 +78,12 @@ def run_logged(command: list[str], log: Path) -> None:
         raise FetchError(f"{' '.join(command)} failed with code {code}; the whole log is {log}\n{end}")
 
 
-def build(platform: str) -> None:
+def build(platform: str, with_openvdb: bool = True) -> None:
     folder = PLATFORMS_BUILD / platform
     write_tools(platform)
-    installed, mark, wanted = folder / "deps", folder / "deps" / ".fingerprint", fingerprint(platform)
-    if mark.is_file() and mark.read_text() == wanted:
+    installed, mark, wanted = folder / "deps", folder / "deps" / ".fingerprint", fingerprint(platform, with_openvdb)
+    # A build with OpenVDB holds all of one without.
+    if mark.is_file() and mark.read_text() in (wanted, fingerprint(platform, True)):
         return
     print(f"building the dependencies of {platform}", flush=True)
     start = time.monotonic()
@@ -92,7 +93,7 @@ def build(platform: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
     options = {"CMAKE_TOOLCHAIN_FILE": HERE / "toolchains" / f"{platform}.cmake", "CMAKE_BUILD_TYPE": "Release",
-               "CMAKE_INSTALL_PREFIX": installed,
+               "CMAKE_INSTALL_PREFIX": installed, "GRAIN_WITHOUT_OPENVDB": "OFF" if with_openvdb else "ON",
                **{f"GRAIN_{part.name.upper().replace('-', '')}": part.folder for part in components() if part.sha256}}
     run_logged(["cmake", "-S", str(HERE / "dependencies"), "-B", str(work), "-G", "Ninja",
                 *(f"-D{name}={value}" for name, value in options.items())], log)

@@ -29,6 +29,14 @@ def blender_command() -> list[str]:
     return [sys.executable, str(Path(__file__).with_name("module_blender.py"))]
 
 
+def other_blender_command(version: str) -> list[str]:
+    import blenders  # beside this folder, as the next one; other Blender processes do without them
+    import harness
+    if not blenders.python_of(version).exists():
+        raise harness.Skip(f"Blender {version}: {blenders.reason_missing(version)}")
+    return [str(blenders.python_of(version)), str(Path(__file__).with_name("module_blender.py"))]
+
+
 def enable() -> Any:
     """Enables the add-on as the Preferences do; an error while registering is the test's error."""
     def raise_it(error: Exception) -> None:
@@ -74,14 +82,15 @@ def link_folder(source: Path, target: Path) -> None:
 
 
 def run_blender(folder: Path, *arguments: object, script: str = "",
-                environment: dict[str, str] | None = None, timeout: float = 100.0) -> subprocess.CompletedProcess:
+                environment: dict[str, str] | None = None, timeout: float = 100.0, version: str = "") -> subprocess.CompletedProcess:
     """Another Blender, in the background, with the add-on of the tree enabled as the Preferences would: before any
-    file is read. The script runs last."""
+    file is read. The script runs last. version: of another one than this, e.g. "4.5". Raises Skip where it is not installed."""
     scripts = folder / "user_scripts"
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
         link_folder(ROOT / "addon" / "grain", scripts / "addons" / "grain")
-    command = [*blender_command(), "-b", "--factory-startup", "--python-exit-code", "7",
+    blender = other_blender_command(version) if version else blender_command()
+    command = [*blender, "-b", "--factory-startup", "--python-exit-code", "7",
                "--addons", "grain", *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
@@ -139,6 +148,31 @@ def slow_scene() -> bpy.types.Scene:
     scene = small_scene(400)
     scene.grain.active.particle_radius = 0.0025
     return scene
+
+
+def keyed(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """The curves of its settings that have keys."""
+    from grain import compat
+    return [curve for curves in compat.curve_lists(owner) for curve in curves if curve.driver is None]
+
+
+def new_curve(owner: bpy.types.ID, path: str) -> bpy.types.FCurve:
+    """Without keys, in an action of its own: for settings that there are no more."""
+    action = owner.animation_data_create().action = bpy.data.actions.new("Old")
+    return action.fcurve_ensure_for_datablock(owner, path) if bpy.app.version >= (4, 4, 0) else action.fcurves.new(path)
+
+
+def stored(owner: bpy.types.ID) -> Any:
+    """What the file will hold of Grain's settings; None where nothing was set."""
+    from grain import compat
+    return compat.stored_settings(owner, "grain")
+
+
+def store(owner: bpy.types.ID, settings: dict[str, Any]) -> None:
+    """Has the file hold these instead."""
+    holder = owner.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0, 0) else owner
+    del holder["grain"]
+    holder["grain"] = settings
 
 
 def set_blur_position(scene: bpy.types.Scene, position: str) -> None:

@@ -26,7 +26,7 @@ def key(item: bpy.types.Object, path: str, values: dict[int, object], group: str
     for frame, value in values.items():
         setattr(holder, path, value)
         item.keyframe_insert(f"{group}.{path}", frame=frame)
-    for curve in item.animation_data.action.fcurves:
+    for curve in support.keyed(item):
         for point in curve.keyframe_points:
             point.interpolation = 'LINEAR'
 

@@ -77,7 +77,7 @@ def test_keyframes_ramp_the_speed_and_choose_the_frame(folder: Path) -> None:
     for frame, shown in ((1, 8.0), (8, 1.0)):
         retime.frame = shown
         scene.keyframe_insert(f"{path}.frame", frame=frame)
-    for curve in scene.animation_data.action.fcurves:
+    for curve in support.keyed(scene):
         for key in curve.keyframe_points:
             key.interpolation = 'LINEAR'
     scene.frame_set(3)

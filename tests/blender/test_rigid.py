@@ -36,7 +36,7 @@ def key(item: bpy.types.bpy_struct, path: str, *values: object) -> None:
     for number, value in enumerate(values):
         setattr(item, path, value)
         item.keyframe_insert(path, frame=1 + number * 4 // max(len(values) - 1, 1))
-    for curve in item.id_data.animation_data.action.fcurves:
+    for curve in support.keyed(item.id_data):
         for point in curve.keyframe_points:
             point.interpolation = 'LINEAR'
 

@@ -106,7 +106,7 @@ def test_copy_compares_the_same_objects(folder: Path) -> None:
     assert second.is_radius_chosen == first.is_radius_chosen
     assert names(first) == names(second) == ["Block", "Floor", "Step"]
     assert paths.cache_folder(first) != paths.cache_folder(second)
-    curves = [curve.data_path for curve in scene.animation_data.action.fcurves]
+    curves = [curve.data_path for curve in support.keyed(scene)]
     assert curves == [f"grain.simulations[{index}].friction_angle" for index in (0, 1)], curves
     assert bpy.ops.grain.bake() == {'FINISHED'}
     scene.frame_set(3)
@@ -129,7 +129,7 @@ def test_remove_leaves_the_others(folder: Path) -> None:
     assert [simulation.name for simulation in scene.grain.simulations] == ["Sand.001"]
     assert "Grain Sand" not in bpy.data.objects and bpy.data.objects["Block"].grain.type == 'NONE'
     assert names(scene.grain.active) == ["Floor", "Other", "Step"]
-    assert [curve.data_path for curve in scene.animation_data.action.fcurves] == ["grain.simulations[0].cohesion"]
+    assert [curve.data_path for curve in support.keyed(scene)] == ["grain.simulations[0].cohesion"]
     assert (folder / "grain_cache/Sand/cache.json").is_file(), "a removed simulation's frames stay"
     scene.frame_set(3)
     assert np.array_equal(heights(scene.grain.active), cached_heights(folder, "Sand.001", 3))
@@ -213,17 +213,15 @@ def test_a_file_from_before_the_list_opens(folder: Path) -> None:
     bpy.ops.grain.bake()
     sand = scene.grain.active.sand_object
     scene.grain.active.display.radius_scale = 1.25
-    settings = scene["grain"]["simulations"][0].to_dict()
+    settings = support.stored(scene)["simulations"][0].to_dict()
     for name in ("cast", "edition"):
         settings.pop(name)
     settings["sand_object"] = sand
-    del scene["grain"]
-    scene["grain"] = settings
-    scene.animation_data_create().action = bpy.data.actions.new("Old")
-    scene.animation_data.action.fcurves.new("grain.density").keyframe_points.insert(1, 2000.0)
+    support.store(scene, settings)
+    support.new_curve(scene, "grain.density").keyframe_points.insert(1, 2000.0)
     for item in bpy.data.objects:
         for name in ("cast", "is_cast_chosen"):
-            item["grain"].pop(name, None) if "grain" in item else None
+            (support.stored(item) or {}).pop(name, None)
     path = support.save(folder)
     bpy.ops.wm.open_mainfile(filepath=str(path))
     scene = bpy.context.scene
@@ -231,8 +229,9 @@ def test_a_file_from_before_the_list_opens(folder: Path) -> None:
     assert len(scene.grain.simulations) == 1 and simulation.name == "Sand" and simulation.solver == 'DEM'
     assert abs(simulation.friction_angle - 0.25) < 1e-6 and simulation.sand_object.name == "Grain Sand"
     assert abs(simulation.display.radius_scale - 1.25) < 1e-6
-    assert set(scene["grain"].keys()) <= {"simulations", "active_index"}, list(scene["grain"].keys())
-    assert [curve.data_path for curve in scene.animation_data.action.fcurves] == ["grain.simulations[0].density"]
+    held = set(support.stored(scene).keys())
+    assert held <= {"simulations", "active_index"}, held
+    assert [curve.data_path for curve in support.keyed(scene)] == ["grain.simulations[0].density"]
     assert names(simulation) == ["Block", "Floor", "Step"]
     scene.frame_set(3)
     assert np.array_equal(heights(simulation), cached_heights(folder, "Sand", 3))
@@ -242,9 +241,9 @@ def test_a_file_from_before_the_default_solver_changed(folder: Path) -> None:
     """Such files hold no edition, and a solver only where it was chosen: the others were single grains, and stay so."""
     scene = two_simulations()
     scene.grain.simulations[1].solver = 'SPH'
-    for stored in scene["grain"]["simulations"]:
+    for stored in support.stored(scene)["simulations"]:
         stored.pop("edition")
-    assert "solver" not in scene["grain"]["simulations"][0], "the file says nothing of it"
+    assert "solver" not in support.stored(scene)["simulations"][0], "the file says nothing of it"
     path = support.save(folder)
     bpy.ops.wm.open_mainfile(filepath=str(path))
 
@@ -265,4 +264,4 @@ def test_solvers_keep_their_numbers_in_files(_: Path) -> None:
     simulation = bpy.context.scene.grain.active
     for number, solver in enumerate(('DEM', 'MPM', 'SPH', 'MESO')):
         simulation.solver = solver
-        assert bpy.context.scene["grain"]["simulations"][0]["solver"] == number
+        assert support.stored(bpy.context.scene)["simulations"][0]["solver"] == number

@@ -14,7 +14,7 @@ def key(holder: bpy.types.bpy_struct, path: str, values: dict[int, float]) -> No
     for frame, value in values.items():
         setattr(holder, path, value)
         holder.keyframe_insert(path, frame=frame)
-    for curve in holder.id_data.animation_data.action.fcurves:
+    for curve in support.keyed(holder.id_data):
         for point in curve.keyframe_points:
             point.interpolation = 'LINEAR'
 
@@ -118,6 +118,6 @@ def test_keys_are_undone(folder: Path) -> None:
     bpy.ops.ed.undo_push(message="keyed")
     bpy.ops.ed.undo()
     scene = bpy.context.scene
-    assert scene.animation_data is None or scene.animation_data.action is None or not scene.animation_data.action.fcurves
+    assert not support.keyed(scene)
     bpy.ops.ed.redo()
-    assert bpy.context.scene.animation_data.action.fcurves[0].data_path == "grain.simulations[0].cohesion"
+    assert support.keyed(bpy.context.scene)[0].data_path == "grain.simulations[0].cohesion"

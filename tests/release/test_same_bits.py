@@ -6,81 +6,38 @@ The native build by gcc, on this machine's best instruction set, is what the oth
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import shutil
-import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
-import reference_jobs
+import emulators
 import release
 from harness import Skip
 
+sys.path.append(str(release.ROOT / "tests/cli"))
+os.environ.setdefault("GRAIN_TEST_BUILD", str(release.NATIVE))
+import reference_jobs  # noqa: E402
+
+NATIVE = [str(release.NATIVE / "bin/grain")]
+RELEASED = [str(release.BINARIES / "linux-x64/bin/grain")]
 MISMATCHES_NAMED = 5
 
 
-class Build:
-    """A `grain` program and how it runs here."""
-
-    def __init__(self, program: Path, runner: tuple[str, ...] = (), **environment: str) -> None:
-        self.command, self.environment = [*runner, str(program)], {**os.environ, **environment}
-        if not program.is_file():
-            raise Skip(f"there is no {program.relative_to(release.ROOT)}")
-        if runner and not shutil.which(runner[0]):
-            raise Skip(f"there is no {runner[0]}")
-
-    def run(self, *arguments: object) -> None:
-        done = subprocess.run([*self.command, *map(str, arguments)], capture_output=True, text=True, errors="replace",
-                              timeout=1800, env=self.environment)
-        assert done.returncode == 0, f"grain {arguments[0]}: exit code {done.returncode}: {done.stderr.strip()}"
-
-
-def native(**environment: str) -> Build:
-    return Build(release.NATIVE / "bin/grain", **environment)
-
-
-def released(**environment: str) -> Build:
-    return Build(release.BINARIES / "linux-x64/bin/grain", **environment)
-
-
-def windows(program: Path | None = None, **environment: str) -> Build:
-    return Build(program or release.BINARIES / "windows-x64/bin/grain.exe", release.wine(), WINEDEBUG="-all", **environment)
-
-
-def arm64() -> Build:
-    return Build(release.BINARIES / "linux-arm64/bin/grain", ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"))
-
-
-def digests(cache: Path) -> dict[str, str]:
-    """Every file of a cache and of the grains and volumes in it, but the lock."""
-    return {str(path.relative_to(cache)): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(cache.rglob("*")) if path.is_file() and path.name != "lock"}
-
-
-def bake(build: Build, name: str, folder: Path, has_volumes: bool = True) -> dict[str, str]:
-    job = reference_jobs.JOBS[name]()
-    job.write(folder / name)
-    build.run("bake", folder / name)
-    if "upsample" in job.data:
-        build.run("upsample", folder / name)
-    if "volume" in job.data and has_volumes:
-        build.run("volume", folder / name)
-    found = digests(folder / name / "cache")
-    shutil.rmtree(folder / name)
-    return found
-
-
 @functools.cache
-def expected(name: str, has_volumes: bool) -> dict[str, str]:
+def expected(name: str) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
-        return bake(native(), name, Path(folder), has_volumes)
+        return reference_jobs.bake(NATIVE, name, Path(folder))
 
 
-def compare(build: Build, folder: Path, names: list[str] | None = None, has_volumes: bool = True) -> None:
+def compare(command: list[str], folder: Path, **environment: str) -> None:
+    missing = [word for word in (command[0], command[-1]) if not shutil.which(word)]
+    if missing and not Path(missing[0]).is_file():
+        raise Skip(f"there is no {missing[0]}")
     wrong = []
-    for name in names or reference_jobs.JOBS:
-        wanted, found = expected(name, has_volumes), bake(build, name, folder, has_volumes)
+    for name in reference_jobs.JOBS:
+        wanted, found = expected(name), reference_jobs.bake(command, name, folder, environment=environment)
         assert len(wanted) >= 4, f"{name} wrote next to nothing: {sorted(wanted)}"
         assert wanted.keys() == found.keys(), f"{name}: other files: {sorted(wanted.keys() ^ found.keys())}"
         wrong += [f"{name}/{file}" for file in wanted if wanted[file] != found[file]]
@@ -96,23 +53,23 @@ def test_all_solvers_and_stages_are_among_the_jobs(_: Path) -> None:
 
 def test_every_instruction_set(folder: Path) -> None:
     for wanted in ("base", "avx2"):
-        compare(native(GRAIN_SIMD=wanted), folder)
+        compare(NATIVE, folder, GRAIN_SIMD=wanted)
 
 
 def test_without_fused_multiply_add(folder: Path) -> None:
     """The system's own library, told that the processor has none: its functions then give other bits."""
-    compare(native(GRAIN_SIMD="base", GLIBC_TUNABLES="glibc.cpu.hwcaps=-FMA,-FMA_Usable,-FMA4,-AVX2,-AVX2_Usable"), folder)
+    compare(NATIVE, folder, GRAIN_SIMD="base", GLIBC_TUNABLES="glibc.cpu.hwcaps=-FMA,-FMA_Usable,-FMA4,-AVX2,-AVX2_Usable")
 
 
 def test_release_for_linux(folder: Path) -> None:
-    compare(released(), folder)
+    compare(RELEASED, folder)
     for wanted in ("base", "avx2"):
-        compare(released(GRAIN_SIMD=wanted), folder)
+        compare(RELEASED, folder, GRAIN_SIMD=wanted)
 
 
 def test_release_for_windows(folder: Path) -> None:
-    compare(windows(), folder)
+    compare([*emulators.wine(), str(release.BINARIES / "windows-x64/bin/grain.exe")], folder, WINEDEBUG="-all")
 
 
 def test_release_for_arm64(folder: Path) -> None:
-    compare(arm64(), folder)
+    compare([*emulators.ARM64, str(release.BINARIES / "linux-arm64/bin/grain")], folder)

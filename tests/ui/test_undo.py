@@ -32,7 +32,7 @@ def state() -> dict[str, Any]:
     objects = {item.name: (item.grain.type, item.display_type, item.hide_render, tuple(item.modifiers.keys()),
                            tuple(round(number, 5) for row in item.matrix_basis for number in row),
                            settings_of(item.grain.source), settings_of(item.grain.rigid),
-                           len(item.animation_data.action.fcurves) if item.animation_data and item.animation_data.action else 0,
+                           len(support.keyed(item)),
                            len(item.data.vertices) if item.type == 'MESH' else 0)
                for item in scene().objects}
     return {"objects": objects, "active": scene().grain.active_index, "texts": sorted(bpy.data.texts.keys()),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The part an object plays in the sand."""
-from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
 from ..scene import roles, simulations
@@ -57,6 +57,11 @@ class GRAIN_PG_object(PropertyGroup):
     collider: PointerProperty(type=GRAIN_PG_collider)
     rigid: PointerProperty(type=GRAIN_PG_rigid)
     cover: PointerProperty(type=GRAIN_PG_cover)
+
+    # Of the object that plays a volume, in Blender units: a voxel's edge, and what of its delta location makes up for the
+    # Blender it was last placed in (scene/volumes.py).
+    volume_voxel: FloatProperty(options={'HIDDEN'})
+    volume_shift: FloatProperty(options={'HIDDEN'})
 
     # How a source looked before its sand took its place, given back with the role.
     is_display_kept: BoolProperty(options={'HIDDEN'})

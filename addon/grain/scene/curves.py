@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from bpy.types import ID, Scene
+from bpy.types import ID, FCurve, Scene
 
 from .. import compat
 
@@ -37,13 +37,19 @@ def copy(scene: Scene, old: str, new: str) -> None:
             compat.copy_curve(curves, curve, new + curve.data_path[len(old):])
 
 
-def value_at(owner: ID, path: str, frame: float, index: int = 0) -> Optional[float]:
-    """What a setting's keys say at a frame; None where it has none. Drivers are not asked: they know only the present."""
+def find(owner: ID, path: str, index: int = 0) -> Optional[FCurve]:
+    """The keys of a setting; None where it has none. Drivers are not asked: they know only the present."""
     for curves in compat.curve_lists(owner):
         for curve in curves:
             if curve.driver is None and curve.data_path == path and curve.array_index == index and not curve.mute:
-                return curve.evaluate(frame)
+                return curve
     return None
+
+
+def value_at(owner: ID, path: str, frame: float, index: int = 0) -> Optional[float]:
+    """What a setting's keys say at a frame; None where it has none."""
+    curve = find(owner, path, index)
+    return curve.evaluate(frame) if curve is not None else None
 
 
 def is_animated(owner: ID, path: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from bpy.types import Depsgraph, Object
 
 from ..engine import cache
-from . import frames, paths, simulations, snapshot
+from . import curves, frames, paths, simulations, snapshot
 from .simulations import Simulation
 from .units import metres_per_unit
 
@@ -107,12 +107,11 @@ def fitting_radius(sources: list[Object], depsgraph: Depsgraph, size_spread: flo
 def emitted(item: Object, simulation: Simulation) -> float:
     """Particles that are due by the last frame, as keyed; what finds no free place is not born."""
     settings = item.grain.emitter
-    action = item.animation_data.action if item.animation_data is not None else None
-    keyed = {curve.data_path: curve for curve in action.fcurves} if action is not None else {}
     rate_name = "rate" if settings.rate_unit == 'PARTICLES' else "litres"
+    keyed = {name: curves.find(item, f"grain.emitter.{name}") for name in (rate_name, "active")}
 
     def value(name: str, frame: int) -> float:
-        curve = keyed.get(f"grain.emitter.{name}")
+        curve = keyed[name]
         return float(getattr(settings, name)) if curve is None else curve.evaluate(frame)
 
     first, last = frames.bake_range(simulation)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of earlier versions of Grain."""
+"""Files of earlier versions of Grain, or of another Blender."""
 from typing import Any
 
 from bpy.types import Scene
 
 from .. import compat
-from . import curves, simulations
+from . import curves, simulations, volumes
 
 _LIST = {"simulations", "active_index"}
 
@@ -44,6 +44,15 @@ def keep_defaults(scene: Scene) -> None:
         if simulation.edition < 1 and "solver" not in stored:
             simulation.solver = 'DEM'
         simulation.edition = simulations.EDITION
+
+
+def place_volumes(scene: Scene) -> None:
+    """For the Blender that has the file open now. Before 5.0 a volume lies half a voxel off."""
+    for simulation in scene.grain.simulations:
+        item = volumes.volume_object(simulation)
+        if item is not None:
+            volumes.recognize(item, volumes.manifest_of(simulation))
+    volumes.keep_places()
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Optional
 import bpy
 from bpy.types import Object
 
+from .. import compat
 from ..engine import cache, job as job_files, text
 from . import paths, volume_look
 from .retime import Moment
@@ -79,6 +80,8 @@ def refresh(simulation: Simulation) -> Optional[Object]:
     item = volume_object(simulation)
     if item is None:
         item = _new_object(simulation)
+    else:
+        recognize(item, made)
     data = item.data
     data.is_sequence = True
     data.frame_start = made.first
@@ -102,10 +105,42 @@ def _new_object(simulation: Simulation) -> Object:
 
 
 def _align(item: Object, voxel: float, scale: float) -> None:
-    """OpenVDB has a voxel's value in the place of its index, Blender (seen in Cycles and Volume to Mesh) half a voxel further
-    on. The files are OpenVDB's way; the object makes up for it, beside whatever place and size the artist gives it."""
+    """The files are in metres and OpenVDB's way; the object makes up for both, beside whatever place the artist gives it."""
     item.delta_scale = (1.0 / scale,) * 3
-    item.delta_location = (-0.5 * voxel / scale,) * 3
+    item.grain.volume_voxel = voxel / scale
+    keep_place(item)
+
+
+def keep_place(item: Object) -> None:
+    """Moves a volume that another Blender or another size of voxels placed to where it lies in this one. What the artist adds
+    to its delta location stays; doing it again does nothing."""
+    settings = item.grain
+    way = compat.VOLUME_SHIFT * settings.volume_voxel - settings.volume_shift
+    if abs(way) > 1e-6 * settings.volume_voxel:  # kept as float32
+        item.delta_location = [length + way for length in item.delta_location]
+        settings.volume_shift += way
+
+
+def recognize(item: Object, made: Optional[cache.Manifest]) -> None:
+    """Before there was a note of it, Grain moved a volume half a voxel back in every Blender."""
+    if item.grain.volume_voxel > 0.0:
+        return
+    x, y, z = item.delta_location
+    if x == y == z and x < 0.0:  # just as Grain left it
+        voxel = -2.0 * x
+    elif made is not None:
+        voxel = made.voxel_size * item.delta_scale[0]
+    else:
+        return
+    item.grain.volume_voxel, item.grain.volume_shift = voxel, -0.5 * voxel
+
+
+def keep_places() -> None:
+    """Of all volumes in the file, those of copies and libraries too; but not of overrides, which would keep the place in this
+    file and take the note of it from the library's at the next load."""
+    for item in bpy.data.objects:
+        if item.type == 'VOLUME' and item.grain.volume_voxel > 0.0 and item.override_library is None:
+            keep_place(item)
 
 
 def set_path(simulation: Simulation) -> None:

@@ -5,18 +5,20 @@ Each takes about a second natively, so that an emulated processor is through wit
 """
 from __future__ import annotations
 
+import hashlib
 import math
-import sys
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-import jobs  # noqa: E402
-from test_attributes import painted as with_attributes  # noqa: E402
-from test_flow import flowing  # noqa: E402
-from test_grip import painted, slope  # noqa: E402
-from test_rigid import moving  # noqa: E402
-from test_steering import column, keyed  # noqa: E402
+import jobs
+from test_attributes import painted as with_attributes
+from test_flow import flowing
+from test_grip import painted, slope
+from test_rigid import moving
+from test_steering import column, keyed
 
 GRAINS = {"grains_per_particle": 12, "size_spread": 0.4}
 PASTE = {"type": "meso", "particle_radius": 0.006, "interaction": "ip3", "elasticity": 1e5, "viscosity": 10.0}
@@ -82,3 +84,24 @@ JOBS: dict[str, Callable[[], jobs.Job]] = {
     "castle_dries": lambda: keyed(column("mpm", 5), "cohesion", [60.0 - 15.0 * k for k in range(5)]),
     "attributes": with_attributes,
 }
+
+
+def digests(cache: Path) -> dict[str, str]:
+    """Every file of a cache and of the grains and volumes in it, but the lock."""
+    return {str(path.relative_to(cache)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(cache.rglob("*")) if path.is_file() and path.name != "lock"}
+
+
+def bake(command: list[str], name: str, folder: Path, has_volumes: bool = True,
+         environment: dict[str, str] | None = None) -> dict[str, str]:
+    """Through all its stages by this `grain`; the files it made, by their hashes."""
+    job = JOBS[name]()
+    place = job.write(folder / name)
+    stages = ["bake", *(stage for stage in ("upsample", "volume") if stage in job.data and (has_volumes or stage == "upsample"))]
+    for stage in stages:
+        done = subprocess.run([*command, stage, str(place)], capture_output=True, text=True, errors="replace", timeout=1800,
+                              env={**os.environ, **(environment or {})})
+        assert done.returncode == 0, f"{name}: grain {stage}: exit code {done.returncode}: {done.stderr.strip()}"
+    found = digests(place / "cache")
+    shutil.rmtree(place)
+    return found
