@@ -14,7 +14,6 @@ from typing import Any
 import bpy  # first: as a module of Python's it brings the next one along
 import addon_utils
 import numpy as np
-from harness import Skip
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("GRAIN_TEST_BUILD", ROOT / "build/release"))
@@ -70,6 +69,7 @@ def save(folder: Path, name: str = "test.blend") -> Path:
 def needs_posix(what: str) -> None:
     """Skips a test on Windows; tests/release/on_windows has its like."""
     if sys.platform == "win32":
+        from harness import Skip  # which Blenders started by tests do not find
         raise Skip(f"Windows has no {what}")
 
 
