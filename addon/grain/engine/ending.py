@@ -8,6 +8,7 @@ from typing import Optional
 _CRASHES: dict[int, str] = {
     0xC0000005: "access violation", 0xC0000006: "in-page error", 0xC000001D: "illegal instruction", 0xC0000094: "division by zero",
     0xC00000FD: "stack overflow", 0xC0000374: "heap corruption", 0xC0000409: "fail fast",
+    0x40000015: "aborted",
 }
 if sys.platform != "win32":
     _CRASHES = {-int(number): number.name

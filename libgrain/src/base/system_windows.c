@@ -74,7 +74,11 @@ static const wchar_t *wide(const char *path, int which)
         errno = GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : EINVAL;
         return NULL;
     }
-    if (wcslen(text) < SHORT_PATH || wcsncmp(text, L"\\\\?\\", 4) == 0) return text;
+    if (wcsncmp(text, L"\\\\?\\", 4) == 0) { // what was joined to such a path by slashes
+        for (wchar_t *slash = text; (slash = wcschr(slash, L'/'));) *slash = L'\\';
+        return text;
+    }
+    if (wcslen(text) < SHORT_PATH) return text;
     // The prefix wants an absolute path with backslashes, and UNC instead of the first of two.
     DWORD length = GetFullPathNameW(text, PATH_UNITS - 8, full + 8, NULL);
     if (length == 0 || length >= PATH_UNITS - 8) {
@@ -479,6 +483,13 @@ const char *system_user_name(void)
 
 int system_utc(time_t moment, struct tm *out) { return gmtime_s(out, &moment) == 0 ? 0 : -1; }
 
+// The C runtime would end with 3, which is the code for a job that cannot be read.
+static void end_as_crash(int number)
+{
+    (void)number;
+    TerminateProcess(GetCurrentProcess(), (UINT)STATUS_FATAL_APP_EXIT);
+}
+
 char **system_arguments(int *count, char **given)
 {
     int words_count = 0;
@@ -492,6 +503,7 @@ char **system_arguments(int *count, char **given)
     _setmode(_fileno(stdout), _O_BINARY); // lines end as everywhere
     _setmode(_fileno(stderr), _O_BINARY);
     SetConsoleOutputCP(CP_UTF8);
+    signal(SIGABRT, end_as_crash);
     if (!arguments) return given;
     *count = words_count;
     return arguments;
