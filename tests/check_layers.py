@@ -43,6 +43,20 @@ def stray_openmp() -> Iterator[str]:
             yield f"{path.relative_to(ROOT)} uses OpenMP; only base/parallel.h may"
 
 
+SYSTEM_FILES = re.compile(r"libgrain/src/base/system(_\w+)?\.[ch]$")
+SYSTEM_HEADER = re.compile(r"#\s*include\s*<((?:unistd|fcntl|dirent|dlfcn|sched|windows|io|process|sys/\w+|mach/\w+)\.h)>")
+SYSTEM_NAME = re.compile(r"^\s*#\s*(?:el)?if.*\b(_WIN32|__linux__|__APPLE__)\b", re.MULTILINE)
+
+
+def stray_system_calls() -> Iterator[str]:
+    for path in sorted((*c_files(), *(ROOT / "libgrain/cli").glob("*.[ch]"))):
+        if SYSTEM_FILES.search(path.as_posix()):
+            continue
+        text = path.read_text("utf-8")
+        for found in (*SYSTEM_HEADER.findall(text), *SYSTEM_NAME.findall(text)):
+            yield f"{path.relative_to(ROOT)} has {found}; only base/system*.c may ask which system this is"
+
+
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """Names of modules as written, and how many dots stand before them."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -155,6 +169,7 @@ def machine_dependent_math() -> Iterator[str]:
 RULES = {
     "includes_follow_the_order": wrong_includes,
     "openmp_only_in_parallel_h": stray_openmp,
+    "the_system_only_in_system_files": stray_system_calls,
     "engine_without_blender": blender_in_engine,
     "ctypes_only_in_ffi": stray_ctypes,
     "blender_version_only_in_compat": stray_version_checks,
