@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Optional
 
 FOLDER = Path(__file__).resolve().parent.parent / "build/bpy"
+# Kept for all clones: pip's own cache does not take what a server or a proxy marks as not to be stored.
+WHEELS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grain/wheels"
 # Blender -> the Python its module is built for. The only such table.
 PYTHONS = {"4.2": "3.11", "4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13"}
 VERSIONS = tuple(PYTHONS)
@@ -76,8 +78,8 @@ def find_python(python: str, path: str) -> Optional[Path]:
 # --- installing -----------------------------------------------------------------------------------
 
 def install(version: str, path: str) -> None:
-    """Raises RuntimeError with a sentence that says what to do. Wheels are kept in pip's own cache, shared by all
-    clones; the folder appears only when all of it is there."""
+    """Raises RuntimeError with a sentence that says what to do. The folder appears only when all of it is there; a wheel that
+    is kept is not fetched again."""
     python = find_python(PYTHONS[version], path)
     if python is None:
         raise RuntimeError(f"Blender {version} needs Python {PYTHONS[version]} with its venv module, and there is none here. Install "
@@ -86,7 +88,10 @@ def install(version: str, path: str) -> None:
     place, part = FOLDER / version, FOLDER / f"{version}.part"
     for old in (place, part):
         shutil.rmtree(old, ignore_errors=True)
-    steps = ([str(python), "-m", "venv", str(part)], [str(part / "bin/pip"), "install", "--quiet", f"bpy=={version}.*"])
+    pip, wanted, wheels = str(part / "bin/pip"), f"bpy=={version}.*", str(WHEELS)
+    steps = ([str(python), "-m", "venv", str(part)],
+             [pip, "download", "--quiet", "--only-binary", ":all:", "--dest", wheels, wanted],
+             [pip, "install", "--quiet", "--no-index", "--find-links", wheels, wanted])
     for step in steps:
         done = subprocess.run(step, capture_output=True, text=True)
         if done.returncode != 0:
