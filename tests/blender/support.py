@@ -66,15 +66,17 @@ def save(folder: Path, name: str = "test.blend") -> Path:
 
 
 def run_blender(folder: Path, *arguments: object, script: str = "",
-                environment: dict[str, str] | None = None, timeout: float = 100.0, version: str = "") -> subprocess.CompletedProcess:
+                environment: dict[str, str] | None = None, timeout: float = 100.0,
+                version: str = "") -> subprocess.CompletedProcess:
     """Another Blender, in the background, with the add-on of the tree enabled as the Preferences would: before any
-    file is read. The script runs last. version: of another one than this, e.g. "4.5". Raises Skip where it is not installed."""
+    file is read. The script runs last. version: of another one than this, e.g. "4.5"; Skip where it is not there."""
     scripts = folder / "user_scripts"
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():
         (scripts / "addons" / "grain").symlink_to(ROOT / "addon" / "grain")
-    command = [*(blender_command() if not version else other_blender_command(version)), "-b", "--factory-startup", "--python-exit-code", "7",
-               "--addons", "grain", *[str(item) for item in arguments]]
+    program = blender_command() if not version else other_blender_command(version)
+    command = [*program, "-b", "--factory-startup", "--python-exit-code", "7", "--addons", "grain",
+               *[str(item) for item in arguments]]
     if script:
         helper = f"import sys; sys.path[:0] = {[str(Path(__file__).parent)]!r}\n"
         command += ["--python-expr", helper + script]
