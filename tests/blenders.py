@@ -4,9 +4,9 @@
 
     python3 tests/blenders.py [--path PATH] [VERSION ...]
 
-installs what is missing of them, the newest release of each version. A Blender needs just the Python it is built for, looked
-for on the PATH given and where pyenv and uv keep theirs. What cannot be installed leaves a note beside its folder, which
-the tests print as the reason for skipping it.
+installs what is missing of them, the newest release of each version. A Blender needs just the Python it is built for,
+looked for on the PATH given and where pyenv and uv keep theirs. What cannot be installed leaves a note beside its
+folder, which the tests print as the reason for skipping it.
 """
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Optional
 
 FOLDER = Path(__file__).resolve().parent.parent / "build/bpy"
+# Kept for all clones: pip's own cache does not take what a server or a proxy marks as not to be stored.
+WHEELS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grain/wheels"
 # Blender -> the Python its module is built for. The only such table.
 PYTHONS = {"4.2": "3.11", "4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13"}
 VERSIONS = tuple(PYTHONS)
@@ -57,8 +59,8 @@ def _candidates(python: str, path: str) -> Iterator[Path]:
 
 
 def _is_right(candidate: Path, python: str) -> bool:
-    """Whether it runs, is of this version and can make an environment. pyenv puts a program of each name on the path that
-    only complains unless its version was chosen; Debian's Python comes without ensurepip."""
+    """Whether it runs, is of this version and can make an environment. pyenv puts a program of each name on the path
+    that only complains unless its version was chosen; Debian's Python comes without ensurepip."""
     if not os.access(candidate, os.X_OK):
         return False
     test = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
@@ -76,23 +78,28 @@ def find_python(python: str, path: str) -> Optional[Path]:
 # --- installing -----------------------------------------------------------------------------------
 
 def install(version: str, path: str) -> None:
-    """Raises RuntimeError with a sentence that says what to do. Wheels are kept in pip's own cache, shared by all
-    clones; the folder appears only when all of it is there."""
-    python = find_python(PYTHONS[version], path)
+    """Raises RuntimeError with a sentence that says what to do. The folder appears only when all of it is there; a
+    wheel that is kept is not fetched again."""
+    needed = PYTHONS[version]
+    python = find_python(needed, path)
     if python is None:
-        raise RuntimeError(f"Blender {version} needs Python {PYTHONS[version]} with its venv module, and there is none here. Install "
-                           f"it (`uv python install {PYTHONS[version]}`, `pyenv install {PYTHONS[version]}`, or your system's "
-                           f"python{PYTHONS[version]}-venv) and run ./build.sh versions again")
+        raise RuntimeError(f"Blender {version} needs Python {needed} with its venv module, and none is here. Install "
+                           f"it (`uv python install {needed}`, `pyenv install {needed}`, or your system's "
+                           f"python{needed}-venv) and run ./build.sh versions again")
     place, part = FOLDER / version, FOLDER / f"{version}.part"
     for old in (place, part):
         shutil.rmtree(old, ignore_errors=True)
-    steps = ([str(python), "-m", "venv", str(part)], [str(part / "bin/pip"), "install", "--quiet", f"bpy=={version}.*"])
+    pip, wanted, wheels = str(part / "bin/pip"), f"bpy=={version}.*", str(WHEELS)
+    steps = ([str(python), "-m", "venv", str(part)],
+             [pip, "download", "--quiet", "--only-binary", ":all:", "--dest", wheels, wanted],
+             [pip, "install", "--quiet", "--no-index", "--find-links", wheels, wanted])
     for step in steps:
         done = subprocess.run(step, capture_output=True, text=True)
         if done.returncode != 0:
             shutil.rmtree(part, ignore_errors=True)
             said = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-            raise RuntimeError(f"Blender {version} could not be installed: {said[-1] if said else f'code {done.returncode}'}")
+            raise RuntimeError(f"Blender {version} could not be installed: "
+                               f"{said[-1] if said else f'code {done.returncode}'}")
     part.rename(place)
 
 

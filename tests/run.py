@@ -117,6 +117,8 @@ def run_suite(name: str, command: list[str], score: Score, timeout: float, may_b
     signal.alarm(0)
     if timed_out:
         score.failed.append(f"{name}: ran longer than {timeout:.0f} s")
+    elif code < 0:  # whatever failed before: the tests after it never ran
+        score.failed.append(f"{name}: crashed ({signal.Signals(-code).name}); the rest of it was not run")
     elif code != 0 and len(score.failed) == failed_before:
         score.failed.append(f"{name}: ended with code {code} without naming a failed test")
     elif not may_be_empty and score.passed == passed_before and len(score.failed) == failed_before:

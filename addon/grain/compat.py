@@ -4,8 +4,8 @@ from typing import Any, Optional, Union
 
 import blf
 import bpy
-from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Mesh, Modifier, Node, NodeSocket, NodeTree, UILayout,
-                       World)
+from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Mesh, Modifier, Node, NodeSocket, NodeTree,
+                       UILayout, World)
 
 VERSION: tuple[int, int, int] = bpy.app.version
 VERSION_TEXT: str = bpy.app.version_string
@@ -13,8 +13,8 @@ VERSION_TEXT: str = bpy.app.version_string
 # Keeps "//" in a folder picked by the artist: without it 4.5 and later make the path absolute.
 FOLDER_OPTIONS: set[str] = {'PATH_SUPPORTS_BLEND_RELATIVE'} if VERSION >= (4, 5, 0) else set()
 
-# Voxels that an object has to be moved by so that an OpenVDB file lies where it says. OpenVDB has a voxel's value in the place
-# of its index; before 5.0 Blender (seen in Cycles and Volume to Mesh) had it half a voxel further on.
+# Voxels that an object has to be moved by so that an OpenVDB file lies where it says. OpenVDB has a voxel's value in
+# the place of its index; before 5.0 Blender (seen in Cycles and Volume to Mesh) had it half a voxel further on.
 VOLUME_SHIFT: float = -0.5 if VERSION < (5, 0, 0) else 0.0
 
 
@@ -111,8 +111,8 @@ def register_command(name: str, function: Any) -> Optional[Any]:
 
 
 def curve_lists(owner: ID) -> list[Any]:
-    """Lists of animation curves and drivers of a data-block's own settings. From 4.4 an action keeps them by slot: several
-    data-blocks may share one, each with curves of its own. From 5.0 there is no other way to them."""
+    """Lists of animation curves and drivers of a data-block's own settings. From 4.4 an action keeps them by slot:
+    several data-blocks may share one, each with curves of its own. From 5.0 there is no other way to them."""
     data = owner.animation_data
     if data is None:
         return []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What Grain draws with shaders of its own, into whatever is bound: a viewport, or a picture in memory.
 
-Written for OpenGL, Vulkan and Metal; tested with the first two. Pixels count from below in all of them, but within a point
-gl_PointCoord counts from above in OpenGL and from below in Blender's Vulkan, so it is not used.
+Written for OpenGL, Vulkan and Metal; tested with the first two. Pixels count from below in all of them, but within a
+point gl_PointCoord counts from above in OpenGL and from below in Blender's Vulkan, so it is not used.
 """
 from collections.abc import Iterator
 from contextlib import contextmanager

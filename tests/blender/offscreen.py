@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dots drawn without a window, for test_drawing.py: in a Blender of its own, as a backend is chosen once for a process."""
+"""Dots drawn without a window, for test_drawing.py: in a Blender of its own, as a process chooses its backend once."""
 import ctypes
 import subprocess
 from pathlib import Path
@@ -20,15 +20,16 @@ PATCHES = (((20, 50, 70, 70), 0.5, (128, 255, 64)), ((110, 80, 125, 90), 0.2, (6
 
 
 def choose_backend(name: str) -> None:
-    """What `blender --gpu-backend` does. A module has no command line and always starts with OpenGL, so the function behind
-    that option is called, found in the library's symbols."""
+    """What `blender --gpu-backend` does. A module has no command line and always starts with OpenGL, so the function
+    behind that option is called, found in the library's symbols."""
     if bpy.app.binary_path:
         return
     mapped = next(line.split() for line in Path("/proc/self/maps").read_text().splitlines()
                   if Path(line.split()[-1]).match("bpy/__init__*.so"))
     start = int(mapped[0].split("-")[0], 16) - int(mapped[2], 16)
     listed = subprocess.run(["nm", mapped[-1]], capture_output=True, text=True, check=True).stdout
-    symbols = {line.split()[2]: int(line.split()[0], 16) for line in listed.splitlines() if "GPU_backend_type_selection" in line}
+    symbols = {line.split()[2]: int(line.split()[0], 16) for line in listed.splitlines()
+               if "GPU_backend_type_selection" in line}
     number = bpy.types.PreferencesSystem.bl_rna.properties["gpu_backend"].enum_items[name].value
     place = {word: next(symbols[symbol] for symbol in symbols if f"_{word}E" in symbol and ".cold" not in symbol)
              for word in ("set_override", "detect")}

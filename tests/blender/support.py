@@ -82,9 +82,10 @@ def link_folder(source: Path, target: Path) -> None:
 
 
 def run_blender(folder: Path, *arguments: object, script: str = "",
-                environment: dict[str, str] | None = None, timeout: float = 100.0, version: str = "") -> subprocess.CompletedProcess:
+                environment: dict[str, str] | None = None, timeout: float = 100.0,
+                version: str = "") -> subprocess.CompletedProcess:
     """Another Blender, in the background, with the add-on of the tree enabled as the Preferences would: before any
-    file is read. The script runs last. version: of another one than this, e.g. "4.5". Raises Skip where it is not installed."""
+    file is read. The script runs last. version: of another one than this, e.g. "4.5"; Skip where it is not there."""
     scripts = folder / "user_scripts"
     (scripts / "addons").mkdir(parents=True, exist_ok=True)
     if not (scripts / "addons" / "grain").exists():

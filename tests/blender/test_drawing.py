@@ -71,7 +71,8 @@ def test_dots_with_vulkan(folder: Path) -> None:
 def test_the_same_pixels_with_both(folder: Path) -> None:
     one, other = drawn('OPENGL', folder), drawn('VULKAN', folder)
     for name in one:
-        differing = np.abs(one[name] - other[name]).reshape(offscreen.HEIGHT, offscreen.WIDTH, -1).max(axis=2) > 2.0 / 255.0
+        between = np.abs(one[name] - other[name]).reshape(offscreen.HEIGHT, offscreen.WIDTH, -1)
+        differing = between.max(axis=2) > 2.0 / 255.0
         print(f"# {name}: {differing.sum()} of {differing.size} pixels differ")
         # A small dot's edge may fall on either side of a pixel's middle.
         assert differing.mean() < 0.01, f"{name}: {differing.sum()} of {differing.size} pixels differ"

@@ -140,7 +140,7 @@ def test_surface_mesh(folder: Path) -> None:
 
 
 def test_a_place_given_by_hand_stays(folder: Path) -> None:
-    """Its delta location takes up what Blender's version asks for, and the artist's; also in a file of before Grain took notes."""
+    """Its delta location takes up what Blender's version asks for, and the artist's; also in files from before."""
     from grain import compat
     scene = dusty_scene(folder, 2)
     bpy.ops.grain.bake_volume()
@@ -204,12 +204,13 @@ def surface_of(item: bpy.types.Object) -> np.ndarray:
 def off_by(item: bpy.types.Object, sand: dict[str, np.ndarray]) -> np.ndarray:
     """How far its surface's middle lies from the sand's, in m."""
     points, reach = surface_of(item), sand["radius"][:, None]
-    low, high = (np.quantile(sand["position"] + side * reach, part, axis=0) for side, part in ((-1.0, 0.03), (1.0, 0.97)))
+    low, high = (np.quantile(sand["position"] + side * reach, part, axis=0)
+                 for side, part in ((-1.0, 0.03), (1.0, 0.97)))
     return (points.min(axis=0) + points.max(axis=0) - low - high) / 2.0
 
 
 def file_of_another_blender(folder: Path) -> Path:
-    """With a volume as baked, one that the artist moved, and one as it was before Grain took notes of how it moved them."""
+    """With a volume as baked, one that the artist moved, and one as it was before Grain took notes."""
     other = OTHERS.get(bpy.app.version[:2])
     if other is None:
         raise harness.Skip("files of no other Blender are opened in this one")
@@ -285,7 +286,7 @@ def set_up_render(scene: bpy.types.Scene) -> None:
     scene.render.resolution_x = scene.render.resolution_y = SIZE
     scene.render.image_settings.file_format, scene.render.image_settings.color_depth = 'OPEN_EXR', '32'
     scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.use_adaptive_sampling = 32, False, False
-    if hasattr(scene.cycles, "volume_biased"):  # from 5.0; without bias there is more noise than a streak's length bears
+    if hasattr(scene.cycles, "volume_biased"):  # from 5.0; without bias there is too much noise to measure a streak
         scene.cycles.volume_biased = True
     scene.cycles.volume_bounces, scene.cycles.max_bounces = 0, 0  # what is scattered is gone
     for item in scene.objects:

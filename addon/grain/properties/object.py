@@ -58,8 +58,8 @@ class GRAIN_PG_object(PropertyGroup):
     rigid: PointerProperty(type=GRAIN_PG_rigid)
     cover: PointerProperty(type=GRAIN_PG_cover)
 
-    # Of the object that plays a volume, in Blender units: a voxel's edge, and what of its delta location makes up for the
-    # Blender it was last placed in (scene/volumes.py).
+    # Of the object that plays a volume, in Blender units: a voxel's edge, and what of its delta location makes up for
+    # the Blender it was last placed in (scene/volumes.py).
     volume_voxel: FloatProperty(options={'HIDDEN'})
     volume_shift: FloatProperty(options={'HIDDEN'})
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Arrays to Blender: the sand object, its points and their attributes. The only writer.
 
-The points are a mesh of loose vertices: a Geometry Nodes modifier makes a point cloud of them in every version. Python can
-fill point clouds from 5.1 on, without crashes from 5.2.1; with that modifier they save 3 % of Cycles' memory, and a file with one
-could not be played in a Blender before.
+The points are a mesh of loose vertices: a Geometry Nodes modifier makes a point cloud of them in every version. Python
+can fill point clouds from 5.1 on, without crashes from 5.2.1; with that modifier they save 3 % of Cycles' memory, and a
+file with one could not be played in a Blender before.
 """
 from typing import Optional, Union
 

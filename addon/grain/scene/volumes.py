@@ -105,15 +105,15 @@ def _new_object(simulation: Simulation) -> Object:
 
 
 def _align(item: Object, voxel: float, scale: float) -> None:
-    """The files are in metres and OpenVDB's way; the object makes up for both, beside whatever place the artist gives it."""
+    """The files are in metres and OpenVDB's way; the object makes up for both, beside the place the artist gives it."""
     item.delta_scale = (1.0 / scale,) * 3
     item.grain.volume_voxel = voxel / scale
     keep_place(item)
 
 
 def keep_place(item: Object) -> None:
-    """Moves a volume that another Blender or another size of voxels placed to where it lies in this one. What the artist adds
-    to its delta location stays; doing it again does nothing."""
+    """Moves a volume that another Blender or another size of voxels placed to where it lies in this one. What the
+    artist adds to its delta location stays; doing it again does nothing."""
     settings = item.grain
     way = compat.VOLUME_SHIFT * settings.volume_voxel - settings.volume_shift
     if abs(way) > 1e-6 * settings.volume_voxel:  # kept as float32
@@ -136,8 +136,8 @@ def recognize(item: Object, made: Optional[cache.Manifest]) -> None:
 
 
 def keep_places() -> None:
-    """Of all volumes in the file, those of copies and libraries too; but not of overrides, which would keep the place in this
-    file and take the note of it from the library's at the next load."""
+    """Of all volumes in the file, those of copies and libraries too; but not of overrides, which would keep the place
+    in this file and take the note of it from the library's at the next load."""
     for item in bpy.data.objects:
         if item.type == 'VOLUME' and item.grain.volume_voxel > 0.0 and item.override_library is None:
             keep_place(item)
