@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <process.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -471,7 +472,8 @@ void system_host_name(char *name, size_t bytes)
 {
     wchar_t found[256];
     DWORD length = sizeof found / sizeof *found;
-    if (!GetComputerNameW(found, &length) || !to_utf8(found, name, (int)bytes)) snprintf(name, bytes, "this machine");
+    if (!GetComputerNameExW(ComputerNamePhysicalDnsHostname, found, &length) || !to_utf8(found, name, (int)bytes))
+        snprintf(name, bytes, "this machine");
 }
 
 const char *system_user_name(void)
@@ -525,10 +527,28 @@ void system_catch_stop(void (*on_stop)(int signal))
     SetConsoleCtrlHandler(on_console_event, TRUE);
 }
 
+// Whether something can be read is told of pipes only, and not of all of them; a thread that reads finds out of any
+// input. It ends with the process.
+static _Atomic int input = SYSTEM_INPUT_NONE;
+
+static void *wait_for_input(void *unused)
+{
+    char byte;
+    DWORD got = 0;
+    BOOL is_read = ReadFile(GetStdHandle(STD_INPUT_HANDLE), &byte, 1, &got, NULL);
+    atomic_store(&input, is_read && got > 0 ? SYSTEM_INPUT_CAME : SYSTEM_INPUT_ENDED);
+    return unused;
+}
+
+static void start_waiting_for_input(void)
+{
+    pthread_t thread;
+    if (system_thread_start(&thread, wait_for_input, NULL) == 0) pthread_detach(thread);
+}
+
 SystemInput system_input(void)
 {
-    DWORD bytes = 0;
-    // Nothing is read: whatever came once is still there the next time, which is told then too.
-    if (!PeekNamedPipe(GetStdHandle(STD_INPUT_HANDLE), NULL, 0, NULL, &bytes, NULL)) return SYSTEM_INPUT_ENDED;
-    return bytes > 0 ? SYSTEM_INPUT_CAME : SYSTEM_INPUT_NONE;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_waiting_for_input);
+    return (SystemInput)atomic_load(&input);
 }
