@@ -124,7 +124,16 @@ TEST(loops_may_use_many_variables)
     ENSURE_EQUAL(a, 91);
 }
 
-#ifndef _WIN32
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) // which refuses threads after a fork
+#define CANNOT_FORK
+#endif
+#endif
+#ifdef _WIN32
+#define CANNOT_FORK
+#endif
+
+#ifndef CANNOT_FORK
 // A program that forks, as Python's may: of the pool's threads none are in the child.
 TEST(a_forked_process_gets_threads_of_its_own)
 {
