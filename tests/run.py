@@ -135,7 +135,6 @@ def main() -> int:
     options = parser.parse_args()
     if options.heavy:
         os.environ["GRAIN_HEAVY"] = "1"
-    os.environ.setdefault("WINEDEBUG", "-all")
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # several programs at once on few cores
     score, wanted = Score(), [s for s in options.only.split(",") if s]
     if "versions" in wanted:

@@ -68,7 +68,7 @@ def test_release_for_linux(folder: Path) -> None:
 
 
 def test_release_for_windows(folder: Path) -> None:
-    compare([*emulators.wine(), str(release.BINARIES / "windows-x64/bin/grain.exe")], folder, WINEDEBUG="-all")
+    compare([*emulators.wine(), str(release.BINARIES / "windows-x64/bin/grain.exe")], folder)
 
 
 def test_release_for_arm64(folder: Path) -> None:
