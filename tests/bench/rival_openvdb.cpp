@@ -101,7 +101,9 @@ int64_t rival_points_read(const char *path, float *positions, float *velocities,
 {
     tbb::global_control control(tbb::global_control::max_allowed_parallelism, size_t(threads));
     openvdb::io::File file(path);
+#ifdef OPENVDB_USE_DELAYED_LOADING // built without it, all is read at once
     file.setCopyMaxBytes(0);
+#endif
     file.open(false);
     auto grid = openvdb::gridPtrCast<points::PointDataGrid>(file.readGrid(file.beginName().gridName()));
     std::vector<const points::PointDataTree::LeafNodeType *> leaves;
