@@ -2,6 +2,7 @@
 """macOS binaries: only the system's own library, from macOS 11 on, signed so that an arm64 Mac runs them."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,9 @@ LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
 OLDEST_SYSTEM = (11, 0)
 # Every file has its own of these, and sees no other's.
 LINKER_SYMBOLS = {"_mh_execute_header", "_mh_dylib_header", "__dso_handle"}
+# Zig's C++ library leaves these visible, and its linker takes no list of exports. They are weak: dyld lets all libraries of
+# a process share one definition, and every one of them is malloc and free underneath.
+NEW_AND_DELETE = re.compile(r"_?_Z(na|nw|da|dl)[a-zA-Z0-9_]*")
 DEBUGGER_SYMBOL = 0xE0  # N_STAB
 
 
@@ -88,6 +92,7 @@ def complaints(path: Path, platform: str) -> Iterator[str]:
     is_program = part_of(path) == "grain"
     if is_program and not binary.is_pie:
         yield "cannot be loaded anywhere (it is no PIE)"
-    harmless = LINKER_SYMBOLS | {"main"} if is_program else LINKER_SYMBOLS
-    exports = tuple(name for name in found.exports if name not in harmless)
+    # The program is made of the library's objects, which name what the library offers.
+    harmless = re.compile("main|grain_.*") if is_program else NEW_AND_DELETE
+    exports = tuple(name for name in found.exports if name not in LINKER_SYMBOLS and not harmless.fullmatch(name))
     yield from shared_rules(path, found._replace(exports=exports))
