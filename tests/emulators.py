@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 BUILD = Path(__file__).resolve().parent.parent / "build"
@@ -17,6 +18,23 @@ def wine() -> list[str]:
     os.environ.setdefault("WINEPREFIX", str(WINE_FOLDER))
     os.environ.setdefault("WINEDEBUG", "-all")
     return [shutil.which("wine64") or "/usr/lib/wine/wine64"]
+
+
+def start_wine() -> None:
+    """Its Windows runs on until stop_wine. Started by a test, its services would hold the test's pipes open for ever."""
+    for command in ([_wine_server(), "-p"], [*wine(), "wineboot", "--init"]):
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300,
+                       start_new_session=True, check=False)
+
+
+def stop_wine() -> None:
+    subprocess.run([_wine_server(), "-k"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   timeout=60, check=False)
+
+
+def _wine_server() -> str:
+    wine()  # names the folder
+    return shutil.which("wineserver64") or "/usr/lib/wine/wineserver64"
 
 
 def build_of(platform: str) -> Path:

@@ -139,6 +139,9 @@ def main() -> int:
     score, wanted = Score(), [s for s in options.only.split(",") if s]
     if "versions" in wanted:
         wanted += [f"blender_{version}" for version in blenders.VERSIONS]
+    needs_wine = any(name == "release" or name.startswith("wine_") for name in wanted)
+    if needs_wine:
+        emulators.start_wine()
     for name, command in suites(options.build.resolve(), options.keyword).items():
         is_extra = name in ("release", *emulated_suites("")) or (name.startswith("blender_") and not options.heavy)
         if name in wanted or (not wanted and not is_extra):
@@ -146,6 +149,8 @@ def main() -> int:
             # busy one is several times slower. Heavy C tests take hours, slopes of mpm alone three.
             seconds = 36000 if options.heavy else 2700 if name.startswith("blender_") else 1800
             run_suite(name, command, score, seconds, may_be_empty=bool(options.keyword) or name.startswith("blender_"))
+    if needs_wine:
+        emulators.stop_wine()
     if not wanted and not options.heavy:
         print(f"\n(Blender {', '.join(blenders.VERSIONS)}: ./build.sh versions)")
     print()
