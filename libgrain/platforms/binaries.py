@@ -20,18 +20,19 @@ import sign_macho
 from fetch_sources import HERE, PLATFORMS_BUILD, FetchError, fetch_sources, fetch_zig
 
 ROOT = HERE.parent.parent
-BINARIES = {
-    "linux-x64": ("grain", "libgrain.so", "libgrain_vdb.so"),
-    "linux-arm64": ("grain", "libgrain.so", "libgrain_vdb.so"),
-    "windows-x64": ("grain.exe", "grain.dll", "grain_vdb.dll"),
-    "macos-arm64": ("grain", "libgrain.dylib", "libgrain_vdb.dylib"),
-    "macos-x64": ("grain", "libgrain.dylib", "libgrain_vdb.dylib"),
-}
+PLATFORMS = tuple(dependencies.ZIG_TARGETS)
+# What stands before and behind a library's name, and behind a program's.
+NAMES = {"linux": ("lib", ".so", ""), "windows": ("", ".dll", ".exe"), "macos": ("lib", ".dylib", "")}
 # The others are linked without symbols; for Windows, strip would write the time into the file.
 STRIP = {"linux-x64": "strip", "linux-arm64": "aarch64-linux-gnu-strip"}
 TARGETS = ("grain", "grain_program", "grain_vdb")
 TEST_TARGETS = {"linux-x64": ("grain_tests", "grain_bench"), "linux-arm64": ("grain_tests",),
                 "windows-x64": ("grain_tests",)}
+
+
+def binaries_of(platform: str) -> tuple[str, str, str]:
+    before, behind, program = NAMES[platform.split("-")[0]]
+    return f"grain{program}", f"{before}grain{behind}", f"{before}grain_vdb{behind}"
 
 
 def compile_for(platform: str, targets: tuple[str, ...], with_openvdb: bool = True) -> Path:
@@ -50,7 +51,7 @@ def finish(platform: str, linked: Path) -> None:
     folder = PLATFORMS_BUILD / platform / "bin"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name in BINARIES[platform]:
+    for name in binaries_of(platform):
         shutil.copy2(linked / name, folder / name)
         if platform in STRIP:
             dependencies.run_logged([STRIP[platform], "--strip-all", str(folder / name)],
@@ -73,14 +74,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tests", action="store_true", help="the C tests and benchmarks too")
     parser.add_argument("--without-openvdb", action="store_true", help="no volumes, and nothing that can be packed")
-    parser.add_argument("platforms", metavar="PLATFORM", nargs="*", help="all by default: " + ", ".join(BINARIES))
+    parser.add_argument("platforms", metavar="PLATFORM", nargs="*", help="all by default: " + ", ".join(PLATFORMS))
     options = parser.parse_args()
-    unknown = [name for name in options.platforms if name not in BINARIES]
+    unknown = [name for name in options.platforms if name not in PLATFORMS]
     if unknown:
-        parser.error(f"no such platform: {', '.join(unknown)}; there are {', '.join(BINARIES)}")
+        parser.error(f"no such platform: {', '.join(unknown)}; there are {', '.join(PLATFORMS)}")
     try:
         fetch_sources()
-        wanted = options.platforms or list(BINARIES)
+        wanted = options.platforms or PLATFORMS
         if any(dependencies.ZIG_TARGETS[platform] for platform in wanted):
             fetch_zig()
         for platform in wanted:

