@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -19,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 import emulators  # noqa: E402
+
 HOME = ROOT / "build/windows"
 PYTHON, MODULES, BLENDER = HOME / "python", HOME / "modules", HOME / "blender"
 
@@ -89,11 +89,11 @@ def windows_path(path: Path) -> str:
 
 def run(*arguments: object, with_blender: bool = False, seconds: float = 1800.0) -> "subprocess.CompletedProcess[str]":
     """Runs Python for Windows. Paths among the arguments are turned into Windows'."""
-    places = [MODULES, *([BLENDER] if with_blender else [])]
+    program, places = wine(), [MODULES, *([BLENDER] if with_blender else [])]  # wine() names its folder in the environment
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GRAIN_", "BLENDER_"))}
     environment |= {"PYTHONPATH": ";".join(map(windows_path, places))}
     words = [windows_path(word) if isinstance(word, Path) else str(word) for word in arguments]
-    return subprocess.run([wine(), str(PYTHON / "python.exe"), "-X", "utf8", *words], stdin=subprocess.DEVNULL, encoding="utf-8",
+    return subprocess.run([program, str(PYTHON / "python.exe"), "-X", "utf8", *words], stdin=subprocess.DEVNULL, encoding="utf-8",
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", env=environment, timeout=seconds)
 
 
