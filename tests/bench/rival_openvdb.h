@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 typedef struct RivalMesh RivalMesh;
-/// The mesh in OpenVDB's own containers: copying it is no part of what is timed.
+/// The mesh in OpenVDB's own containers: copying it is no part of what is timed. NULL in builds without OpenVDB.
 RivalMesh *rival_mesh_create(const float *positions, int64_t vertex_count, const int32_t *triangles,
                              int64_t triangle_count);
 void rival_mesh_destroy(RivalMesh *mesh);
