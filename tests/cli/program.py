@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ RUNNER = os.environ.get("GRAIN_TEST_RUNNER", "").split()
 IS_WINDOWS = (BUILD / "bin/grain.exe").is_file()
 GRAIN = BUILD / ("bin/grain.exe" if IS_WINDOWS else "bin/grain")
 COMMAND = [*RUNNER, str(GRAIN)]
+# An artist who presses Pause waits at most two seconds. What runs the programs of other systems takes seconds of its own.
+STOP_SECONDS = 20.0 if RUNNER else 2.0
 DATA = Path(__file__).resolve().parent.parent / "data"
 
 
@@ -53,6 +56,11 @@ class Child(subprocess.Popen):
             self.stdin.flush()
         else:
             super().send_signal(number)
+
+
+def holder(child: Child) -> str:
+    """How the lock's holder is named, as a pattern: a program under a runner has another number than its runner."""
+    return rf"process {r'[0-9]+' if RUNNER else child.pid} on {re.escape(os.uname().nodename)} "
 
 
 def start(*arguments: object, environment: dict | None = None, stdin: int | None = None) -> Child:
