@@ -10,7 +10,7 @@
 #include "grain/job.h"
 #include "job/bake_flow.h"
 #include "mesh/mesh.h"
-#include "sim/dem/dem_shape.h"
+#include "shape/shape.h"
 #include "sim/meso/meso.h"
 #include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
@@ -52,7 +52,7 @@ typedef struct Bake {
     GrainSdf **sdf;       ///< of each object; NULL for planes
     JobSolids solids;
     float *body_state; ///< as written to frames: position, orientation, velocity, spin of all bodies, one after another
-    DemShape shape;    ///< of all grains
+    BallShape shape;   ///< of all grains
     uint8_t *particle_material; ///< NULL when all sources are of one kind
     int64_t material_capacity, material_noted;
     float *particle_moisture; ///< NULL when all sources are dry

@@ -2,8 +2,8 @@
 // What a job says about grains, materials and contact laws of the solver dem.
 #include "base/error.h"
 #include "job/job.h"
+#include "shape/shape.h"
 #include "sim/dem/dem.h"
-#include "sim/dem/dem_shape.h"
 #include "sim/meso/meso.h"
 #include "sim/mpm/mpm.h"
 #include "sim/sph/sph.h"
@@ -12,11 +12,11 @@
 
 static GrainResult check_shape(const JobNode *solver, const char *name)
 {
-    for (int i = 0; dem_shape_names[i]; i++)
-        if (strcmp(dem_shape_names[i], name) == 0) return GRAIN_OK;
+    for (int i = 0; shape_names[i]; i++)
+        if (strcmp(shape_names[i], name) == 0) return GRAIN_OK;
     if (strcmp(name, "mesh") == 0) return GRAIN_OK;
     char list[128] = "";
-    for (int i = 0; dem_shape_names[i]; i++) strcat(strcat(list, dem_shape_names[i]), ", ");
+    for (int i = 0; shape_names[i]; i++) strcat(strcat(list, shape_names[i]), ", ");
     return fail(GRAIN_ERROR_JOB, "job.json: %s.grain_shape is \"%.60s\"; it must be one of %smesh", solver->path, name,
                 list);
 }
@@ -32,7 +32,7 @@ GrainResult job_read_dem(const JobNode *solver, Job *job)
     dem->shear_law = dem_shear_names[shear];
     TRY(job_text(solver, "grain_shape", "sphere", &dem->grain_shape));
     TRY(check_shape(solver, dem->grain_shape));
-    TRY(job_integer(solver, "grain_balls", 1, DEM_SHAPE_MAX_BALLS, 12, &balls));
+    TRY(job_integer(solver, "grain_balls", 1, GRAIN_SHAPE_MAX_BALLS, 12, &balls));
     dem->grain_balls = (int)balls;
     TRY(job_float(solver, "cohesion", 0, 1000, 0, &dem->cohesion));
     TRY(job_float(solver, "young_modulus", 0, 1e12, 0, &dem->young_modulus));
@@ -72,16 +72,16 @@ GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *
     return job_read_material_curves(&node, job, arrays, *material);
 }
 
-GrainResult job_grain_shape(const Job *job, DemShape *out)
+GrainResult job_grain_shape(const Job *job, BallShape *out)
 {
     int is_shapeless = strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0 ||
                        strcmp(job->solver, meso_solver.name) == 0;
-    if (is_shapeless) return dem_shape_by_name("sphere", out); // pieces of matter have no shapes
-    if (strcmp(job->dem.grain_shape, "mesh") != 0) return dem_shape_by_name(job->dem.grain_shape, out);
+    if (is_shapeless) return shape_by_name("sphere", out); // pieces of matter have no shapes
+    if (strcmp(job->dem.grain_shape, "mesh") != 0) return shape_by_name(job->dem.grain_shape, out);
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (object->role != JOB_GRAIN) continue;
-        GrainResult result = dem_shape_from_mesh(&object->mesh, job->dem.grain_balls, out);
+        GrainResult result = shape_from_mesh(&object->mesh, job->dem.grain_balls, out);
         return result == GRAIN_OK ? result : fail_within(result, "object '%s'", object->name);
     }
     return fail(GRAIN_ERROR_JOB, "job.json: solver.grain_shape is \"mesh\", but no object has the role \"grain\"");

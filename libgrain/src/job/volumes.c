@@ -8,7 +8,7 @@
 #include "grain/job.h"
 #include "job/job.h"
 #include "output/volume_file.h"
-#include "sim/dem/dem_shape.h"
+#include "shape/shape.h"
 #include "sim/mpm/mpm.h"
 #include "sim/sph/sph.h"
 #include "volume/volume.h"
@@ -154,7 +154,7 @@ static GrainResult measure_particles(Volumes *v)
     if (strcmp(v->job.solver, mpm_solver.name) == 0) v->amount_each = mpm_grain_volume(largest);
     if (strcmp(v->job.solver, sph_solver.name) == 0) v->amount_each = sph_grain_volume(largest);
     if (v->amount_each > 0.0) return GRAIN_OK;
-    DemShape shape;
+    BallShape shape;
     TRY(job_grain_shape(&v->job, &shape));
     v->amount_of_cube = shape.volume;
     return GRAIN_OK;

@@ -105,7 +105,7 @@ typedef struct SimDef {
     const SimMaterial *more_materials; ///< kinds of grain 1, 2, ...; kind 0 is the one above
     int more_material_count;
     const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0
-    const struct DemShape *shapes;    ///< shapes of grains, of dem; NULL: spheres
+    const struct BallShape *shapes;   ///< shapes of grains, of dem; NULL: spheres
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first

@@ -81,7 +81,7 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     dem->found_per_ball = 8;
     dem->wall_room = PARALLEL_BLOCK;
     dem->colliders = ALLOC_ZEROED(SimCollider, def->collider_count);
-    dem->shapes = ALLOC(DemShape, def->shape_count);
+    dem->shapes = ALLOC(BallShape, def->shape_count);
     if (!dem->colliders || !dem->shapes) return GRAIN_ERROR_MEMORY;
     if (def->shape_count > 0) memcpy(dem->shapes, def->shapes, (size_t)def->shape_count * sizeof *dem->shapes);
     if (def->collider_count > 0)
