@@ -295,5 +295,23 @@ static GrainResult load(void *state, const Column *columns, int column_count)
 
 static Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
-const Solver dem_solver = {"dem", 8,    create,      destroy, largest_step, step,      read,
-                           save,  load, dem_measure, rigid,   dem_change,   dem_steer, dem_push};
+const Solver dem_solver = {.name = "dem",
+                           .traits = {.has_shapes = 1,
+                                      .collider_reach = 1.0f,
+                                      .steers = SIM_STEERS_FRICTION | SIM_STEERS_COHESION,
+                                      .choices = {{"normal_law", dem_normal_names},
+                                                  {"shear_law", dem_shear_names},
+                                                  {"integrator", dem_integrator_names}}},
+                           .version = 8,
+                           .create = create,
+                           .destroy = destroy,
+                           .largest_step = largest_step,
+                           .step = step,
+                           .read = read,
+                           .save = save,
+                           .load = load,
+                           .measure = dem_measure,
+                           .rigid = rigid,
+                           .change = dem_change,
+                           .steer = dem_steer,
+                           .push = dem_push};
