@@ -8,6 +8,7 @@
 #include "grain/sdf.h"
 #include "grain/cover.h"
 #include "grain/shape.h"
+#include "grain/scene.h"
 #include "grain/job.h"
 #include "grain/output.h"
 #include "grain/view.h"

@@ -130,6 +130,9 @@ typedef struct Job {
 
 /// GRAIN_ERROR_JOB names the key, its value and what is allowed.
 GrainResult job_read(const char *folder, Job *out);
+/// The same of a document that is in memory, with what geometry.bin would hold. The job keeps a reference to the
+/// document; out->geometry is the caller's. Whatever is returned, *out is to be freed, without its geometry.
+GrainResult job_of_document(void *document, char *geometry, int64_t geometry_bytes, Job *out);
 void job_free(Job *job);
 
 /// An array of geometry.bin.

@@ -139,6 +139,9 @@ static GrainResult check_object(const GrainScene *scene, const GrainObjectDef *d
                     def->name);
     if (!def->mesh && def->role == GRAIN_ROLE_COLLIDER && (def->poses || def->shapes))
         return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': an endless plane cannot move; give it a mesh", def->name);
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(def->plane_point[i]) || !isfinite(def->plane_normal[i]))
+            return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': plane_point or plane_normal is not finite", def->name);
     if (def->poses && def->shapes)
         return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s' has both poses and shapes; give one of them", def->name);
     if ((def->poses && def->pose_count < 1) || (def->shapes && def->shape_count < 1))
