@@ -132,7 +132,7 @@ def test_frame_range(folder: Path) -> None:
     assert {name: columns_of(job / "cache/grains" / name) for name in list(whole)[2:]} == columns
     program.run("upsample", job, check=0)  # begins before them: all are made again
     assert frames(job / "cache/grains") == whole
-    assert "baked are 1 to 5" in program.run("upsample", job, "--frames", "2-9").stderr
+    assert "there are frames 1 to 5" in program.run("upsample", job, "--frames", "2-9").stderr
 
 
 def test_errors_name_the_remedy(folder: Path) -> None:
@@ -152,7 +152,7 @@ def test_errors_name_the_remedy(folder: Path) -> None:
     document["seed"] = 99
     (job / "job.json").write_text(json.dumps(document))
     change(job, grains_per_particle=6)
-    assert "bake this job first" in program.run("upsample", job, check=8).stderr
+    assert "run grain bake first" in program.run("upsample", job, check=8).stderr
 
 
 def turned_back(quaternion: tuple[float, ...], v: tuple[float, ...]) -> tuple[float, float, float]:

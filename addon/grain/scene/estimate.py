@@ -23,7 +23,7 @@ BYTES_PER_ORIENTATION = 4
 CHECKPOINT_BYTES_PER_GRAIN = 40
 CHECKPOINT_BYTES_PER_PARTICLE = {'DEM': 80, 'MPM': 144}  # a heap's contacts included
 CHECKPOINTS_KEPT = 10  # the last ones, and of those before every tenth (libgrain/src/output/cache.c)
-# What libgrain plans for (src/job/bake.c); bulks take less than half of it, grains of several balls that many times.
+# What libgrain plans for (src/simulate/simulate_policy.c); bulks take less than half of it, grains of several balls that many times.
 MEMORY_PER_PARTICLE = {'DEM': 900, 'MPM': 400, 'SPH': 400}
 _BALLS = {'SPHERE': 1, 'TETRAHEDRON': 4, 'CUBE': 8, 'ROD': 4, 'BEAN': 3}
 
@@ -121,7 +121,7 @@ def emitted(item: Object, simulation: Simulation) -> float:
 
 
 def room_of_particle(simulation: Simulation) -> float:
-    """m³ of sand that a particle stands for, the room between grains counted (libgrain/src/job/bake_flow.c)."""
+    """m³ of sand that a particle stands for, the room between grains counted (libgrain/src/simulate/emission.c)."""
     radius = simulation.particle_radius * metres_per_unit(simulation.id_data)
     if simulation.solver == 'DEM':
         return 4.0 / 3.0 * pi * radius ** 3 * (1.0 + simulation.size_spread ** 2) / PACKING
