@@ -210,4 +210,14 @@ TEST(bad_defs_are_refused)
     def.job_folder = "/nowhere";
     def.thread_count = -1;
     ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ARGUMENT, "thread_count");
+    def.thread_count = 0;
+    def.restart = 3;
+    ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ARGUMENT, "restart is 3; grain bake allows 0 to 2");
+    def.restart = GRAIN_RESTART_AFTER_FRAME;
+    ENSURE_FAILS(grain_upsample(&def), GRAIN_ERROR_ARGUMENT, "grain upsample allows 0 to 1");
+    def.restart = GRAIN_RESTART_NONE;
+    def.shard = def.shard_count = 2;
+    ENSURE_FAILS(grain_volume(&def), GRAIN_ERROR_ARGUMENT, "grain volume allows 1/1 to 1/1");
+    def.shard_count = 1;
+    ENSURE_FAILS(grain_upsample(&def), GRAIN_ERROR_ARGUMENT, "shard 2 of 1");
 }
