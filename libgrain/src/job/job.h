@@ -66,7 +66,7 @@ typedef struct JobObject {
 /// What only dem asks for (job_dem.c).
 typedef struct JobDem {
     const char *normal_law, *shear_law;
-    const char *grain_shape; ///< a name of dem_shape_names, or "mesh"
+    const char *grain_shape; ///< a name of shape_names, or "mesh"
     int grain_balls;         ///< at most, of a mesh
     float cohesion, young_modulus, poisson_ratio;
     const char *integrator;
@@ -145,9 +145,9 @@ typedef struct JobArrays {
 // job_dem.c
 /// The keys of "solver" that are dem's own.
 GrainResult job_read_dem(const JobNode *solver, Job *job);
-struct DemShape;
+struct BallShape;
 /// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
-GrainResult job_grain_shape(const Job *job, struct DemShape *out);
+GrainResult job_grain_shape(const Job *job, struct BallShape *out);
 /// A source's "material": what of it differs from the solver's settings.
 GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *arrays, int *material);
 

@@ -4,10 +4,8 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "mesh/mesh.h"
-#include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
 #include "sim/rigid/rigid_view.h"
-#include "sim/sph/sph.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +22,6 @@
 // lost.
 #define LOST_BELOW 20.0f
 #define LOST_BESIDE 100.0f
-// Part of a heap that is grains, of dem's.
-#define PACKING 0.6
 #define LITRE 1e-3
 
 /// A particle that is due.
@@ -37,24 +33,16 @@ typedef struct FlowBirth {
 
 // --- emitters and zones ---------------------------------------------------------------------------
 
-// m3 of sand that a particle stands for, the room between grains counted.
-static double room_of(const Job *job)
-{
-    double radius = (double)job->particle_radius, spread = (double)job->size_spread, largest = radius * (1.0 + spread);
-    if (strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0)
-        return real_pow(2.0 * largest, 3.0) / M_SQRT2;
-    return 4.0 / 3.0 * M_PI * real_pow(radius, 3.0) * (1.0 + spread * spread) / PACKING;
-}
-
 EmitterDef emission_emitter(const Job *job, int number, const GrainSdf *inside)
 {
     const JobObject *object = &job->objects[number];
     const JobEmitter *emitter = &object->emitter;
+    double room = solver_room(solver_find(job->solver), (double)job->particle_radius, (double)job->size_spread);
     return (EmitterDef){.mesh = &object->mesh,
                         .inside = emitter->from_surface ? NULL : inside,
                         .motion = object->motion,
                         .rate = emitter->rate,
-                        .rate_scale = emitter->in_litres ? LITRE / room_of(job) : 1.0,
+                        .rate_scale = emitter->in_litres ? LITRE / room : 1.0,
                         .active = emitter->active,
                         .velocity = emitter->velocity,
                         .normal_speed = emitter->normal_speed,
@@ -127,14 +115,9 @@ GrainResult emission_begin(Emission *emission, const Job *job, GrainSdf *const *
     emission->grips = ALLOC_ZEROED(SimGrip, job->object_count);
     if (!emission->emitters || !emission->emitter_object || !emission->zones || !emission->grips)
         return GRAIN_ERROR_MEMORY;
-    int can_change = solver_find(job->solver)->change != NULL;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         enclose(emission, object);
-        if (!can_change && (object->role == JOB_EMITTER || object->role == JOB_KILL))
-            return fail(GRAIN_ERROR_JOB,
-                        "object '%s': the solver '%s' knows neither emitters nor kill zones; use dem, mpm or sph",
-                        object->name, job->solver);
         if (object->role == JOB_EMITTER) TRY(add_emitter(emission, i, sdf[i]));
         if (object->role == JOB_KILL)
             emission->zones[emission->zone_count++] = (Zone){
@@ -354,7 +337,6 @@ GrainResult emission_steer(Emission *emission, double time)
 static GrainResult change_all(Emission *emission, double from, double to)
 {
     int64_t gone_count, due_count;
-    if (!emission->sim->solver->change) return GRAIN_OK;
     TRY(sim_read(emission->sim, &emission->now));
     TRY(find_gone(emission, from, to, &gone_count));
     TRY(list_due(emission, from, to, &due_count));

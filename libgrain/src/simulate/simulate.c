@@ -4,10 +4,7 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "mesh/mesh.h"
-#include "sim/meso/meso.h"
-#include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
-#include "sim/sph/sph.h"
 
 #include <string.h>
 
@@ -16,9 +13,6 @@
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
 #define COLLIDER_MOST_VOXELS 16.0f
-// Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii. Smoothed particles reach
-// as far as one cell, mesoscopic ones see walls as far as paste does.
-#define CONTINUUM_BAND_RADII 7.5f
 // A body, emitter or kill zone that is small against the grains has its own voxels: this many at least across its
 // thinnest side.
 #define BODY_VOXELS 8.0f
@@ -26,12 +20,6 @@
 #define BODY_FLOATS 13
 
 // --- colliders ------------------------------------------------------------------------------------
-
-static int is_continuum(const Job *job)
-{
-    return strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0 ||
-           strcmp(job->solver, meso_solver.name) == 0;
-}
 
 static float smallest_extent(const GrainMesh *mesh)
 {
@@ -47,7 +35,7 @@ static GrainResult make_sdf(Simulation *simulation, const JobObject *object, Gra
     TRY(grain_sdf_def_default(&def, sizeof def));
     // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
     float around = 1.1f * simulation->job->particle_radius * (1.0f + simulation->job->size_spread);
-    if (is_continuum(simulation->job)) around *= CONTINUUM_BAND_RADII;
+    around *= solver_find(simulation->job->solver)->traits.collider_reach;
     def.voxel_size = COLLIDER_VOXEL_RADII * simulation->job->particle_radius * simulation->shape.smallest_ball;
     int is_fine = object->role == JOB_BODY || object->role == JOB_EMITTER || object->role == JOB_KILL;
     if (is_fine) def.voxel_size = real_minf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);

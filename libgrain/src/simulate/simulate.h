@@ -2,7 +2,7 @@
 #pragma once
 /// A job as a running simulation, in memory: its objects become colliders, bodies, emitters and particles, which a
 /// solver then moves frame by frame. Nothing here knows files; stage/stage_simulate.c writes them.
-#include "sim/dem/dem_shape.h"
+#include "shape/shape.h"
 #include "simulate/emission.h"
 
 #define SIMULATE_MAX_COLUMNS (PARTICLES_MAX_COLUMNS + 6)
@@ -16,7 +16,7 @@ typedef struct Simulation {
     GrainSdf **sdf;       ///< of each object; NULL for planes
     JobSolids solids;
     float *body_state; ///< as in frames: position, orientation, velocity, spin of all bodies, one after another
-    DemShape shape;    ///< of all grains
+    BallShape shape;   ///< of all grains
     uint8_t *particle_material; ///< NULL when all sources are of one kind
     int64_t material_capacity, material_noted;
     float *particle_moisture; ///< NULL when all sources are dry

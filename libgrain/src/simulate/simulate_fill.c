@@ -3,13 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "fill/fill.h"
-#include "sim/mpm/mpm.h"
 #include "simulate/simulate.h"
-
-#include <string.h>
-
-// Particles of a bulk overlap anyway, and rows of them would be seen in a splash.
-#define MPM_SHAKE_RADII 0.5f
 
 // The particles added last are of this kind.
 static GrainResult note_material(Simulation *simulation, int material)
@@ -64,7 +58,7 @@ static GrainResult fill_some(Simulation *simulation, int settles, const GrainSdf
                         job->size_spread,
                         object->velocity,
                         job->seed + (uint64_t)i,
-                        strcmp(job->solver, mpm_solver.name) == 0 ? MPM_SHAKE_RADII : 0.0f};
+                        solver_find(job->solver)->traits.fill_shake};
         GrainResult result = fill_volume(&simulation->particles, &fill, &simulation->run);
         if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
         TRY(result);

@@ -6,9 +6,8 @@
 #include "base/real.h"
 #include "base/system.h"
 #include "output/volume_file.h"
-#include "sim/dem/dem_shape.h"
-#include "sim/mpm/mpm.h"
-#include "sim/sph/sph.h"
+#include "shape/shape.h"
+#include "sim/solver.h"
 #include "stage/stage.h"
 #include "volume/volume.h"
 #include "volume/volume_dust.h"
@@ -72,10 +71,9 @@ static GrainResult measure_particles(Runner *runner)
 {
     Voxelise *v = runner->state;
     float largest = runner->job.particle_radius * (1.0f + runner->job.size_spread);
-    if (strcmp(runner->job.solver, mpm_solver.name) == 0) v->amount_each = mpm_grain_volume(largest);
-    if (strcmp(runner->job.solver, sph_solver.name) == 0) v->amount_each = sph_grain_volume(largest);
+    v->amount_each = solver_grain_volume(solver_find(runner->job.solver), largest);
     if (v->amount_each > 0.0) return GRAIN_OK;
-    DemShape shape;
+    BallShape shape;
     TRY(job_grain_shape(&runner->job, &shape));
     v->amount_of_cube = shape.volume;
     return GRAIN_OK;
