@@ -156,10 +156,9 @@ int emission_slots(const Emission *emission)
 
 // --- who goes -------------------------------------------------------------------------------------
 
-static int is_lost(const Emission *emission, Vec3 place)
+static int is_lost(const Emission *emission, Vec3 place, Vec3 down)
 {
-    Vec3 down = vec3_normalize(emission->job->gravity, vec3(0, 0, 0)),
-         middle = vec3_scale(vec3_add(emission->low, emission->high), 0.5f);
+    Vec3 middle = vec3_scale(vec3_add(emission->low, emission->high), 0.5f);
     float size = vec3_length(vec3_sub(emission->high, emission->low));
     Vec3 off = vec3_sub(place, middle);
     return vec3_dot(off, down) > LOST_BELOW * size || vec3_dot(off, off) > LOST_BESIDE * LOST_BESIDE * size * size;
@@ -169,6 +168,7 @@ static GrainResult find_gone(Emission *emission, double from, double to, int64_t
 {
     const Particles *now = &emission->now;
     float seconds = (float)(to - from);
+    Vec3 down = vec3_normalize(curve_vector(&emission->job->gravity, to * emission->job->fps), vec3(0, 0, 0));
     *count = 0;
     TRY(alloc_grow((void **)&emission->gone, &emission->gone_capacity, now->count, 1));
     for (int z = 0; z < emission->zone_count; z++) TRY(zone_prepare(&emission->zones[z], to, &emission->run));
@@ -176,7 +176,7 @@ static GrainResult find_gone(Emission *emission, double from, double to, int64_t
         emission->gone[i] = 0;
         if (now->radius[i] == 0.0f) continue; // long since
         Vec3 place = now->position[i], way = vec3_scale(now->velocity[i], seconds);
-        int goes = is_lost(emission, place);
+        int goes = is_lost(emission, place, down);
         for (int z = 0; z < emission->zone_count && !goes; z++) goes = zone_has(&emission->zones[z], place, way, to);
         emission->gone[i] = (uint8_t)goes;
         *count += goes;
@@ -243,7 +243,7 @@ static void try_birth(Emission *emission, const FlowBirth *due, double to)
 {
     const Emitter *emitter = &emission->emitters[due->emitter];
     float radius = emitter_radius(emitter, due->number), flown = (float)(to - due->time);
-    Vec3 gravity = curve_vector(&emission->job->gravity_curve, to * emission->job->fps);
+    Vec3 gravity = curve_vector(&emission->job->gravity, to * emission->job->fps);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         EmitterSpot spot;
         if (!emitter_draw(emitter, due->number, attempt, due->time, &spot)) continue;

@@ -71,7 +71,7 @@ static GrainResult create_sim(Simulation *simulation)
 {
     const Job *job = simulation->job;
     SimDef def = {.solver = job->solver,
-                  .gravity = job->gravity,
+                  .gravity = curve_constant(&job->gravity),
                   .largest_radius = job->particle_radius * (1.0f + job->size_spread),
                   .density = job->density,
                   .friction = job->friction,

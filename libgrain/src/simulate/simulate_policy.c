@@ -61,8 +61,8 @@ static void expect_emitters(const Simulation *simulation, Vec3 up, float *highes
 float simulate_expected_speed(const Simulation *simulation)
 {
     float lowest = INFINITY, highest = -INFINITY, fastest = 0.0f;
-    float strength = curve_largest(&simulation->job->gravity_curve);
-    Vec3 up = vec3_normalize(vec3_scale(simulation->job->gravity, -1.0f), vec3(0, 0, 1));
+    float strength = curve_largest(&simulation->job->gravity);
+    Vec3 up = vec3_normalize(vec3_scale(curve_constant(&simulation->job->gravity), -1.0f), vec3(0, 0, 1));
     for (int64_t i = 0; i < simulation->particles.count; i++) {
         float height = vec3_dot(simulation->particles.position[i], up);
         lowest = real_minf(lowest, height), highest = real_maxf(highest, height);

@@ -47,6 +47,7 @@ static void choose_settings(Runner *runner)
                                      .substep = wanted->substep,
                                      .seed = wanted->seed,
                                      .gravity = runner->job.gravity,
+                                     .frame_seconds = 1.0 / runner->job.fps,
                                      .coarse_total = total,
                                      .shard = runner->def->shard - 1,
                                      .shard_count = runner->def->shard_count};
