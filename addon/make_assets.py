@@ -5,7 +5,7 @@ Blender's Asset Browser.
     blender -b --factory-startup --python addon/make_assets.py
 
 Everything comes from the add-on's own code, so what the Asset Browser offers is what a bake makes. Run it again after a
-change of looks.py, look.py or grain_shapes.py; tests/blender/test_assets.py says when it was forgotten.
+change of look_library.py, sand_nodes.py or grain_meshes.py; tests/blender/test_assets.py says when it was forgotten.
 """
 import sys
 import uuid

@@ -68,7 +68,7 @@ def test_switched_off_and_open(_: Path) -> None:
 
 
 def test_the_estimate_knows_what_is_emitted(_: Path) -> None:
-    from grain.scene import estimate
+    from grain.scene.manage import estimate
     item = tap()
     simulation = bpy.context.scene.grain.active
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 25
@@ -91,7 +91,8 @@ def test_baked_and_shown(folder: Path) -> None:
     scene.frame_start, scene.frame_end = 1, 14
     support.save(folder)
     assert bpy.ops.grain.bake() == {'FINISHED'}
-    from grain.scene import apply, paths
+    from grain.scene import paths
+    from grain.scene.show import apply
     simulation = scene.grain.active
     sand, cache = apply.sand_object(simulation), paths.cache_folder(simulation)
     seen = []
