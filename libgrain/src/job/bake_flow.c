@@ -4,10 +4,8 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "mesh/mesh.h"
-#include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
 #include "sim/rigid/rigid_view.h"
-#include "sim/sph/sph.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +22,6 @@
 // lost.
 #define LOST_BELOW 20.0f
 #define LOST_BESIDE 100.0f
-// Part of a heap that is grains, of dem's.
-#define PACKING 0.6
 #define LITRE 1e-3
 
 /// A particle that is due.
@@ -37,34 +33,16 @@ typedef struct FlowBirth {
 
 // --- emitters and zones ---------------------------------------------------------------------------
 
-// m3 of sand that a particle stands for, the room between grains counted.
-static double room_of(const Job *job)
-{
-    double radius = (double)job->particle_radius, spread = (double)job->size_spread, largest = radius * (1.0 + spread);
-    if (strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0)
-        return real_pow(2.0 * largest, 3.0) / M_SQRT2;
-    return 4.0 / 3.0 * M_PI * real_pow(radius, 3.0) * (1.0 + spread * spread) / PACKING;
-}
-
-static SimCollider track_of(const Job *job, const JobObject *object)
-{
-    return (SimCollider){.mesh = &object->mesh,
-                         .poses = object->poses,
-                         .pose_count = object->poses ? object->sample_count : 0,
-                         .shapes = object->shapes,
-                         .shape_count = object->shapes ? object->sample_count : 0,
-                         .sample_seconds = 1.0 / (job->fps * object->samples_per_frame)};
-}
-
 EmitterDef bake_flow_emitter(const Job *job, int number, const GrainSdf *inside)
 {
     const JobObject *object = &job->objects[number];
     const JobEmitter *emitter = &object->emitter;
+    double room = solver_room(solver_find(job->solver), (double)job->particle_radius, (double)job->size_spread);
     return (EmitterDef){.mesh = &object->mesh,
                         .inside = emitter->from_surface ? NULL : inside,
-                        .track = track_of(job, object),
+                        .motion = object->motion,
                         .rate = emitter->rate,
-                        .rate_scale = emitter->in_litres ? LITRE / room_of(job) : 1.0,
+                        .rate_scale = emitter->in_litres ? LITRE / room : 1.0,
                         .active = emitter->active,
                         .velocity = emitter->velocity,
                         .normal_speed = emitter->normal_speed,
@@ -96,13 +74,15 @@ static void enclose(BakeFlow *flow, const JobObject *object)
     flow->low = vec3_min(flow->low, low), flow->high = vec3_max(flow->high, high);
     Vec3 half = vec3_scale(vec3_sub(high, low), 0.5f);
     float reach = vec3_length(half);
-    for (int64_t k = 0; object->poses && k < object->sample_count; k++) {
-        Vec3 pivot = {object->poses[7 * k], object->poses[7 * k + 1], object->poses[7 * k + 2]};
+    const Motion *motion = &object->motion;
+    for (int64_t k = 0; motion->kind == MOTION_POSES && k < motion->sample_count; k++) {
+        const float *pose = motion->samples + MOTION_POSE_FLOATS * k;
+        Vec3 pivot = {pose[0], pose[1], pose[2]};
         flow->low = vec3_min(flow->low, vec3_sub(pivot, vec3(reach, reach, reach)));
         flow->high = vec3_max(flow->high, vec3_add(pivot, vec3(reach, reach, reach)));
     }
-    const Vec3 *point = (const Vec3 *)object->shapes;
-    for (int64_t k = 0; point && k < object->sample_count * object->mesh.vertex_count; k++)
+    const Vec3 *point = motion->kind == MOTION_SHAPES ? motion_shape(motion, 0) : NULL;
+    for (int64_t k = 0; point && k < motion->sample_count * motion->vertex_count; k++)
         flow->low = vec3_min(flow->low, point[k]), flow->high = vec3_max(flow->high, point[k]);
 }
 
@@ -134,20 +114,13 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
     flow->zones = ALLOC_ZEROED(Zone, job->object_count);
     flow->grips = ALLOC_ZEROED(SimGrip, job->object_count);
     if (!flow->emitters || !flow->emitter_object || !flow->zones || !flow->grips) return GRAIN_ERROR_MEMORY;
-    int can_change = solver_find(job->solver)->change != NULL;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         enclose(flow, object);
-        if (!can_change && (object->role == JOB_EMITTER || object->role == JOB_KILL))
-            return fail(GRAIN_ERROR_JOB,
-                        "object '%s': the solver '%s' knows neither emitters nor kill zones; use dem, mpm or sph",
-                        object->name, job->solver);
         if (object->role == JOB_EMITTER) TRY(add_emitter(flow, i, sdf[i]));
         if (object->role == JOB_KILL)
-            flow->zones[flow->zone_count++] = (Zone){.mesh = &object->mesh,
-                                                     .inside = sdf[i],
-                                                     .track = track_of(job, object),
-                                                     .voxel_size = job->particle_radius};
+            flow->zones[flow->zone_count++] = (Zone){
+                .mesh = &object->mesh, .inside = sdf[i], .motion = object->motion, .voxel_size = job->particle_radius};
     }
     for (int i = 0; i < job->object_count; i++)
         if (job->objects[i].is_plane) enclose_plane(flow, &job->objects[i]);
@@ -358,7 +331,6 @@ GrainResult bake_flow_steer(BakeFlow *flow, double time)
 static GrainResult change_all(BakeFlow *flow, double from, double to)
 {
     int64_t gone_count, due_count;
-    if (!flow->sim->solver->change) return GRAIN_OK;
     TRY(sim_read(flow->sim, &flow->now));
     TRY(find_gone(flow, from, to, &gone_count));
     TRY(list_due(flow, from, to, &due_count));
