@@ -101,7 +101,7 @@ typedef struct Job {
     double fps;
     int32_t frame_start, frame_end;
     int32_t checkpoint_every; ///< frames
-    Vec3 gravity;
+    Curve gravity;            ///< m/s2
     uint64_t seed;
     const char *solver;
     const char *law;          ///< of mpm: a name of mpm_law_names
@@ -114,7 +114,6 @@ typedef struct Job {
     JobVolume volume;
     JobObject *objects;
     int object_count;
-    Curve gravity_curve;
     Curve friction_curve[SIM_MAX_MATERIALS], cohesion_curve[SIM_MAX_MATERIALS]; ///< of each kind of grain
     Curve viscosity_curve;                                                      ///< of meso
     Field *fields;                                                              ///< force fields
