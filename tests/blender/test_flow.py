@@ -82,7 +82,8 @@ def test_the_estimate_knows_what_is_emitted(_: Path) -> None:
 
 
 def test_litres_bake_to_what_was_estimated(folder: Path) -> None:
-    from grain.scene import estimate, paths
+    from grain.scene import paths
+    from grain.scene.manage import estimate
     item = tap(rate_unit='LITRES', litres=0.5)
     scene = bpy.context.scene
     simulation = scene.grain.active
