@@ -132,8 +132,8 @@ TEST(a_scene_comes_back_from_its_folder_as_it_was)
     ENSURE_OK(grain_scene_set_number(again, 5, "friction", 0.25));
     ENSURE_OK(grain_scene_fingerprint(again, found));
     ENSURE(strcmp(fingerprint, found) != 0); // only in memory
-    GrainBakeDef def;
-    ENSURE_OK(grain_bake_def_default(&def, sizeof def));
+    GrainStageDef def;
+    ENSURE_OK(grain_stage_def_default(&def, sizeof def));
     def.thread_count = 1;
     def.job_folder = folder, def.cache_folder = cache;
     ENSURE_OK(grain_bake(&def));
