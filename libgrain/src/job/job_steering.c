@@ -146,3 +146,52 @@ SimSteering job_steering(const Job *job, double seconds)
     }
     return now;
 }
+
+// --- while it runs --------------------------------------------------------------------------------
+
+/// A setting that can be changed, and the solver's trait that says whether it has it.
+typedef struct Steered {
+    const char *key;
+    Curve *curve;
+    uint32_t bit; ///< 0: all solvers have it
+    double low, high;
+} Steered;
+
+static GrainResult find_steered(Job *job, JobObject *object, const char *key, int components, Steered *out)
+{
+    const SimMeso *meso = &job->meso;
+    double thickest = meso->viscous_count > 0 ? (double)meso->viscous[0].strength : 0.0; // its reach depends on it
+    const Steered all[] = {
+        {object ? "" : "gravity", &job->gravity, 0, -1000.0, 1000.0},
+        {object ? "" : "solver.friction", &job->friction_curve[0], SIM_STEERS_FRICTION, 0.0, MAX_FRICTION},
+        {object ? "" : "solver.cohesion", &job->cohesion_curve[0], SIM_STEERS_COHESION, 0.0, MAX_COHESION},
+        {object ? "" : "solver.viscosity", &job->viscosity_curve, SIM_STEERS_VISCOSITY, 0.0, thickest},
+        {object ? "friction" : "", object ? &object->friction_curve : NULL, 0, 0.0, MAX_FRICTION},
+    };
+    int has_surface = !object || object->role == JOB_COLLIDER || object->role == JOB_BODY;
+    for (size_t i = 0; has_surface && i < sizeof all / sizeof *all; i++) {
+        if (strcmp(all[i].key, key) != 0 || all[i].curve->components != components) continue;
+        *out = all[i];
+        const Solver *solver = solver_find(job->solver);
+        if (!out->bit || solver_steers(solver, job->law) & out->bit) return GRAIN_OK;
+        return fail(GRAIN_ERROR_ARGUMENT, "%s: the solver '%s' has none that could change", key, solver->name);
+    }
+    return fail(
+        GRAIN_ERROR_ARGUMENT,
+        "'%s' of %d numbers cannot be changed while the sand moves; what can is the scene's gravity (3 numbers), "
+        "solver.friction, solver.cohesion and solver.viscosity, and the friction of colliders and bodies",
+        key, components);
+}
+
+GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int components, const double *value)
+{
+    Steered steered = {0};
+    TRY(find_steered(job, object, key, components, &steered));
+    for (int i = 0; i < components; i++)
+        if (!(value[i] >= steered.low && value[i] <= steered.high))
+            return fail(GRAIN_ERROR_ARGUMENT, "%s is %g; it must be from %g to %g", key, value[i], steered.low,
+                        steered.high);
+    *steered.curve = (Curve){.components = components};
+    for (int i = 0; i < components; i++) steered.curve->constant[i] = (float)value[i];
+    return GRAIN_OK;
+}
