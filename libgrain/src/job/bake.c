@@ -330,8 +330,8 @@ static void expect_emitters(const Bake *bake, Vec3 up, float *highest, float *fa
 static float expected_speed(const Bake *bake)
 {
     float lowest = INFINITY, highest = -INFINITY, fastest = 0.0f;
-    float strength = curve_largest(&bake->job.gravity_curve);
-    Vec3 up = vec3_normalize(vec3_scale(bake->job.gravity, -1.0f), vec3(0, 0, 1));
+    float strength = curve_largest(&bake->job.gravity);
+    Vec3 up = vec3_normalize(vec3_scale(curve_constant(&bake->job.gravity), -1.0f), vec3(0, 0, 1));
     for (int64_t i = 0; i < bake->particles.count; i++) {
         float height = vec3_dot(bake->particles.position[i], up);
         lowest = real_minf(lowest, height), highest = real_maxf(highest, height);
@@ -365,7 +365,7 @@ static GrainResult create_sim(Bake *bake)
 {
     const Job *job = &bake->job;
     SimDef def = {.solver = job->solver,
-                  .gravity = job->gravity,
+                  .gravity = curve_constant(&job->gravity),
                   .largest_radius = job->particle_radius * (1.0f + job->size_spread),
                   .density = job->density,
                   .friction = job->friction,

@@ -154,10 +154,9 @@ int bake_flow_slots(const BakeFlow *flow)
 
 // --- who goes -------------------------------------------------------------------------------------
 
-static int is_lost(const BakeFlow *flow, Vec3 place)
+static int is_lost(const BakeFlow *flow, Vec3 place, Vec3 down)
 {
-    Vec3 down = vec3_normalize(flow->job->gravity, vec3(0, 0, 0)),
-         middle = vec3_scale(vec3_add(flow->low, flow->high), 0.5f);
+    Vec3 middle = vec3_scale(vec3_add(flow->low, flow->high), 0.5f);
     float size = vec3_length(vec3_sub(flow->high, flow->low));
     Vec3 off = vec3_sub(place, middle);
     return vec3_dot(off, down) > LOST_BELOW * size || vec3_dot(off, off) > LOST_BESIDE * LOST_BESIDE * size * size;
@@ -167,6 +166,7 @@ static GrainResult find_gone(BakeFlow *flow, double from, double to, int64_t *co
 {
     const Particles *now = &flow->now;
     float seconds = (float)(to - from);
+    Vec3 down = vec3_normalize(curve_vector(&flow->job->gravity, to * flow->job->fps), vec3(0, 0, 0));
     *count = 0;
     TRY(alloc_grow((void **)&flow->gone, &flow->gone_capacity, now->count, 1));
     for (int z = 0; z < flow->zone_count; z++) TRY(zone_prepare(&flow->zones[z], to, &flow->run));
@@ -174,7 +174,7 @@ static GrainResult find_gone(BakeFlow *flow, double from, double to, int64_t *co
         flow->gone[i] = 0;
         if (now->radius[i] == 0.0f) continue; // long since
         Vec3 place = now->position[i], way = vec3_scale(now->velocity[i], seconds);
-        int goes = is_lost(flow, place);
+        int goes = is_lost(flow, place, down);
         for (int z = 0; z < flow->zone_count && !goes; z++) goes = zone_has(&flow->zones[z], place, way, to);
         flow->gone[i] = (uint8_t)goes;
         *count += goes;
@@ -241,7 +241,7 @@ static void try_birth(BakeFlow *flow, const FlowBirth *due, double to)
 {
     const Emitter *emitter = &flow->emitters[due->emitter];
     float radius = emitter_radius(emitter, due->number), flown = (float)(to - due->time);
-    Vec3 gravity = curve_vector(&flow->job->gravity_curve, to * flow->job->fps);
+    Vec3 gravity = curve_vector(&flow->job->gravity, to * flow->job->fps);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         EmitterSpot spot;
         if (!emitter_draw(emitter, due->number, attempt, due->time, &spot)) continue;
