@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/system.h"
-#include "job/upsample_solids.h"
 #include "refine/refine_births.h"
+#include "scene/scene_solids.h"
 #include "stage/stage.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 typedef struct Refine {
     char *coarse_folder;
     CacheManifest coarse; ///< of the bake
-    UpsampleSolids solids;
+    SceneWalls walls;
     UpsampleDef settings;
     Upsampler *upsampler;
     struct GrainFrame from, to; ///< coarse
@@ -97,9 +97,9 @@ static GrainResult prepare(Runner *runner)
     int threads = runner->run.thread_count;
     GrainRun run = stage_run(runner);
     runner->cache.manifest.has_orientation = job->upsample.has_orientation;
-    TRY(upsample_solids_make(&refine->solids, job, &run));
-    refine->settings.colliders = upsample_solids_at;
-    refine->settings.colliders_user = &refine->solids;
+    TRY(scene_walls_make(&refine->walls, job, refine->coarse_folder, &run));
+    refine->settings.colliders = scene_walls_at;
+    refine->settings.colliders_user = &refine->walls;
     TRY(upsample_create(&refine->settings, threads, &refine->upsampler));
     refine->output =
         (RefineOutput){.cache = &runner->cache,
@@ -150,7 +150,7 @@ static GrainResult begin_grains(Refine *refine)
 {
     UpsampleCoarse first;
     TRY(view_coarse(&refine->to, &first));
-    TRY(upsample_solids_frame(&refine->solids, &refine->to, &refine->to, 0.0));
+    TRY(scene_walls_frame(&refine->walls, &refine->to, &refine->to, 0.0));
     return upsample_begin(refine->upsampler, &first, 0.0);
 }
 
@@ -164,7 +164,7 @@ static GrainResult advance_grains(Runner *runner)
     TRY(read_coarse(refine, runner->done + 1, &refine->to));
     TRY(view_coarse(&refine->from, &from));
     TRY(view_coarse(&refine->to, &to));
-    TRY(upsample_solids_frame(&refine->solids, &refine->from, &refine->to, time));
+    TRY(scene_walls_frame(&refine->walls, &refine->from, &refine->to, time));
     return upsample_advance(refine->upsampler, &from, &to, time, 1.0 / refine->coarse.fps, stage_watch, runner);
 }
 
@@ -223,7 +223,7 @@ static GrainResult resume(Runner *runner)
     runner->done = runner->resumed_from = refine->newest;
     if (refine->newest >= runner->last) return GRAIN_OK;
     TRY(read_coarse(refine, start, &refine->to));
-    TRY(upsample_solids_begin(&refine->solids, &refine->to));
+    TRY(scene_walls_begin(&refine->walls, &refine->to));
     TRY(refine_read_checkpoint(&refine->output, &refine->coarse, refine->newest, &refine->checkpoint));
     runner->done = refine->checkpoint;
     if (runner->done < start) return GRAIN_OK;
@@ -244,7 +244,7 @@ static void free_state(Runner *runner)
     Refine *refine = runner->state;
     refine_births_free(&refine->births);
     upsample_destroy(refine->upsampler);
-    upsample_solids_free(&refine->solids);
+    scene_walls_free(&refine->walls);
     grain_file_free(&refine->from), grain_file_free(&refine->to);
     cache_manifest_free(&refine->coarse);
     alloc_free(refine->coarse_folder);
