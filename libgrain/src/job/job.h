@@ -185,7 +185,7 @@ GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *ar
 GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind);
 /// Of a collider or body: friction and stickiness, painted and over the shot. Its mesh, if it has one, is known.
 GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
-/// How colliders and bodies hold on to sand at so many seconds, in the order of JobSolids; returns whether that ever
+/// How colliders and bodies hold on to sand at so many seconds, in the objects' order; returns whether that ever
 /// changes.
 int job_grips(const Job *job, double seconds, SimGrip *out);
 /// Whether anything changes, force fields included.
@@ -212,20 +212,6 @@ GrainResult job_read_attributes(const JobNode *source, Job *job, const JobArrays
 /// An array with a number for each vertex, all within [0, most]; a missing key leaves *out without numbers.
 GrainResult job_read_paint(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays,
                            const GrainMesh *mesh, double most, MeshAttribute *out);
-
-// job_solids.c
-/// Makes the colliders and bodies of the simulation out of the job's objects; sdf: of each object, where it has one.
-/// What is made belongs to *out.
-typedef struct JobSolids {
-    SimCollider *colliders;
-    int collider_count;
-    SimBody *bodies;            ///< of each collider; those of no body are empty
-    struct GrainCover **covers; ///< likewise
-    int *object;                ///< collider -> the job's object
-    int body_count;
-} JobSolids;
-GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, JobSolids *out);
-void job_free_solids(JobSolids *solids);
 
 // job_upsample.c
 GrainResult job_read_upsample(const JobNode *root, Job *job);

@@ -45,22 +45,22 @@ GrainResult refine_plan(Refinement *refinement, const Job *job, int64_t total, i
                 1e-6 * grains, 1e-9 * needed, 1e-9 * free_bytes, shards, shards);
 }
 
-GrainResult refine_prepare(Refinement *refinement, const GrainRun *run)
+GrainResult refine_prepare(Refinement *refinement, const char *cache_folder, const GrainRun *run)
 {
     Run checked;
     TRY(run_begin(&checked, run));
     GrainRun options = {sizeof options, checked.thread_count, checked.progress, checked.user};
     refinement->threads = checked.thread_count;
-    TRY(upsample_solids_make(&refinement->solids, refinement->job, &options));
-    refinement->settings.colliders = upsample_solids_at;
-    refinement->settings.colliders_user = &refinement->solids;
+    TRY(scene_walls_make(&refinement->walls, refinement->job, cache_folder, &options));
+    refinement->settings.colliders = scene_walls_at;
+    refinement->settings.colliders_user = &refinement->walls;
     return upsample_create(&refinement->settings, refinement->threads, &refinement->upsampler);
 }
 
 void refine_free(Refinement *refinement)
 {
     upsample_destroy(refinement->upsampler);
-    upsample_solids_free(&refinement->solids);
+    scene_walls_free(&refinement->walls);
     *refinement = (Refinement){0};
 }
 
@@ -86,7 +86,7 @@ GrainResult refine_begin(Refinement *refinement, const struct GrainFrame *first)
 {
     UpsampleCoarse coarse;
     TRY(view_coarse(first, &coarse));
-    TRY(upsample_solids_frame(&refinement->solids, first, first, 0.0));
+    TRY(scene_walls_frame(&refinement->walls, first, first, 0.0));
     return upsample_begin(refinement->upsampler, &coarse, 0.0);
 }
 
@@ -96,7 +96,7 @@ GrainResult refine_advance(Refinement *refinement, const struct GrainFrame *from
     UpsampleCoarse before, after;
     TRY(view_coarse(from, &before));
     TRY(view_coarse(to, &after));
-    TRY(upsample_solids_frame(&refinement->solids, from, to, time));
+    TRY(scene_walls_frame(&refinement->walls, from, to, time));
     return upsample_advance(refinement->upsampler, &before, &after, time, 1.0 / refinement->job->fps, watch, user);
 }
 
@@ -154,14 +154,14 @@ static GrainResult create_inside(GrainUpsampler *upsampler, const GrainFrame *fi
         return fail(GRAIN_ERROR_ARGUMENT, "the grains begin at frame %d, not at frame %d", job->frame_start,
                     first->header.frame);
     TRY(refine_plan(refinement, job, most_particles(job, first->header.particles), 1, 1));
-    TRY(refine_prepare(refinement, run));
-    refinement->solids.run.progress = NULL; // that of the call that has made them
+    TRY(refine_prepare(refinement, NULL, run));
+    refinement->walls.sdfs.run.progress = NULL; // that of the call that has made them
     upsampler->output = (RefineOutput){.upsampler = refinement->upsampler,
                                        .has_orientation = job->upsample.has_orientation,
                                        .is_born_later = 1,
                                        .threads = refinement->threads};
     TRY(copy_frame(first, &upsampler->coarse));
-    TRY(upsample_solids_begin(&refinement->solids, &upsampler->coarse));
+    TRY(scene_walls_begin(&refinement->walls, &upsampler->coarse));
     TRY(refine_begin(refinement, &upsampler->coarse));
     return refine_take_frame(&upsampler->output, &upsampler->coarse, &upsampler->frame);
 }

@@ -11,59 +11,37 @@
 
 #include <string.h>
 
-// Colliders are sampled at voxels of this many radii: fine enough that a resting grain does not feel the grid.
-#define COLLIDER_VOXEL_RADII 1.0f
-// Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
-#define COLLIDER_BAND_VOXELS 3.0f
-#define COLLIDER_MOST_VOXELS 16.0f
-// A body, emitter or kill zone that is small against the grains has its own voxels: this many at least across its
-// thinnest side.
-#define BODY_VOXELS 8.0f
 #define BODY_COLUMNS 4
 #define BODY_FLOATS 13
 
 // --- colliders ------------------------------------------------------------------------------------
 
-static float smallest_extent(const GrainMesh *mesh)
-{
-    Vec3 low, high;
-    mesh_bounds(mesh, 1, &low, &high);
-    Vec3 size = vec3_sub(high, low);
-    return real_maxf(real_minf(real_minf(size.x, size.y), size.z), 0.05f * vec3_length(size));
-}
-
-static GrainResult make_sdf(Simulation *simulation, const JobObject *object, GrainSdf **out)
-{
-    GrainSdfDef def;
-    TRY(grain_sdf_def_default(&def, sizeof def));
-    // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
-    float around = 1.1f * simulation->job->particle_radius * (1.0f + simulation->job->size_spread);
-    around *= solver_find(simulation->job->solver)->traits.collider_reach;
-    def.voxel_size = COLLIDER_VOXEL_RADII * simulation->job->particle_radius * simulation->shape.smallest_ball;
-    int is_fine = object->role == JOB_BODY || object->role == JOB_EMITTER || object->role == JOB_KILL;
-    if (is_fine) def.voxel_size = real_minf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
-    def.voxel_size = real_maxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
-    def.band_voxels = real_maxf(COLLIDER_BAND_VOXELS, around / def.voxel_size + 1.0f);
-    def.thickness = object->thickness;
-    GrainRun options = {sizeof options, simulation->run.thread_count, simulation->run.progress, simulation->run.user};
-    GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
-    if (result == GRAIN_OK || result == GRAIN_CANCELLED) return result;
-    return fail_within(result, "object '%s'", object->name);
-}
-
-static GrainResult make_colliders(Simulation *simulation)
+static GrainResult make_sdfs(Simulation *simulation, SceneSdfs *sdfs)
 {
     const Job *job = simulation->job;
-    simulation->sdf = ALLOC_ZEROED(GrainSdf *, job->object_count);
-    if (!simulation->sdf) return GRAIN_ERROR_MEMORY;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         TRY(run_progress(&simulation->run, "colliders", (double)i / job->object_count));
         int is_surface = object->role == JOB_EMITTER && object->emitter.from_surface;
         if (!object->is_plane && object->role != JOB_GRAIN && !is_surface)
-            TRY(make_sdf(simulation, object, &simulation->sdf[i]));
+            TRY(scene_sdf_make(sdfs, object, NULL, &simulation->sdf[i]));
     }
-    TRY(job_make_solids(job, simulation->sdf, simulation->run.thread_count, &simulation->solids));
+    sdf_store_drop_unused(&sdfs->store);
+    return GRAIN_OK;
+}
+
+static GrainResult make_colliders(Simulation *simulation, const char *cache_folder)
+{
+    const Job *job = simulation->job;
+    SceneSdfs sdfs;
+    simulation->sdf = ALLOC_ZEROED(GrainSdf *, job->object_count);
+    if (!simulation->sdf) return GRAIN_ERROR_MEMORY;
+    GrainRun run = {sizeof run, simulation->run.thread_count, simulation->run.progress, simulation->run.user};
+    TRY(scene_sdfs_begin(&sdfs, job, SCENE_FOR_PARTICLES, simulation->shape.smallest_ball, cache_folder, &run));
+    GrainResult result = make_sdfs(simulation, &sdfs);
+    scene_sdfs_free(&sdfs);
+    TRY(result);
+    TRY(scene_solids_make(&simulation->solids, job, simulation->sdf, simulation->run.thread_count));
     simulation->body_state = ALLOC_ZEROED(float, BODY_FLOATS * simulation->solids.body_count);
     return simulation->body_state ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
@@ -187,12 +165,12 @@ GrainResult simulate_plan(Simulation *simulation, const Job *job)
     return simulate_check_memory(job, simulation->shape.ball_count);
 }
 
-GrainResult simulate_prepare(Simulation *simulation, const GrainRun *run)
+GrainResult simulate_prepare(Simulation *simulation, const char *cache_folder, const GrainRun *run)
 {
     // During the simulation nothing is reported: what has to be made anew for meshes that bend is small.
     TRY(run_begin(&simulation->run, run));
     GrainRun silent = {sizeof silent, simulation->run.thread_count, NULL, NULL};
-    TRY(make_colliders(simulation));
+    TRY(make_colliders(simulation, cache_folder));
     TRY(birth_begin(&simulation->birth, simulation->job, simulation->run.thread_count));
     TRY(simulate_fill(simulation));
     TRY(emission_begin(&simulation->emission, simulation->job, simulation->sdf, &simulation->birth, &silent));
@@ -205,7 +183,7 @@ void simulate_free(Simulation *simulation)
     particles_free(&simulation->particles);
     for (int i = 0; simulation->sdf && i < simulation->job->object_count; i++) grain_sdf_destroy(simulation->sdf[i]);
     alloc_free(simulation->sdf);
-    job_free_solids(&simulation->solids);
+    scene_solids_free(&simulation->solids);
     alloc_free(simulation->body_state);
     emission_free(&simulation->emission);
     birth_free(&simulation->birth);
@@ -275,7 +253,7 @@ static GrainResult create_inside(GrainSim *sim, const GrainRun *run)
 {
     double longest, moving;
     TRY(simulate_plan(&sim->simulation, &sim->job));
-    TRY(simulate_prepare(&sim->simulation, run));
+    TRY(simulate_prepare(&sim->simulation, NULL, run));
     TRY(simulate_settle(&sim->simulation, watch_settling, &sim->simulation.run, &longest, &moving));
     TRY(simulate_start(&sim->simulation));
     return take_frame(sim, sim->job.frame_start);

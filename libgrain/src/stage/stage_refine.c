@@ -60,7 +60,7 @@ static GrainResult prepare(Runner *runner)
     int threads = runner->run.thread_count;
     GrainRun run = stage_run(runner);
     runner->cache.manifest.has_orientation = job->upsample.has_orientation;
-    TRY(refine_prepare(&refine->refinement, &run));
+    TRY(refine_prepare(&refine->refinement, refine->coarse_folder, &run));
     const UpsampleDef *settings = &refine->refinement.settings;
     refine->output = (RefineOutput){.cache = &runner->cache,
                                     .upsampler = refine->refinement.upsampler,
@@ -151,7 +151,7 @@ static GrainResult resume(Runner *runner)
     runner->done = runner->resumed_from = refine->newest;
     if (refine->newest >= runner->last) return GRAIN_OK;
     TRY(read_coarse(refine, start, &refine->to));
-    TRY(upsample_solids_begin(&refine->refinement.solids, &refine->to));
+    TRY(scene_walls_begin(&refine->refinement.walls, &refine->to));
     TRY(refine_read_checkpoint(&refine->output, &refine->coarse, refine->newest, &refine->checkpoint));
     runner->done = refine->checkpoint;
     if (runner->done < start) return GRAIN_OK;
