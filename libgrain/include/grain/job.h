@@ -60,6 +60,11 @@ GRAIN_API GrainResult grain_bake_def_default(GrainBakeDef *def, uint32_t size);
 /// Bakes what is missing. Returns GRAIN_OK when every frame of the job is in the cache.
 GRAIN_API GrainResult grain_bake(const GrainBakeDef *def);
 
+/// Every key of job.json as JSON: type, unit, range, default, choices, label and tooltip (docs/formats.md, "The
+/// schema"). Writes at most room bytes, the 0 at the end included, and returns the length of the whole text; out may be
+/// NULL when room is 0.
+GRAIN_API int64_t grain_job_schema(char *out, int64_t room);
+
 /// Refines the bake in the job's cache into render grains, by the job's "upsample" settings. The bake is not touched.
 typedef struct GrainUpsampleDef {
     uint32_t struct_size;
