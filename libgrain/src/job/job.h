@@ -18,8 +18,6 @@
 
 typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN, JOB_BODY, JOB_EMITTER, JOB_KILL } JobRole;
 
-typedef enum JobMotion { JOB_STATIC, JOB_MOVING, JOB_DEFORMING } JobMotion;
-
 /// What is said of a body apart from its mesh and its motion .
 typedef struct JobBody {
     double density, mass; ///< kg/m3, kg; mass 0: follows from the density
@@ -47,7 +45,6 @@ typedef struct JobAttribute {
 typedef struct JobObject {
     const char *name; ///< borrowed from the job's JSON, as is all text here
     JobRole role;
-    JobMotion motion;
     int is_plane;
     GrainMesh mesh;                 ///< borrowed from geometry; world space, at the first frame
     Vec3 plane_point, plane_normal; ///< unit normal
@@ -61,10 +58,8 @@ typedef struct JobObject {
     float friction, thickness;            ///< colliders; friction of bodies too
     Curve friction_curve, stickiness_curve;      ///< likewise
     CoverPaint friction_paint, stickiness_paint; ///< likewise; without numbers: 1 all over
-    const float *poses;                          ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
-    const float *shapes; ///< of props that bend: the mesh's positions a sample; NULL: it does not
-    int64_t sample_count;
-    int samples_per_frame;
+    Motion motion;
+    int samples_per_frame; ///< of its motion
     JobBody body;
     int material; ///< sources: 0, or which of Job.dem.materials, counted from 1
 } JobObject;
@@ -173,7 +168,10 @@ GrainResult job_make_meso(const JobNode *solver, float viscosity, Job *job);
 /// The array a key names; GRAIN_ERROR_JOB unless it is of this type.
 GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays *arrays, int is_float, int components,
                            const JobArray **out);
-/// How a prop or body moves over the frames.
+/// Poses of any kind of object, so many a frame.
+GrainResult job_read_poses(const JobNode *node, const Job *job, const JobArrays *arrays, int samples_per_frame,
+                           Motion *out);
+/// How an object moves over the frames.
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 
 // job_flow.c

@@ -5,25 +5,10 @@
 #include "job/job.h"
 #include "job/schema.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_FIELDS 1000
-
-static GrainResult read_poses(const JobNode *node, const Job *job, const JobArrays *arrays, Field *field)
-{
-    const JobArray *poses = NULL;
-    TRY(job_find_array(node, "poses", arrays, 1, 7, &poses));
-    if (poses->count < 1) return fail(GRAIN_ERROR_JOB, "job.json: %s.poses is empty", node->path);
-    const float *numbers = (const float *)(job->geometry + poses->offset);
-    for (int64_t i = 0; i < 7 * poses->count; i++)
-        if (!isfinite(numbers[i]))
-            return fail(GRAIN_ERROR_JOB, "job.json: %s.poses: number %lld is not finite; check the object's animation",
-                        node->path, (long long)i);
-    field->track = (SimCollider){.poses = numbers, .pose_count = poses->count, .sample_seconds = 1.0 / job->fps};
-    return GRAIN_OK;
-}
 
 static GrainResult read_field(JobNode *node, const Job *job, const JobArrays *arrays, Field *field)
 {
@@ -35,7 +20,7 @@ static GrainResult read_field(JobNode *node, const Job *job, const JobArrays *ar
     TRY(schema_read(node, &schema_field, 0, field));
     field->frame_seconds = 1.0 / job->fps;
     TRY(job_read_curve(node, &schema_field, 0, "strength", job, arrays, &field->strength));
-    return read_poses(node, job, arrays, field);
+    return job_read_poses(node, job, arrays, 1, &field->motion);
 }
 
 GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arrays)

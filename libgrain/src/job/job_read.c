@@ -98,6 +98,7 @@ static GrainResult read_plane(const JobNode *node, JobObject *object)
         return fail(GRAIN_ERROR_JOB, "job.json: %s.normal is [0, 0, 0]; it must point somewhere", plane.path);
     object->plane_normal = vec3_normalize(object->plane_normal, vec3(0, 0, 1));
     object->is_plane = 1;
+    object->motion.kind = MOTION_STILL; // whatever it says: it has no samples
     return GRAIN_OK;
 }
 

@@ -24,7 +24,7 @@ static const SettingWord role_labels[] = {
     {"Kill Zone", "Sand that enters it vanishes. It needs a closed surface, and may move"},
 };
 static const char *const motion_words[] = {
-    [JOB_STATIC] = "static", [JOB_MOVING] = "moving", [JOB_DEFORMING] = "deforming", NULL};
+    [MOTION_STILL] = "static", [MOTION_POSES] = "moving", [MOTION_SHAPES] = "deforming", NULL};
 static const char *const place_words[] = {"volume", "surface", NULL};
 static const SettingWord place_labels[] = {
     {"Volume", "Everywhere inside. The mesh has to be closed"},
@@ -64,7 +64,7 @@ static const Setting object_keys[] = {
          "grain: the mesh grains are shaped like"},
     {.key = "motion",
      .type = SETTING_CHOICE,
-     INTO(JobObject, motion),
+     INTO(JobObject, motion.kind),
      .words = motion_words,
      .word = "static",
      .meaning =
