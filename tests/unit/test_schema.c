@@ -2,7 +2,7 @@
 // The table of settings: what the compiler cannot check of it.
 #include "grain/grain.h"
 #include "job/schema.h"
-#include "sim/dem/dem_shape.h"
+#include "shape/shape.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@ static int is_number(const Setting *setting)
 
 static int has_word(const Setting *setting, const char *word)
 {
-    for (int i = 0; setting->words[i]; i++)
-        if (word && strcmp(setting->words[i], word) == 0) return 1;
+    for (int i = 0; schema_words(setting)[i]; i++)
+        if (word && strcmp(schema_words(setting)[i], word) == 0) return 1;
     return 0;
 }
 
@@ -77,9 +77,9 @@ TEST(each_choice_has_labels_for_all_its_words)
 {
     EACH_SETTING(block, setting)
     {
-        ENSURE((setting->type == SETTING_CHOICE) == (setting->words != NULL));
+        ENSURE((setting->type == SETTING_CHOICE) == (schema_words(setting) != NULL));
         ENSURE((setting->label == NULL || setting->word_labels != NULL) || setting->type != SETTING_CHOICE);
-        for (int i = 0; setting->word_labels && setting->words[i]; i++)
+        for (int i = 0; setting->word_labels && schema_words(setting)[i]; i++)
             ENSURE(setting->word_labels[i].label && setting->word_labels[i].tip);
     }
 }
@@ -95,26 +95,31 @@ TEST(a_label_comes_with_a_tip_of_one_breath)
     }
 }
 
-TEST(names_of_solvers_and_shapes_are_those_of_the_simulation)
+static int is_a_key(const char *key)
 {
-    const char *const *solvers = schema_find(&schema_solver, 0, "type")->words;
-    char names[256] = "";
-    for (int i = 0; solvers[i]; i++) {
-        ENSURE(solver_find(solvers[i]) != NULL);
-        strcat(strcat(names, i ? ", " : ""), solvers[i]);
+    EACH_SETTING(block, setting) if (strcmp(setting->key, key) == 0) return 1;
+    return 0;
+}
+
+TEST(what_solvers_say_they_use_are_settings)
+{
+    for (int i = 0; solver_at(i); i++) {
+        char list[512];
+        ENSURE(strlen(solver_at(i)->traits.uses) < sizeof list);
+        strcpy(list, solver_at(i)->traits.uses);
+        for (char *key = strtok(list, " "); key; key = strtok(NULL, " "))
+            ENSURE(is_a_key(key) && solver_uses(solver_at(i), key));
+        for (int c = 0; c < SOLVER_MAX_CHOICES && solver_at(i)->traits.choices[c].key; c++)
+            ENSURE(solver_uses(solver_at(i), solver_at(i)->traits.choices[c].key));
+        ENSURE(!solver_uses(solver_at(i), "frict") && !solver_uses(solver_at(i), "density"));
     }
-    ENSURE(strcmp(names, solver_names()) == 0);
-    EACH_SETTING(block, setting)
-    {
-        if (!setting->solvers) continue;
-        char list[64];
-        ENSURE(strlen(setting->solvers) < sizeof list);
-        strcpy(list, setting->solvers);
-        for (char *name = strtok(list, " "); name; name = strtok(NULL, " ")) ENSURE(solver_find(name) != NULL);
-    }
+}
+
+TEST(names_of_shapes_are_those_of_the_library)
+{
     const char *const *shapes = schema_find(&schema_solver, 0, "grain_shape")->words;
     int count = 0;
-    for (; dem_shape_names[count]; count++) ENSURE(strcmp(shapes[count], dem_shape_names[count]) == 0);
+    for (; shape_names[count]; count++) ENSURE(strcmp(shapes[count], shape_names[count]) == 0);
     ENSURE(strcmp(shapes[count], "mesh") == 0 && shapes[count + 1] == NULL);
 }
 
@@ -122,8 +127,8 @@ TEST(defaults_of_meso_are_those_of_its_usual_interaction)
 {
     const Setting *interaction = schema_find(&schema_solver, 0, "interaction");
     int usual = 0;
-    while (strcmp(interaction->words[usual], interaction->word) != 0) usual++;
-    MesoNumbers numbers = meso_numbers_of(usual);
+    while (strcmp(schema_words(interaction)[usual], interaction->word) != 0) usual++;
+    SimMesoNumbers numbers = sim_meso_numbers(usual);
     ENSURE((float)schema_find(&schema_solver, 0, "elasticity")->number[0] == numbers.elasticity);
     ENSURE((float)schema_find(&schema_solver, 0, "viscosity")->number[0] == numbers.viscosity);
     ENSURE((float)schema_find(&schema_solver, 0, "elastic_reach")->number[0] == numbers.elastic_reach);

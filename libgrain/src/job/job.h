@@ -7,7 +7,6 @@
 #include "job/job_value.h"
 #include "output/cache.h"
 #include "sim/flow/field.h"
-#include "sim/meso/meso_law.h"
 #include "sim/solver.h"
 #include "upsample/upsample.h"
 
@@ -67,7 +66,7 @@ typedef struct JobObject {
 /// What only dem asks for (job_dem.c).
 typedef struct JobDem {
     const char *normal_law, *shear_law;
-    const char *grain_shape; ///< a name of dem_shape_names, or "mesh"
+    const char *grain_shape; ///< a name of shape_names, or "mesh"
     int grain_balls;         ///< at most, of a mesh
     float cohesion, young_modulus, poisson_ratio;
     const char *integrator;
@@ -100,7 +99,7 @@ typedef struct JobVolume {
 /// What only meso asks for, as the job gives it; Job.meso is the law that follows (job_meso.c).
 typedef struct JobMeso {
     int interaction;
-    MesoNumbers numbers;
+    SimMesoNumbers numbers;
     float ambient; ///< 1/s
 } JobMeso;
 
@@ -109,7 +108,7 @@ typedef struct Job {
     double fps;
     int32_t frame_start, frame_end;
     int32_t checkpoint_every; ///< frames
-    Vec3 gravity;
+    Curve gravity;            ///< m/s2
     uint64_t seed;
     const char *solver;
     const char *law;          ///< of mpm: a name of mpm_law_names
@@ -123,7 +122,6 @@ typedef struct Job {
     JobVolume volume;
     JobObject *objects;
     int object_count;
-    Curve gravity_curve;
     Curve friction_curve[SIM_MAX_MATERIALS], cohesion_curve[SIM_MAX_MATERIALS]; ///< of each kind of grain
     Curve viscosity_curve;                                                      ///< of meso
     Field *fields;                                                              ///< force fields
@@ -152,9 +150,9 @@ typedef struct JobArrays {
 } JobArrays;
 
 // job_dem.c
-struct DemShape;
+struct BallShape;
 /// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
-GrainResult job_grain_shape(const Job *job, struct DemShape *out);
+GrainResult job_grain_shape(const Job *job, struct BallShape *out);
 /// A source's "material": what of it differs from the solver's settings.
 GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *arrays, int *material);
 

@@ -3,11 +3,7 @@
 #include "base/error.h"
 #include "job/job.h"
 #include "job/schema.h"
-#include "sim/dem/dem.h"
-#include "sim/dem/dem_shape.h"
-#include "sim/meso/meso.h"
-#include "sim/mpm/mpm.h"
-#include "sim/sph/sph.h"
+#include "shape/shape.h"
 
 #include <string.h>
 
@@ -30,16 +26,14 @@ GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *
     return job_read_material_curves(&node, job, arrays, *material);
 }
 
-GrainResult job_grain_shape(const Job *job, DemShape *out)
+GrainResult job_grain_shape(const Job *job, BallShape *out)
 {
-    int is_shapeless = strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0 ||
-                       strcmp(job->solver, meso_solver.name) == 0;
-    if (is_shapeless) return dem_shape_by_name("sphere", out); // pieces of matter have no shapes
-    if (strcmp(job->dem.grain_shape, "mesh") != 0) return dem_shape_by_name(job->dem.grain_shape, out);
+    if (!solver_find(job->solver)->traits.has_shapes) return shape_by_name("sphere", out);
+    if (strcmp(job->dem.grain_shape, "mesh") != 0) return shape_by_name(job->dem.grain_shape, out);
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (object->role != JOB_GRAIN) continue;
-        GrainResult result = dem_shape_from_mesh(&object->mesh, job->dem.grain_balls, out);
+        GrainResult result = shape_from_mesh(&object->mesh, job->dem.grain_balls, out);
         return result == GRAIN_OK ? result : fail_within(result, "object '%s'", object->name);
     }
     return fail(GRAIN_ERROR_JOB, "job.json: solver.grain_shape is \"mesh\", but no object has the role \"grain\"");

@@ -26,8 +26,7 @@ static GrainResult read_field(JobNode *node, const Job *job, const JobArrays *ar
 GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arrays)
 {
     const json_t *list;
-    job->gravity_curve = (Curve){.constant = {job->gravity.x, job->gravity.y, job->gravity.z}};
-    TRY(job_read_curve(root, &schema_job, 0, "gravity", job, arrays, &job->gravity_curve));
+    TRY(job_read_curve(root, &schema_job, 0, "gravity", job, arrays, &job->gravity));
     TRY(job_list(root, "fields", &list));
     int count = (int)json_array_size(list);
     if (count > MAX_FIELDS) return fail(GRAIN_ERROR_JOB, "job.json: fields has more than %d entries", MAX_FIELDS);

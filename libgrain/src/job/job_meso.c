@@ -45,9 +45,9 @@ static GrainResult read_pieces(const JobNode *solver, const char *key, int is_el
 
 GrainResult job_make_meso(const JobNode *solver, float viscosity, Job *job)
 {
-    MesoNumbers n = job->meso_given.numbers;
+    SimMesoNumbers n = job->meso_given.numbers;
     n.viscosity = viscosity;
-    job->meso = meso_law_of(&n);
+    job->meso = sim_meso_of(&n);
     job->meso.ambient = job->meso_given.ambient;
     TRY(read_pieces(solver, "elastic_pieces", 1, job->meso.elastic, &job->meso.elastic_count));
     return read_pieces(solver, "viscous_pieces", 0, job->meso.viscous, &job->meso.viscous_count);
@@ -55,7 +55,7 @@ GrainResult job_make_meso(const JobNode *solver, float viscosity, Job *job)
 
 GrainResult job_read_meso(const JobNode *solver, Job *job)
 {
-    const MesoNumbers *n = &job->meso_given.numbers;
+    const SimMesoNumbers *n = &job->meso_given.numbers;
     double reach = (double)(n->elastic_reach * n->reach_ratio);
     if (reach > MAX_REACH)
         return fail(GRAIN_ERROR_JOB,

@@ -169,7 +169,7 @@ static GrainResult read_solver(const JobNode *root, Job *job)
     TRY(job_child(root, "solver", &node));
     TRY(schema_check_keys(&node, &schema_solver, 0));
     TRY(schema_read_one(&node, &schema_solver, 0, "interaction", job));
-    job->meso_given.numbers = meso_numbers_of(job->meso_given.interaction);
+    job->meso_given.numbers = sim_meso_numbers(job->meso_given.interaction);
     TRY(schema_read(&node, &schema_solver, 0, job));
     return job_read_meso(&node, job);
 }

@@ -20,6 +20,11 @@ static const Setting *find(const SettingBlock *block, int role, const char *key)
 
 const Setting *schema_find(const SettingBlock *block, int role, const char *key) { return find(block, role, key); }
 
+const char *const *schema_words(const Setting *setting)
+{
+    return setting->words ? setting->words : solver_choices(setting->key);
+}
+
 // Fails with the list of keys that would do: all, or those that can be animated.
 static GrainResult refuse_key(const JobNode *node, const SettingBlock *block, int role, int animated, const char *key)
 {
@@ -87,7 +92,7 @@ static void store_vector(float *field, const double number[3])
 static void store_choice(const Setting *setting, void *field, int place)
 {
     if (setting->store == STORE_TEXT)
-        *(const char **)field = setting->words[place];
+        *(const char **)field = schema_words(setting)[place];
     else
         store_number(setting, field, place);
 }
@@ -98,7 +103,7 @@ static void store_default(const Setting *setting, void *field)
         *(const char **)field = setting->word;
     } else if (setting->type == SETTING_CHOICE) {
         int place = 0;
-        while (strcmp(setting->words[place], setting->word) != 0) place++;
+        while (strcmp(schema_words(setting)[place], setting->word) != 0) place++;
         store_choice(setting, field, place);
     } else if (setting->type == SETTING_VECTOR) {
         store_vector(field, setting->number);
@@ -126,7 +131,7 @@ static GrainResult read_present(const JobNode *node, const Setting *setting, voi
         store_number(setting, field, place);
         return GRAIN_OK;
     case SETTING_CHOICE:
-        TRY(job_choice(node, setting->key, setting->words, &place));
+        TRY(job_choice(node, setting->key, schema_words(setting), &place));
         store_choice(setting, field, place);
         return GRAIN_OK;
     case SETTING_VECTOR:

@@ -78,12 +78,11 @@ typedef struct Setting {
     double soft_low,
         soft_high; ///< the useful part of the range, for sliders; both 0: all of it; soft_low 0: from `low`
     SettingAbsence absence;
-    double number[3];      ///< the default; of a flag, 1 is true
-    const char *word;      ///< the default of a choice or text
-    const char *otherwise; ///< in words, what a missing key means where that is no plain value
-    const char *const *words;
+    double number[3];               ///< the default; of a flag, 1 is true
+    const char *word;               ///< the default of a choice or text
+    const char *otherwise;          ///< in words, what a missing key means where that is no plain value
+    const char *const *words;       ///< NULL: those of the solvers' choice of this key
     const SettingWord *word_labels; ///< of each word
-    const char *solvers;            ///< names of those that use it, with blanks between them; NULL: all
     const SettingShown *shown;
     const char *label, *tip; ///< of the interface; NULL: it does not show it
     const char *meaning;     ///< for docs/formats.md
@@ -116,6 +115,8 @@ typedef struct AttributeEntry {
 
 /// The row of a key that is known to be there. role: of objects; of other blocks any.
 const Setting *schema_find(const SettingBlock *block, int role, const char *key);
+/// The words of a choice, NULL-ended.
+const char *const *schema_words(const Setting *setting);
 /// Whether objects of this role have the setting.
 static inline int schema_has_role(const Setting *setting, int role)
 {

@@ -58,7 +58,7 @@ static const Setting job_keys[] = {
      .meaning = "not before `frame_start`"},
     {.key = "gravity",
      .type = SETTING_VECTOR,
-     INTO(Job, gravity),
+     INTO(Job, gravity.constant),
      .unit = "m/s2",
      .low = -MAX_GRAVITY,
      .high = MAX_GRAVITY,

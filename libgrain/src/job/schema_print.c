@@ -95,10 +95,11 @@ static void put_shown(Text *text, const Setting *setting)
 
 static void put_words(Text *text, const Setting *setting)
 {
-    if (!setting->words) return;
+    if (setting->type != SETTING_CHOICE) return;
+    const char *const *words = schema_words(setting);
     put(text, ", \"words\": [");
-    for (int i = 0; setting->words[i]; i++) {
-        put(text, "%s{\"word\": \"%s\"", i ? ", " : "", setting->words[i]);
+    for (int i = 0; words[i]; i++) {
+        put(text, "%s{\"word\": \"%s\"", i ? ", " : "", words[i]);
         if (setting->word_labels) put_text(text, "label", setting->word_labels[i].label);
         if (setting->word_labels) put_text(text, "tip", setting->word_labels[i].tip);
         put(text, "}");
@@ -128,6 +129,23 @@ static int is_painted(const SettingBlock *block, const Setting *setting)
     return 0;
 }
 
+// Whether the setting is of the sand itself, which is what solvers differ in.
+static int is_of_sand(const SettingBlock *block, const Setting *setting)
+{
+    if (block == &schema_object) return setting->roles != 0 && (setting->roles & ~(ROLE(SOURCE) | ROLE(EMITTER))) == 0;
+    return block == &schema_solver || block == &schema_material;
+}
+
+// Those that say they use the setting; nothing where none does, as then all do.
+static void put_solvers(Text *text, const SettingBlock *block, const Setting *setting)
+{
+    int count = 0;
+    for (int i = 0; is_of_sand(block, setting) && solver_at(i); i++)
+        if (solver_uses(solver_at(i), setting->key))
+            put(text, "%s\"%s\"", count++ ? ", " : ", \"solvers\": [", solver_at(i)->name);
+    if (count > 0) put(text, "]");
+}
+
 static void put_setting(Text *text, const SettingBlock *block, const Setting *setting)
 {
     static const char *const types[] = {"number", "integer", "flag", "choice", "text", "vector", "array", "object"};
@@ -144,7 +162,7 @@ static void put_setting(Text *text, const SettingBlock *block, const Setting *se
     if (setting->is_animated) put(text, ", \"animated\": true");
     if (is_painted(block, setting)) put(text, ", \"painted\": true");
     if (setting->is_no_result) put(text, ", \"fingerprint\": false");
-    put_text(text, "solvers", setting->solvers);
+    put_solvers(text, block, setting);
     put_text(text, "label", setting->label);
     put_text(text, "tip", setting->tip);
     put_text(text, "allowed", setting->allowed);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Settings of the solvers, and of materials that differ from them.
 #include "job/schema.h"
-#include "sim/dem/dem.h"
-#include "sim/dem/dem_shape.h"
-#include "sim/meso/meso_law.h"
-#include "sim/mpm/mpm_law.h"
-#include "sim/sph/sph.h"
+#include "shape/shape.h"
 
-static const char *const solver_words[] = {"dem", "mpm", "sph", "meso", NULL};
 static const SettingWord solver_labels[] = {
     {"Grains",
      "Every particle is a grain that rolls, rubs and stacks: few big grains, close-ups, rubble. Slow for many"},
@@ -82,7 +77,7 @@ static const Setting solver_settings[] = {
      .type = SETTING_CHOICE,
      INTO(Job, solver),
      .absence = SETTING_REQUIRED,
-     .words = solver_words,
+     .words = solver_name_list,
      .word_labels = solver_labels,
      .shown = &(const SettingShown){.word = "mpm"},
      .label = "Solver",
@@ -94,20 +89,16 @@ static const Setting solver_settings[] = {
     {.key = "law",
      .type = SETTING_CHOICE,
      INTO(Job, law),
-     .words = mpm_law_names,
      .word = "sand",
      .word_labels = law_labels,
-     .solvers = "mpm",
      .label = "Material",
      .tip = "Material of all sources that do not set their own",
      .meaning = "what the sources are made of"},
     {.key = "model",
      .type = SETTING_CHOICE,
      INTO(Job, model),
-     .words = sph_model_names,
      .word = "elastoplastic",
      .word_labels = model_labels,
-     .solvers = "sph",
      .label = "Model",
      .tip = "How the sand holds together",
      .meaning = "sand that remembers its stress and truly rests, or the method of Ihmsen et al. (2013)"},
@@ -117,17 +108,14 @@ static const Setting solver_settings[] = {
      .unit = "m2/s",
      .high = 1,
      .soft_high = 0.01,
-     .solvers = "sph",
      .label = "Moisture Spread",
      .tip = "How fast moisture spreads from wet sand into dry, in m²/s. At 0 it does not spread",
      .meaning = "how fast moisture spreads from wet sand into dry"},
     {.key = "interaction",
      .type = SETTING_CHOICE,
      INTO(Job, meso_given.interaction),
-     .words = meso_interaction_names,
      .word = "ip3",
      .word_labels = interaction_labels,
-     .solvers = "meso",
      .meaning =
          "sets the defaults of the four keys below (docs/meso.md): elastic only, viscous only, both with the same "
          "reach, elastic reaching farther, viscous reaching farther"},
@@ -140,7 +128,6 @@ static const Setting solver_settings[] = {
      .absence = SETTING_INHERITS,
      .number = {3e4},
      .otherwise = "3e4; ip2: 0, ip4: 3e3",
-     .solvers = "meso",
      .shown = &(const SettingShown){.number = 2e4},
      .label = "Elasticity",
      .tip = "How hard particles push each other apart: contact force per unit of overlap and diameter, in pascals",
@@ -155,7 +142,6 @@ static const Setting solver_settings[] = {
      .number = {30},
      .otherwise = "30; ip1: 0",
      .is_animated = 1,
-     .solvers = "meso",
      .shown = &(const SettingShown){.number = 60},
      .label = "Viscosity",
      .tip = "How strongly particles drag each other along: contact force per unit of separation speed and diameter, in "
@@ -172,7 +158,6 @@ static const Setting solver_settings[] = {
      .absence = SETTING_INHERITS,
      .number = {1},
      .otherwise = "1; ip4: 1.5",
-     .solvers = "meso",
      .label = "Push Reach",
      .tip = "Distance at which particles begin to push each other, in diameters. 1.5 makes fluids smooth",
      .meaning = "De divided by the sum of the radii"},
@@ -185,7 +170,6 @@ static const Setting solver_settings[] = {
      .absence = SETTING_INHERITS,
      .number = {1},
      .otherwise = "1; ip4: 0.67, ip5: 2.5",
-     .solvers = "meso",
      .shown = &(const SettingShown){.number = 2},
      .label = "Creaminess",
      .tip = "How far particles drag each other along, relative to how far they push. Below 1 they flow freely, above 2 "
@@ -198,13 +182,11 @@ static const Setting solver_settings[] = {
      .unit = "1/s",
      .high = 1000,
      .soft_high = 10,
-     .solvers = "meso",
      .label = "Ambient Viscosity",
      .tip = "Drag of the surrounding medium (1/s): 0 for air, about 5 for water",
      .meaning = "drag of the surrounding medium"},
     {.key = "elastic_pieces",
      .type = SETTING_OBJECT,
-     .solvers = "meso",
      .otherwise = "none",
      .allowed = "a list of [strength, rest, from, to]",
      .meaning =
@@ -212,7 +194,6 @@ static const Setting solver_settings[] = {
          "sum of the radii"},
     {.key = "viscous_pieces",
      .type = SETTING_OBJECT,
-     .solvers = "meso",
      .otherwise = "none",
      .allowed = "a list of [strength, from, to]",
      .meaning = "likewise of the viscous force; strength in Pa s"},
@@ -258,7 +239,6 @@ static const Setting solver_settings[] = {
      .high = 2,
      .number = {0.6},
      .is_animated = 1,
-     .solvers = "dem mpm sph",
      .shown = FRICTION_ANGLE,
      .label = "Friction",
      .tip = "As an angle. Of a bulk of sand: the slope at which it starts to flow, and the slope of a heap. Of single "
@@ -273,7 +253,6 @@ static const Setting solver_settings[] = {
      .high = 2,
      .soft_high = 1,
      .number = {0.3},
-     .solvers = "dem",
      .label = "Rolling Friction",
      .tip = "How much grains resist rolling, as angular ones do. 0 lets them roll away like marbles, 0.3 heaps up like "
             "sand, "
@@ -285,7 +264,6 @@ static const Setting solver_settings[] = {
      .low = 0.05,
      .high = 1,
      .number = {0.3},
-     .solvers = "dem meso",
      .label = "Bounciness",
      .tip = "Share of its speed a grain keeps when it hits something head-on. Sand 0.3, glass beads 0.9",
      .meaning = "share of the normal speed kept in a collision"},
@@ -295,7 +273,6 @@ static const Setting solver_settings[] = {
      .low = 0.01,
      .high = 0.5,
      .number = {0.1},
-     .solvers = "dem",
      .label = "Softness",
      .tip = "How deep the fastest impact may press grains into each other, in radii. Larger values bake faster, "
             "smaller ones "
@@ -304,20 +281,16 @@ static const Setting solver_settings[] = {
     {.key = "normal_law",
      .type = SETTING_CHOICE,
      INTO(Job, dem.normal_law),
-     .words = dem_normal_names,
      .word = "linear",
      .word_labels = normal_labels,
-     .solvers = "dem",
      .label = "Push",
      .tip = "How hard grains push each other apart",
      .meaning = "how grains push each other (docs/dem.md)"},
     {.key = "shear_law",
      .type = SETTING_CHOICE,
      INTO(Job, dem.shear_law),
-     .words = dem_shear_names,
      .word = "spring",
      .word_labels = shear_labels,
-     .solvers = "dem",
      .label = "Rub",
      .tip = "How grains rub against each other",
      .meaning = "how grains rub against each other; only with the spring do spheres truly rest"},
@@ -327,7 +300,6 @@ static const Setting solver_settings[] = {
      .high = 1000,
      .soft_high = 20,
      .is_animated = 1,
-     .solvers = "dem mpm sph",
      .label = "Cohesion",
      .tip = "How strongly grains stick to each other, as a multiple of the weight of one. 0 is dry, 2 to 10 damp sand. "
             "Keyframe it to 0 to let a castle dry and crumble",
@@ -340,7 +312,6 @@ static const Setting solver_settings[] = {
      .unit = "Pa",
      .high = 1e12,
      .soft_high = 1e9,
-     .solvers = "dem",
      .label = "Stiffness",
      .tip =
          "Young's modulus of a grain in pascals; at 0 it follows from Softness. Real quartz (7e10) would need steps a "
@@ -351,7 +322,6 @@ static const Setting solver_settings[] = {
      INTO(Job, dem.poisson_ratio),
      .high = 0.49,
      .number = {0.3},
-     .solvers = "dem",
      .label = "Poisson's Ratio",
      .tip = "How much a squeezed grain bulges. Most solids 0.2 to 0.35",
      .meaning = "for the Hertz laws"},
@@ -361,7 +331,6 @@ static const Setting solver_settings[] = {
      .words = shape_words,
      .word = "sphere",
      .word_labels = shape_labels,
-     .solvers = "dem",
      .label = "Grain Shape",
      .tip = "Shape of a single grain. Grains that are not round interlock and heap up steeper; they bake more slowly, "
             "by the "
@@ -373,9 +342,8 @@ static const Setting solver_settings[] = {
      .type = SETTING_INTEGER,
      INTO(Job, dem.grain_balls),
      .low = 1,
-     .high = DEM_SHAPE_MAX_BALLS,
+     .high = GRAIN_SHAPE_MAX_BALLS,
      .number = {12},
-     .solvers = "dem",
      .label = "Balls",
      .tip = "Most balls that represent the object in collisions. More follow its surface more closely and bake more "
             "slowly",
@@ -383,10 +351,8 @@ static const Setting solver_settings[] = {
     {.key = "integrator",
      .type = SETTING_CHOICE,
      INTO(Job, dem.integrator),
-     .words = dem_integrator_names,
      .word = "symplectic",
      .word_labels = integrator_labels,
-     .solvers = "dem",
      .label = "Integrator",
      .tip = "How the grains are moved through time",
      .meaning =
@@ -397,7 +363,6 @@ static const Setting solver_settings[] = {
      .low = 1e-8,
      .high = 0.01,
      .number = {1e-5},
-     .solvers = "dem",
      .label = "Tolerance",
      .tip = "Largest error of a step, in radii",
      .meaning = "of rkf45: largest error of a step, in radii"},
@@ -405,7 +370,6 @@ static const Setting solver_settings[] = {
      .type = SETTING_FLAG,
      INTO(Job, dem.sleep),
      .number = {1},
-     .solvers = "dem mpm sph",
      .label = "Let Grains Sleep",
      .tip = "Sand that lies still is skipped until something moves near it. Heaps bake several times faster, with no "
             "visible "
@@ -429,12 +393,10 @@ static const Setting material_settings[] = {
     {.key = "law",
      .type = SETTING_CHOICE,
      INTO(SimMaterial, law),
-     .words = mpm_law_names,
      .word = "sand",
      .word_labels = law_labels,
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
-     .solvers = "mpm",
      .label = "Material",
      .tip = "What this source is made of",
      .meaning = "what this source is made of"},
@@ -460,7 +422,6 @@ static const Setting material_settings[] = {
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
      .is_animated = 1,
-     .solvers = "dem mpm sph",
      .shown = FRICTION_ANGLE,
      .label = "Friction",
      .tip = "Friction between grains of this material. Can be keyframed",
@@ -473,7 +434,6 @@ static const Setting material_settings[] = {
      .number = {0.3},
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
-     .solvers = "dem",
      .label = "Rolling Friction",
      .tip = "How much grains of this material resist rolling",
      .meaning = "likewise"},
@@ -485,7 +445,6 @@ static const Setting material_settings[] = {
      .number = {0.3},
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
-     .solvers = "dem",
      .label = "Bounciness",
      .tip = "Share of its speed a grain keeps when it hits something head-on",
      .meaning = "share of the normal speed kept in a collision"},
@@ -497,7 +456,6 @@ static const Setting material_settings[] = {
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
      .is_animated = 1,
-     .solvers = "dem mpm sph",
      .label = "Cohesion",
      .tip = "How strongly grains of this material stick to each other, as a multiple of the weight of one. Can be "
             "keyframed",
@@ -509,7 +467,6 @@ static const Setting material_settings[] = {
      .high = 1e12,
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
-     .solvers = "dem",
      .meaning = "stiffness, for the Hertz laws"},
     {.key = "poisson_ratio",
      .type = SETTING_NUMBER,
@@ -517,7 +474,6 @@ static const Setting material_settings[] = {
      .high = 0.49,
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
-     .solvers = "dem mpm",
      .meaning = "likewise"},
     {.key = "animation",
      .type = SETTING_OBJECT,
