@@ -54,7 +54,7 @@ static GrainResult make_sdf(const UpsampleSolids *solids, const JobObject *objec
 static GrainResult make_paint(UpsampleSolids *solids, int i, const GrainMesh *mesh)
 {
     const JobObject *object = &solids->job->objects[solids->object[i]];
-    const CoverPaint *painted[2] = {&object->friction_paint, &object->stickiness_paint};
+    const MeshAttribute *painted[2] = {&object->friction_paint, &object->stickiness_paint};
     UpsampleCollider *collider = &solids->colliders[i];
     for (int k = 0; k < 2; k++) {
         RigidPaint *paint = &solids->paint[2 * i + k];
