@@ -85,7 +85,7 @@ def test_damaged_grains_are_reported_not_shown(folder: Path) -> None:
 
 def seconds_to_load(scene: bpy.types.Scene, path: Path, amount: float) -> float:
     from grain.engine import read_ahead
-    from grain.scene import apply
+    from grain.scene.show import apply
     best = 1e30
     for _ in range(4):  # the first gives the mesh its size
         read_ahead.forget()

@@ -335,7 +335,7 @@ def scrub(last_frame: int, count: int) -> Generator[float, None, tuple[float, fl
 # --- running --------------------------------------------------------------------------------------
 
 def _quit() -> None:
-    """After a render Blender 3.4 at times refuses operators from timers for good (grain/writing.py); then it is simply left."""
+    """After a render Blender 3.4 at times refuses operators from timers for good (grain/write_guard.py); then it is simply left."""
     try:
         with bpy.context.temp_override(window=window()):
             bpy.ops.wm.quit_blender()

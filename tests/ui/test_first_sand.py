@@ -21,7 +21,7 @@ LAST_FRAME = 16
 
 support.enable()
 from grain import runtime  # noqa: E402
-from grain.scene import baking, condition  # noqa: E402
+from grain.scene.manage import bake_state, baking  # noqa: E402
 
 
 def scene() -> bpy.types.Scene:
@@ -117,7 +117,7 @@ def bake() -> drive.Scenario:
                                 200.0, "five frames")
     yield from picture("4_baking")
     yield from drive.wait_until(lambda: runtime.state.bake is None, 240.0, "the end of the bake")
-    state = condition.of_simulation(scene().grain.active)
+    state = bake_state.of_simulation(scene().grain.active)
     drive.ensure(state.kind == 'COMPLETE', state.text)
 
 

@@ -25,7 +25,7 @@ support.enable()
 from grain import runtime, viewport  # noqa: E402
 from grain.engine import read_ahead  # noqa: E402
 from grain.operators import bake as bake_operator  # noqa: E402
-from grain.scene import playback  # noqa: E402
+from grain.scene.show import playback  # noqa: E402
 
 held: list[float] = []
 
