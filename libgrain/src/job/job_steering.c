@@ -139,29 +139,29 @@ SimSteering job_steering(const Job *job, double seconds)
 
 // --- while it runs --------------------------------------------------------------------------------
 
-/// A setting that can be changed, and the solver's trait that says whether it has it.
+/// A setting that can be changed.
 typedef struct Steered {
     const char *key;
     Curve *curve;
-    uint32_t bit; ///< 0: all solvers have it
-    double low, high;
+    const SettingBlock *block; ///< where its range stands, under the last word of the key
+    uint32_t bit;              ///< the solver's trait of having it; 0: all have it
 } Steered;
 
 static GrainResult find_steered(Job *job, JobObject *object, const char *key, int components, Steered *out)
 {
-    const SimMeso *meso = &job->meso;
-    double thickest = meso->viscous_count > 0 ? (double)meso->viscous[0].strength : 0.0; // its reach depends on it
-    const Steered all[] = {
-        {object ? "" : "gravity", &job->gravity, 0, -1000.0, 1000.0},
-        {object ? "" : "solver.friction", &job->friction_curve[0], SIM_STEERS_FRICTION, 0.0, MAX_FRICTION},
-        {object ? "" : "solver.cohesion", &job->cohesion_curve[0], SIM_STEERS_COHESION, 0.0, MAX_COHESION},
-        {object ? "" : "solver.viscosity", &job->viscosity_curve, SIM_STEERS_VISCOSITY, 0.0, thickest},
-        {object ? "friction" : "", object ? &object->friction_curve : NULL, 0, 0.0, MAX_FRICTION},
+    const Steered of_scene[] = {
+        {"gravity", &job->gravity, &schema_job, 0},
+        {"solver.friction", &job->friction_curve[0], &schema_solver, SIM_STEERS_FRICTION},
+        {"solver.cohesion", &job->cohesion_curve[0], &schema_solver, SIM_STEERS_COHESION},
+        {"solver.viscosity", &job->viscosity_curve, &schema_solver, SIM_STEERS_VISCOSITY},
     };
-    int has_surface = !object || object->role == JOB_COLLIDER || object->role == JOB_BODY;
-    for (size_t i = 0; has_surface && i < sizeof all / sizeof *all; i++) {
-        if (strcmp(all[i].key, key) != 0 || all[i].curve->components != components) continue;
-        *out = all[i];
+    const Steered of_object[] = {{"friction", object ? &object->friction_curve : NULL, &schema_object, 0}};
+    const Steered *rows = object ? of_object : of_scene;
+    int count = object ? 1 : (int)(sizeof of_scene / sizeof *of_scene);
+    if (object && object->role != JOB_COLLIDER && object->role != JOB_BODY) count = 0;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(rows[i].key, key) != 0 || rows[i].curve->components != components) continue;
+        *out = rows[i];
         const Solver *solver = solver_find(job->solver);
         if (!out->bit || solver_steers(solver, job->law) & out->bit) return GRAIN_OK;
         return fail(GRAIN_ERROR_ARGUMENT, "%s: the solver '%s' has none that could change", key, solver->name);
@@ -177,10 +177,14 @@ GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int co
 {
     Steered steered = {0};
     TRY(find_steered(job, object, key, components, &steered));
+    const char *dot = strrchr(key, '.');
+    const Setting *setting = schema_find(steered.block, object ? (int)object->role : 0, dot ? dot + 1 : key);
+    double high = setting->high;
+    if (steered.curve == &job->viscosity_curve) // how far particles reach follows from the highest of the scene
+        high = job->meso.viscous_count > 0 ? (double)job->meso.viscous[0].strength : 0.0;
     for (int i = 0; i < components; i++)
-        if (!(value[i] >= steered.low && value[i] <= steered.high))
-            return fail(GRAIN_ERROR_ARGUMENT, "%s is %g; it must be from %g to %g", key, value[i], steered.low,
-                        steered.high);
+        if (!(value[i] >= setting->low && value[i] <= high))
+            return fail(GRAIN_ERROR_ARGUMENT, "%s is %g; it must be from %g to %g", key, value[i], setting->low, high);
     *steered.curve = (Curve){.components = components};
     for (int i = 0; i < components; i++) steered.curve->constant[i] = (float)value[i];
     return GRAIN_OK;
