@@ -237,6 +237,19 @@ def test_what_falls_out_of_the_scene_is_let_go(folder: Path) -> None:
     assert gone == len(numbers(cache, 30, "radius"))
 
 
+def test_what_falls_out_of_the_scene_by_keyed_gravity_is_let_go(folder: Path) -> None:
+    """Gravity points up from the first frame on, so the far end of the world is above. 300 m/s2 are quick about it."""
+    job = jobs.Job(frame_end=5, gravity=[0, 0, -9.81], solver={"type": "dem", "particle_radius": 0.01})
+    job.add_mesh("Sand", "source", jobs.box((-0.03, -0.03, 0.0), (0.03, 0.03, 0.06)))
+    job.data["animation"] = {"gravity": job.add_array("f32", 3, [0, 0, 300.0])}
+    program.run("bake", job.write(folder), check=0)
+    size = math.sqrt(3) * 0.06
+    for number in (3, 5):
+        risen = 0.5 * 300.0 * ((number - 1) / 24.0) ** 2
+        gone = [radius == 0.0 for radius in numbers(folder / "cache", number, "radius")]
+        assert all(gone) if risen > 25 * size else not any(gone), (number, risen / size, sum(gone))
+
+
 def test_born_with_what_is_painted_on_the_emitter(folder: Path) -> None:
     job = flowing("sph").write(folder / "job")
     program.run("bake", job, check=0)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional
 
 from . import ffi_files, files
 
-ABI_VERSION = 1  # GRAIN_ABI_VERSION of include/grain/base.h
+ABI_VERSION = 2  # GRAIN_ABI_VERSION of include/grain/base.h
 OK = 0
 ERROR_DAMAGED = -8
 TYPE_BYTES = (4, 4, 8, 8)  # by GrainType: f32, i32, f64, i64
@@ -49,33 +49,20 @@ class GrainFrameInfo(ctypes.Structure):
                 ("particles", c_int64), ("bytes", c_int64)]
 
 
-class GrainBakeStatus(ctypes.Structure):
+class GrainStageStatus(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("event", c_int32), ("frame_start", c_int32), ("frame_end", c_int32),
                 ("frame", c_int32), ("resumed_from", c_int32), ("particles", c_int64), ("bytes_written", c_int64),
                 ("fraction", c_double), ("seconds", c_double), ("seconds_left", c_double),
                 ("seconds_per_frame", c_double), ("kinetic_energy", c_double), ("potential_energy", c_double),
                 ("elastic_energy", c_double), ("deepest_overlap", c_double), ("contacts", c_int64),
-                ("substeps", c_int64), ("rejected_substeps", c_int64), ("stage", c_char_p)]
+                ("substeps", c_int64), ("rejected_substeps", c_int64), ("text", c_char_p)]
 
 
-class GrainBakeDef(ctypes.Structure):
+class GrainStageDef(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
-                ("cache_folder", c_char_p), ("restart", c_int32), ("last_frame", c_int32), ("limit_frames", c_int32),
-                ("keep_frame", c_int32), ("status", c_void_p), ("user", c_void_p)]
-
-
-class GrainUpsampleDef(ctypes.Structure):
-    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
-                ("cache_folder", c_char_p), ("shard", c_int32), ("shard_count", c_int32), ("force", c_int32),
-                ("limit_frames", c_int32), ("first_frame", c_int32), ("last_frame", c_int32), ("status", c_void_p),
-                ("user", c_void_p)]
-
-
-class GrainVolumeDef(ctypes.Structure):
-    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
-                ("cache_folder", c_char_p), ("force", c_int32), ("limit_frames", c_int32),
-                ("first_frame", c_int32), ("last_frame", c_int32), ("status", c_void_p),
-                ("user", c_void_p)]
+                ("cache_folder", c_char_p), ("restart", c_int32), ("keep_frame", c_int32), ("limit_frames", c_int32),
+                ("first_frame", c_int32), ("last_frame", c_int32), ("shard", c_int32), ("shard_count", c_int32),
+                ("reserved", c_uint32), ("status", c_void_p), ("user", c_void_p)]
 
 
 class GrainShape(ctypes.Structure):
@@ -105,35 +92,35 @@ class GrainCoverQuality(ctypes.Structure):
                 ("largest_distance", c_double)]
 
 
-class GrainDots(ctypes.Structure):
+class GrainPoints(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32), ("count", c_int64), ("positions", c_void_p),
                 ("radii", c_void_p), ("ids", c_void_p), ("moistures", c_void_p)]
 
 
-class GrainDotsLook(ctypes.Structure):
+class GrainPointsLook(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("wet_value", c_float), ("largest_radius", c_float), ("reserved", c_uint32),
                 ("colours", c_float * 3 * 256)]
 
 
-class GrainDotsView(ctypes.Structure):
+class GrainPointsView(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("width", c_int32), ("height", c_int32), ("left", c_int32), ("bottom", c_int32),
                 ("right", c_int32), ("top", c_int32), ("diameter", c_float), ("most_pixels", c_int32),
                 ("matrix", c_float * 16), ("reserved", c_uint32)]
 
 
-class GrainAheadDef(ctypes.Structure):
+class GrainPrefetchDef(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("column_count", c_int32), ("path", c_char_p), ("count", c_int64),
-                ("names", c_char_p * 8), ("columns", c_void_p * 8), ("look", POINTER(GrainDotsLook)), ("colours", c_void_p)]
+                ("names", c_char_p * 8), ("columns", c_void_p * 8), ("look", POINTER(GrainPointsLook)), ("colours", c_void_p)]
 
 
-class GrainAheadDots(ctypes.Structure):
+class GrainPrefetchPoints(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("are_made", c_int32), ("largest_radius", c_float), ("bounds", c_float * 6),
                 ("reserved", c_uint32)]
 
 
-STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef,
-           GrainUpsampleDef, GrainVolumeDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape,
-           GrainDots, GrainDotsLook, GrainDotsView, GrainAheadDef, GrainAheadDots)
+STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainStageStatus, GrainStageDef,
+           GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape,
+           GrainPoints, GrainPointsLook, GrainPointsView, GrainPrefetchDef, GrainPrefetchPoints)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
@@ -156,14 +143,14 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grain_cover_view": (c_int32, [c_void_p, c_int32, POINTER(GrainView)]),
     "grain_cover_quality": (c_int32, [c_void_p, POINTER(GrainCoverQuality)]),
     "grain_cover_bind": (c_int32, [c_void_p, POINTER(GrainMesh), POINTER(GrainRun)]),
-    "grain_dots_colour": (c_int32, [POINTER(GrainDots), POINTER(GrainDotsLook), POINTER(GrainRun), c_void_p, c_void_p]),
-    "grain_dots_picture": (c_int32, [c_void_p, c_void_p, c_int64, POINTER(GrainDotsView), POINTER(GrainRun), c_void_p]),
-    "grain_ahead_create": (c_int32, [POINTER(c_void_p)]),
-    "grain_ahead_destroy": (None, [c_void_p]),
-    "grain_ahead_add": (c_int32, [c_void_p, POINTER(GrainAheadDef), POINTER(c_int64)]),
-    "grain_ahead_drop": (c_int32, [c_void_p, c_int64]),
-    "grain_ahead_is_done": (c_int32, [c_void_p, c_int64]),
-    "grain_ahead_finish": (c_int32, [c_void_p, c_int64, POINTER(GrainAheadDots)]),
+    "grain_points_colour": (c_int32, [POINTER(GrainPoints), POINTER(GrainPointsLook), POINTER(GrainRun), c_void_p, c_void_p]),
+    "grain_points_picture": (c_int32, [c_void_p, c_void_p, c_int64, POINTER(GrainPointsView), POINTER(GrainRun), c_void_p]),
+    "grain_prefetch_create": (c_int32, [POINTER(c_void_p)]),
+    "grain_prefetch_destroy": (None, [c_void_p]),
+    "grain_prefetch_add": (c_int32, [c_void_p, POINTER(GrainPrefetchDef), POINTER(c_int64)]),
+    "grain_prefetch_drop": (c_int32, [c_void_p, c_int64]),
+    "grain_prefetch_is_done": (c_int32, [c_void_p, c_int64]),
+    "grain_prefetch_finish": (c_int32, [c_void_p, c_int64, POINTER(GrainPrefetchPoints)]),
     "grain_cover_follow": (c_int32, [c_void_p, POINTER(c_float), c_int64, c_double, POINTER(GrainRun)]),
 }
 

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /// Raised by any change of a public struct's layout or of a field's meaning. The add-on refuses another number.
-#define GRAIN_ABI_VERSION 1
+#define GRAIN_ABI_VERSION 2
 GRAIN_API uint32_t grain_abi_version(void);
 /// "0.1.0". Never NULL.
 GRAIN_API const char *grain_version(void);
@@ -56,6 +56,16 @@ GRAIN_API GrainResult grain_set_allocator(const GrainAllocator *allocator);
 /// Bytes held by libgrain in this process now, and the most it ever held.
 GRAIN_API int64_t grain_allocated_bytes(void);
 GRAIN_API int64_t grain_allocated_peak(void);
+
+typedef enum GrainType { GRAIN_F32 = 0, GRAIN_I32 = 1, GRAIN_F64 = 2, GRAIN_I64 = 3 } GrainType;
+
+/// Read-only window on one array. Valid until its owner is destroyed.
+typedef struct GrainView {
+    const void *data;
+    int64_t count;
+    int32_t components; ///< 1 to 16 values to an element
+    int32_t type;       ///< GrainType
+} GrainView;
 
 #ifdef __cplusplus
 }

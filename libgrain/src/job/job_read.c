@@ -272,7 +272,9 @@ static GrainResult read_settings(const JobNode *root, Job *job)
     TRY(job_number(root, "fps", 1, 1000, JOB_REQUIRED, &job->fps));
     TRY(job_integer(root, "frame_start", -FRAME_LIMIT, FRAME_LIMIT, JOB_REQUIRED, &frame_start));
     TRY(job_integer(root, "frame_end", frame_start, FRAME_LIMIT, JOB_REQUIRED, &frame_end));
-    TRY(job_vector(root, "gravity", 1000, &(Vec3){0, 0, -9.81f}, &job->gravity));
+    Vec3 gravity;
+    TRY(job_vector(root, "gravity", 1000, &(Vec3){0, 0, -9.81f}, &gravity));
+    job->gravity = (Curve){.constant = {gravity.x, gravity.y, gravity.z}, .components = 3};
     TRY(job_integer(root, "seed", 0, (int64_t)1 << 53, 0, &seed));
     TRY(job_integer(root, "checkpoint_every", 1, FRAME_LIMIT, 10, &checkpoint_every));
     job->checkpoint_every = (int32_t)checkpoint_every;

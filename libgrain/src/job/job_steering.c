@@ -128,8 +128,8 @@ int job_grips(const Job *job, double seconds, SimGrip *out)
 
 int job_is_steered(const Job *job)
 {
-    int is_steered = job_grips(job, 0.0, NULL) || job->field_count > 0 || job->gravity_curve.count > 0 ||
-                     job->viscosity_curve.count > 0;
+    int is_steered =
+        job_grips(job, 0.0, NULL) || job->field_count > 0 || job->gravity.count > 0 || job->viscosity_curve.count > 0;
     for (int i = 0; i < SIM_MAX_MATERIALS; i++)
         is_steered |= job->friction_curve[i].count > 0 || job->cohesion_curve[i].count > 0;
     return is_steered;
@@ -138,7 +138,7 @@ int job_is_steered(const Job *job)
 SimSteering job_steering(const Job *job, double seconds)
 {
     double frames = seconds * job->fps;
-    SimSteering now = {.gravity = curve_vector(&job->gravity_curve, frames),
+    SimSteering now = {.gravity = curve_vector(&job->gravity, frames),
                        .viscosity = curve_number(&job->viscosity_curve, frames)};
     for (int i = 0; i <= job->dem.material_count; i++) {
         now.friction[i] = curve_number(&job->friction_curve[i], frames);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "output/vdb.h"
+#include "base/error.h"
+#include "base/system.h"
+
+#include <stdio.h>
+
+#define SHIM_NAME SYSTEM_LIBRARY_NAME("grain_vdb")
+
+static VdbShim shim;
+static char load_error[1024]; // why it cannot be used
+static int is_usable;
+static pthread_once_t shim_once = PTHREAD_ONCE_INIT;
+
+// Beside libgrain first (or beside the program it is linked into), where the add-on puts it.
+static void *open_shim(void)
+{
+    char folder[4096], path[sizeof folder + sizeof SHIM_NAME];
+    if (system_folder_of_code((void *)&shim_once, folder, sizeof folder) == 0) {
+        snprintf(path, sizeof path, "%s%s", folder, SHIM_NAME);
+        void *library = system_library_open(path);
+        if (library) return library;
+        snprintf(load_error, sizeof load_error, "%s", system_library_error());
+    }
+    void *library = system_library_open(SHIM_NAME);
+    if (!library && !load_error[0]) snprintf(load_error, sizeof load_error, "%s", system_library_error());
+    return library;
+}
+
+static void load_shim(void)
+{
+    void *library = open_shim(); // never closed: TBB's threads live on
+    if (!library) return;
+    VdbVersionFn *version = (VdbVersionFn *)system_library_symbol(library, "vdb_shim_version");
+    if (!version || version() != VDB_SHIM_VERSION) {
+        snprintf(load_error, sizeof load_error, "%s is of another version than libgrain", SHIM_NAME);
+        return;
+    }
+    shim.level_set_write = (VdbLevelSetWriteFn *)system_library_symbol(library, "vdb_level_set_write");
+    shim.level_set_open = (VdbLevelSetOpenFn *)system_library_symbol(library, "vdb_level_set_open");
+    shim.level_set_read = (VdbLevelSetReadFn *)system_library_symbol(library, "vdb_level_set_read");
+    shim.reader_close = (VdbReaderCloseFn *)system_library_symbol(library, "vdb_reader_close");
+    shim.grids_write = (VdbGridsWriteFn *)system_library_symbol(library, "vdb_grids_write");
+    shim.points_write = (VdbPointsWriteFn *)system_library_symbol(library, "vdb_points_write");
+    is_usable = shim.level_set_write && shim.level_set_open && shim.level_set_read && shim.reader_close &&
+                shim.grids_write && shim.points_write;
+    if (!is_usable) snprintf(load_error, sizeof load_error, "%s lacks a function", SHIM_NAME);
+}
+
+GrainResult vdb_need(void)
+{
+    pthread_once(&shim_once, load_shim);
+    if (is_usable) return GRAIN_OK;
+    return fail(
+        GRAIN_ERROR_IO,
+        ".vdb files cannot be used, because OpenVDB's part of Grain cannot be loaded (%s): reinstall the add-on, "
+        "or build with OpenVDB installed",
+        load_error);
+}
+
+const VdbShim *vdb_shim(void) { return &shim; }
+
+GrainResult vdb_fail(int32_t code, const char *path, const VdbMessage *message)
+{
+    GrainResult result = code == VDB_ERROR_IO       ? GRAIN_ERROR_IO
+                         : code == VDB_ERROR_MEMORY ? GRAIN_ERROR_MEMORY
+                                                    : GRAIN_ERROR_DAMAGED;
+    return fail(result, "%s: %s", path, message->text);
+}
