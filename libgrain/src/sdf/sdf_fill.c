@@ -12,10 +12,8 @@
 // Neighbouring values may differ by this much of a voxel's way and still be distances: rounding.
 #define STEEPEST 1.002f
 // Voxels. Where the second difference of distances across the surface is larger, the sides are checked once more. Two
-// layers in front of each other have one as large as the gap between them, and a voxel of a wrong side is at most half the
-// gap from the surface: one that is farther off than 0.3 is always found.
-// of the other, have one as large as the way between them: what is less than half of this off the surface may be
-// missed.
+// layers in front of each other have one as large as the gap between them, and a voxel of a wrong side is at most half
+// the gap from the surface: one that is farther off than 0.3 is always found.
 #define SHARP_TURN 0.6f
 
 typedef struct Fill {
