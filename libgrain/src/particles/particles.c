@@ -7,13 +7,10 @@
 
 GrainResult particles_reserve(Particles *particles, int64_t capacity)
 {
-    if (capacity <= particles->capacity) return GRAIN_OK;
-    int64_t grown[3] = {particles->capacity, particles->capacity, particles->capacity};
-    TRY(alloc_grow((void **)&particles->position, &grown[0], capacity, sizeof(Vec3)));
-    TRY(alloc_grow((void **)&particles->velocity, &grown[1], capacity, sizeof(Vec3)));
-    TRY(alloc_grow((void **)&particles->radius, &grown[2], capacity, sizeof(float)));
-    particles->capacity = grown[0];
-    return GRAIN_OK;
+    const AllocGrown all[] = {{&particles->position, sizeof(Vec3), 0},
+                              {&particles->velocity, sizeof(Vec3), 0},
+                              {&particles->radius, sizeof(float), 0}};
+    return alloc_grow_all(all, 3, &particles->capacity, capacity);
 }
 
 GrainResult particles_add(Particles *particles, Vec3 position, Vec3 velocity, float radius)
@@ -68,4 +65,14 @@ GrainResult column_copy(const Column *columns, int column_count, const char *nam
                     "the column '%s' is missing or of another kind; was it written by another version?", name);
     if (count > 0) memcpy(to, column->data, (size_t)column_bytes(column));
     return GRAIN_OK;
+}
+
+int particles_columns(const Particles *particles, Column columns[PARTICLES_MAX_COLUMNS])
+{
+    int64_t count = particles->count;
+    columns[0] = (Column){"position", GRAIN_F32, 3, count, particles->position};
+    columns[1] = (Column){"velocity", GRAIN_F32, 3, count, particles->velocity};
+    columns[2] = (Column){"radius", GRAIN_F32, 1, count, particles->radius};
+    columns[3] = (Column){"orientation", GRAIN_F32, 4, count, particles->orientation};
+    return particles->orientation ? 4 : 3;
 }
