@@ -28,6 +28,7 @@ usage: ./build.sh [command]
                       qemu, equal bytes everywhere, the zip in a bare system
   wine                the library and the program for Windows, and their quick tests under wine
   format              clang-format over all C and C++ sources
+  lint                ruff over all Python, and mypy over addon/grain/engine
 
 Missing Debian packages are installed when run as root, otherwise named.
 TEXT
@@ -208,11 +209,24 @@ command_format() {
     git ls-files '*.c' '*.h' '*.cpp' | xargs -r clang-format-14 -i
 }
 
+# Both from the package index, pinned, in a Python of their own.
+command_lint() {
+    need python3 python3-venv
+    local tools=build/lint_tools
+    if ! cmp -s tests/lint/requirements.txt "$tools/requirements.txt"; then
+        python3 -m venv --clear "$tools"
+        "$tools/bin/pip" install -q --require-hashes --only-binary :all: -r tests/lint/requirements.txt
+        cp tests/lint/requirements.txt "$tools"
+    fi
+    "$tools/bin/ruff" check --no-cache addon libgrain tests example_blends
+    (cd addon && "../$tools/bin/mypy" --config-file ../.mypy.ini --cache-dir "../$tools/mypy" grain/engine)
+}
+
 mkdir -p build
 command=${1:-default}
 [ $# -eq 0 ] || shift
 case "$command" in
-    default | test | versions | bench | asan | tsan | fuzz | gallery | package | release | wine | format) "command_$command" "$@" ;;
+    default | test | versions | bench | asan | tsan | fuzz | gallery | package | release | wine | format | lint) "command_$command" "$@" ;;
     help | -h | --help) usage ;;
     *) usage >&2; exit 2 ;;
 esac

@@ -81,7 +81,7 @@ class GrainsFile:
     def column_number(self, name: str) -> int:
         return [column.name for column in self.columns].index(name)
 
-    def key(self, frame: int) -> "GrainsFile":
+    def key(self, frame: int) -> GrainsFile:
         return GrainsFile(self.path.with_name(f"grains_{frame:06d}.grain"))
 
     def words(self, chunk: int, column: int) -> list[list[int]]:

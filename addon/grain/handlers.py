@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender calls these when frames change and files are read, written or left. Small, and harmless when called twice."""
 import atexit
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any, Optional
 
 import bpy
 from bpy.app.handlers import persistent

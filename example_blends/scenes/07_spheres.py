@@ -2,8 +2,6 @@
 """Ihmsen's three spheres: balls of different density are tossed into a pool of sand."""
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import studio
 from measure import Bake, Fact

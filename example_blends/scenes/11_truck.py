@@ -104,7 +104,6 @@ def bed_of_truck() -> bpy.types.Object:
     ring = outer + inner[::-1]  # a U seen from above
     low, high = ([form.verts.new((px, py, h)) for px, py in ring] for h in (-wall, z))
     sill = [form.verts.new((px, py, 0.0)) for px, py in inner]
-    n = len(ring)
     for k in range(3):  # outside
         form.faces.new((low[k], low[k + 1], high[k + 1], high[k]))
     form.faces.new(low[:4])

@@ -2,8 +2,6 @@
 """Ihmsen's comparison: grains that are refined from the flow beside grains attached to the particles."""
 from __future__ import annotations
 
-import math
-
 import bpy
 import numpy as np
 import studio

@@ -2,8 +2,6 @@
 """Grains as real shapes: rice poured onto a slate."""
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import studio
 from measure import Bake, Fact, flank_angle

@@ -16,8 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-from fetch_sources import HERE, PLATFORMS_BUILD, ZIG_LIST, FetchError, components, fetch_sources, fetch_zig
-from fetch_sources import zig_package
+from fetch_sources import HERE, PLATFORMS_BUILD, ZIG_LIST, FetchError, components, fetch_sources, fetch_zig, zig_package
 
 # What Zig is to compile for; the version is that of the oldest C library or system. Windows does without Zig.
 ZIG_TARGETS = {

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import bpy  # first: as a module of Python's it brings the next one along
 import addon_utils
+import bpy  # first: as a module of Python's it brings the next one along
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -216,7 +216,7 @@ def test_a_crash_is_gone_on_from_once_frames_came(folder: Path) -> None:
     unbroken = digest(place)
     bpy.ops.grain.free()
     running = start()
-    for number in range(2):
+    for _ in range(2):
         before, pid = running.process.status.frames_written, running.process.pid
         wait_for_frames(running, before + 2)
         os.kill(running.process.pid, signal.SIGSEGV)
@@ -275,6 +275,7 @@ def test_what_a_child_says_is_kept_until_it_is_asked_for(folder: Path) -> None:
     """More than a pipe holds by itself, the last line without an end, and nobody who listens meanwhile."""
     support.needs_posix("shell scripts as programs")
     import threading
+
     from grain.engine.process import BakeProcess, simulate_stage
     program = folder / "talker"
     program.write_text("""#!/bin/sh
@@ -330,6 +331,7 @@ def test_every_kind_of_channel_holds_what_a_busy_blender_does_not_read(folder: P
 def test_a_bake_beside_an_interface_lets_it_first(folder: Path) -> None:
     support.needs_posix("niceness")
     import os
+
     from grain.engine.process import BakeProcess, simulate_stage
     program = folder / "sleeper"
     program.write_text("#!/bin/sh\nexec sleep 20\n")

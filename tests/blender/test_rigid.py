@@ -137,7 +137,7 @@ def body(name: str = "Crate", low: tuple = (-0.05, -0.05, 0.2), high: tuple = (0
 
 def scene_with_body(folder: Path, last_frame: int = 8) -> bpy.types.Object:
     """A crate falls past a moving step onto a floor, some sand beside it."""
-    scene = support.small_scene(last_frame)
+    support.small_scene(last_frame)
     bpy.data.objects["Block"].location.x = 0.5
     bpy.data.objects["Step"].location.x = 0.5
     crate = body()

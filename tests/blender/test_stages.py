@@ -18,8 +18,8 @@ def stages_scene(folder: Path, last_frame: int = 4) -> bpy.types.Scene:
 
 
 def kinds(scene: bpy.types.Scene) -> tuple[str, str, str]:
-    from grain.scene.show import volumes
     from grain.scene.manage import bake_state
+    from grain.scene.show import volumes
     simulation = scene.grain.active
     return bake_state.of_bake(simulation).kind, bake_state.of_grains(simulation).kind, volumes.condition(simulation)[0]
 

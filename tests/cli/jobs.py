@@ -59,7 +59,7 @@ class Job:
         self.blob += packed.tobytes()
         return len(self.data["arrays"]) - 1
 
-    def add_mesh(self, name: str, role: str, mesh: Mesh, **settings: object) -> "Job":
+    def add_mesh(self, name: str, role: str, mesh: Mesh, **settings: object) -> Job:
         points, triangles = mesh
         entry = {"name": name, "role": role, "motion": "static",
                  "positions": self.add_array("f32", 3, [c for p in points for c in p]),
@@ -68,7 +68,7 @@ class Job:
         self.data["objects"].append(entry)
         return self
 
-    def add_ground(self, height: float = 0.0, **settings: object) -> "Job":
+    def add_ground(self, height: float = 0.0, **settings: object) -> Job:
         self.data["objects"].append({"name": "Ground", "role": "collider", "friction": 0.6,
                                      "plane": {"point": [0, 0, height], "normal": [0, 0, 1]}, **settings})
         return self

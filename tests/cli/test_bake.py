@@ -55,12 +55,12 @@ def test_killed_at_any_moment_and_resumed_gives_the_same_bytes(folder: Path) -> 
             try:
                 child.communicate(timeout=pick.uniform(0.02, 0.8) * taken)
                 break
-            except Exception:
+            except Exception as error:
                 child.send_signal(signal.SIGKILL)
                 child.communicate()
                 kills += 1
                 if kills > 200:
-                    raise AssertionError("no progress between kills")
+                    raise AssertionError("no progress between kills") from error
         assert child.returncode == 0
         assert program.digest(cache) == expected, f"after {kills} kills"
     assert kills >= 4, "the bake is too short for this test to kill it"

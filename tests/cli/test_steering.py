@@ -54,7 +54,7 @@ def test_less_friction_lets_a_slope_flow(folder: Path) -> None:
     """A layer on ground that leans by 15 degrees: friction of 35 holds it, of 3 does not."""
     lean = math.radians(15.0)
     for solver in SOLVERS:
-        def way(name: str, values: list[float]) -> tuple[float, float]:
+        def way(name: str, values: list[float], solver: str = solver) -> tuple[float, float]:
             job = jobs.Job(frame_end=26, gravity=[9.81 * math.sin(lean), 0, -9.81 * math.cos(lean)],
                            solver={"type": solver, "particle_radius": 0.003, "friction": 0.7})
             job.add_mesh("Layer", "source", jobs.box((-0.05, -0.02, 0.0), (0.05, 0.02, 0.03))).add_ground(friction=1.0)

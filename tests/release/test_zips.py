@@ -6,13 +6,13 @@ import hashlib
 import json
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import notice_rules
 import release
+import tomllib
 from spdx_tools.spdx.model import RelationshipType
 from spdx_tools.spdx.parser.parse_anything import parse_file
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document

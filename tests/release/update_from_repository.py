@@ -5,11 +5,11 @@
 """
 import shutil
 import sys
-import tomllib
 from pathlib import Path
 
-import bpy  # first: as a module of Python's it brings the next one along
 import addon_utils
+import bpy  # first: as a module of Python's it brings the next one along
+import tomllib
 
 served, following = Path(sys.argv[1]), Path(sys.argv[2])
 MODULE = "bl_ext.grain_repository.grain"

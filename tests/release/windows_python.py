@@ -87,7 +87,7 @@ def windows_path(path: Path) -> str:
     return "Z:" + str(path).replace("/", "\\")
 
 
-def run(*arguments: object, with_blender: bool = False, seconds: float = 1800.0) -> "subprocess.CompletedProcess[str]":
+def run(*arguments: object, with_blender: bool = False, seconds: float = 1800.0) -> subprocess.CompletedProcess[str]:
     """Runs Python for Windows. Paths among the arguments are turned into Windows'."""
     program, places = wine(), [MODULES, *([BLENDER] if with_blender else [])]  # wine() names its folder in the environment
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GRAIN_", "BLENDER_"))}

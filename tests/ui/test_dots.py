@@ -17,7 +17,7 @@ SCRUB_RATE = 10.0
 
 support.enable()
 from grain import runtime, viewport  # noqa: E402
-from grain.scene.show import detail, dots, playback  # noqa: E402
+from grain.scene.show import detail, playback  # noqa: E402
 
 
 def simulation() -> bpy.types.PropertyGroup:

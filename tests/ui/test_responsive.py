@@ -150,7 +150,7 @@ def large_frames() -> drive.Scenario:
     for kind in ('POINTS', 'DOTS'):
         display.viewport_display = kind
 
-        def measure() -> drive.Scenario:
+        def measure(kind: str = kind) -> drive.Scenario:
             read_ahead.forget()
             longest = max(timed_loads(3))
             print(f"# {shown().count:,} grains loaded as {kind.lower()} in {longest:.2f} s at most", flush=True)
@@ -170,7 +170,7 @@ def scrubbing() -> drive.Scenario:
     display.amount_mode, display.viewport_count = 'COUNT', 1_000_000
     yield 1.0
     for word, count in (("first", LAST_FRAME), ("again", 2 * LAST_FRAME)):
-        def measure() -> drive.Scenario:
+        def measure(word: str = word, count: int = count) -> drive.Scenario:
             if word == "first":
                 read_ahead.forget()
                 viewport.forget()

@@ -78,7 +78,7 @@ def operate(name: str, before: Callable[[], None] = lambda: None, **arguments: A
     drive.ensure(old != new, f"{name} changes something")
     for keys, wanted, word in (({"ctrl": True}, old, "undone"), ({"ctrl": True, "shift": True}, new, "redone")):
         yield from key('Z', **keys)
-        yield from drive.wait_until(lambda: state() == wanted, 2.0, f"{name} {word}: {difference(wanted, state())[:4]}; that")
+        yield from drive.wait_until(lambda wanted=wanted: state() == wanted, 2.0, f"{name} {word}: {difference(wanted, state())[:4]}; that")
 
 
 def choose(*names: str) -> Callable[[], None]:

@@ -30,10 +30,17 @@ SDF_FOLDER = "sdf"  # distance fields of the colliders, which any bake makes aga
 FORMAT = 2
 FRAME_HEADER_BYTES = 64 + 3 * 64
 
-_OWN = re.compile(r"log\.jsonl|(cache\.json|(coarse|birth)_-?\d+\.grain|checkpoint(_-?\d+)?\.grain)(\.part)?|lock")
-_CHECKPOINT = re.compile(r"checkpoint_(-?\d+)\.grain")
-_OWN_GRAINS = re.compile(r"(cache\.json|(grains|birth)_-?\d+\.grain|checkpoint\.grain)(\.part)?|lock")
-_OWN_VOLUME = re.compile(r"(cache\.json|volume_\d+\.vdb)(\.part)?|lock")
+
+def _number(width: int) -> str:
+    """A frame as C's %0*d writes it, and no other way: what libgrain never wrote is not deleted."""
+    tail = width - 1
+    return rf"(?:\d{{{width}}}|[1-9]\d{{{width},}}|-(?!0+\.)\d{{{tail}}}|-[1-9]\d{{{tail},}})"
+
+
+_OWN = re.compile(rf"log\.jsonl|(cache\.json|(coarse|birth)_{_number(6)}\.grain|checkpoint(_{_number(6)})?\.grain)(\.part)?|lock")
+_CHECKPOINT = re.compile(rf"checkpoint_({_number(6)})\.grain")
+_OWN_GRAINS = re.compile(rf"(cache\.json|(grains|birth)_{_number(6)}\.grain|checkpoint\.grain)(\.part)?|lock")
+_OWN_VOLUME = re.compile(rf"(cache\.json|volume_{_number(4)}\.vdb)(\.part)?|lock")
 _OWN_SDF = re.compile(r"(coarse|fine)_[0-9a-f]{32}\.grain(\.part)?")
 _OWN_JOB = re.compile(r"(job\.json|geometry\.bin)(\.part)?")
 

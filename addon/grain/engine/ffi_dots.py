@@ -16,7 +16,7 @@ def _address(array: Any) -> Optional[int]:
 def dots_look(colours: Any, wet_value: float, largest: float = 0.0) -> ffi.GrainPointsLook:
     """colours: an array of 256 x 3 float32."""
     look = ffi.GrainPointsLook(struct_size=ctypes.sizeof(ffi.GrainPointsLook), wet_value=wet_value, largest_radius=largest)
-    ctypes.memmove(look.colours, _address(colours), ctypes.sizeof(look.colours))
+    ctypes.memmove(look.colours, colours.ctypes.data, ctypes.sizeof(look.colours))
     return look
 
 
@@ -32,7 +32,7 @@ def dots_colour(positions: Any, radii: Any, ids: Any, moistures: Any, colours: A
 def dots_picture(positions: Any, colours: Any, matrix: Any, size: tuple[int, int], part: tuple[int, int, int, int],
                  diameter: float, most_pixels: int, out: Any) -> None:
     view = ffi.GrainPointsView(ctypes.sizeof(ffi.GrainPointsView), *size, *part, diameter, most_pixels)
-    ctypes.memmove(view.matrix, _address(matrix), ctypes.sizeof(view.matrix))
+    ctypes.memmove(view.matrix, matrix.ctypes.data, ctypes.sizeof(view.matrix))
     ffi.check(ffi.library().grain_points_picture(_address(positions), _address(colours), len(positions), ctypes.byref(view), None,
                                                _address(out)))
 

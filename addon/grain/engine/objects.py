@@ -44,7 +44,7 @@ class CacheFrame:
     """
 
     def __init__(self, path: Path) -> None:
-        self._handle = ffi.frame_open(path)
+        self._handle: Any = ffi.frame_open(path)
         try:
             info = ffi.frame_info(self._handle)
         except ffi.GrainError:
@@ -159,7 +159,7 @@ class Cover:
     """
 
     def __init__(self, surface: Surface, **settings: float) -> None:
-        self._handle = ffi.cover_mesh(surface.mesh, settings)
+        self._handle: Any = ffi.cover_mesh(surface.mesh, settings)
 
     @property
     def position(self) -> np.ndarray:

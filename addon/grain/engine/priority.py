@@ -8,7 +8,10 @@ from pathlib import Path
 NICENESS = 15
 # For a child on Windows. There a thread of lower priority leaves its core at once when another one wants it, so the next class below
 # is enough; the lowest one would have to wait where others compute on all cores.
-CREATION_FLAGS = subprocess.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else 0
+if sys.platform == "win32":
+    CREATION_FLAGS = subprocess.BELOW_NORMAL_PRIORITY_CLASS
+else:
+    CREATION_FLAGS = 0
 
 
 def let_all_first(pid: int) -> None:

@@ -90,7 +90,7 @@ class BakeProcess:
         self._next, self._before = list(stages), before
         self._log, self._is_beside_interface = log, is_beside_interface
         self.status = Status()
-        self._errors: "deque[str]" = deque(maxlen=20)
+        self._errors: deque[str] = deque(maxlen=20)
         self._stop_time: Optional[float] = None
         self._was_killed = False
         self._child: Optional[Child] = None

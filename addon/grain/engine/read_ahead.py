@@ -74,9 +74,11 @@ class Grains:
             self._columns.update((name, None) for name in missing if name not in layouts)
             if not layouts:
                 return False
-            is_lit = look is not None and {"position", "radius"} <= set(layouts)
-            arrays = side_by_side({**layouts, **({_COLOUR: ((self.count, 4), np.uint8)} if is_lit else {})})
-            lit = Lit(look, arrays.pop(_COLOUR)) if is_lit else None
+            if look is not None and {"position", "radius"} <= set(layouts):
+                arrays = side_by_side({**layouts, _COLOUR: ((self.count, 4), np.uint8)})
+                lit: Optional[Lit] = Lit(look, arrays.pop(_COLOUR))
+            else:
+                arrays, lit = side_by_side(layouts), None
             self._number = reader.add(self.path, self.count, arrays, lit)
             self._reader, self._ahead, self.lit = reader, arrays, lit
             return True

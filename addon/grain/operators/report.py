@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 from bpy.types import Context, Event, Operator
 
 from .. import ADDON_VERSION, compat
-from ..engine import bake_log, cache, ffi, job as job_files, text
+from ..engine import bake_log, ffi, job as job_files, text
 from ..scene import paths
 from ..scene.manage import job_builder
 from ..scene.read.errors import SnapshotError

@@ -29,7 +29,7 @@ def from_single(scene: Scene) -> None:
                 target[name] = plain
         simulation.edition = 0  # settings it does not hold have the defaults of then
         simulation.name = simulations.free_name(simulation, old.get("name", simulations.DEFAULT_NAME))
-        for name in simulation.bl_rna.properties.keys():
+        for name in simulation.bl_rna.properties.keys():  # noqa: SIM118  (iterating over it gives the properties)
             keyframe_paths.rename(scene, f"grain.{name}", f"{simulations.COLLECTION_PATH}[0].{name}")
     for name in old:
         del compat.stored_settings(scene, "grain")[name]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of the sand that may change over the shot, by keys or drivers: sampled into the job frame by frame."""
+from collections.abc import Callable
 from math import tan
-from typing import Callable, Optional
+from typing import Optional
 
 from bpy.types import Object, PropertyGroup
 

@@ -80,9 +80,10 @@ def surface_of(item: Object, depsgraph: Depsgraph) -> tuple[np.ndarray, np.ndarr
 
 def _role_owner(item: Object, instancer: Optional[Object], simulation: Optional[Simulation]) -> Optional[Object]:
     for candidate in (item.original, instancer.original if instancer is not None else None):
-        if candidate is not None and candidate.grain.type != 'NONE':
-            if simulation is None or simulations.takes_part(candidate, simulation):
-                return candidate
+        if candidate is None or candidate.grain.type == 'NONE':
+            continue
+        if simulation is None or simulations.takes_part(candidate, simulation):
+            return candidate
     return None
 
 
