@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arrays to Blender: the sand object, its points and their attributes. The only writer.
+"""Arrays to the sand object: its points, their attributes, its modifier. What grains were born with is written by
+birth_attributes, rigid bodies by bodies, volumes by volumes.
 
 The points are a mesh of loose vertices: a Geometry Nodes modifier makes a point cloud of them in every version. Python
 can fill point clouds from 5.1 on, without crashes from 5.2.1; with that modifier they save 3 % of Cycles' memory, and a
