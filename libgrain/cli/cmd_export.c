@@ -114,7 +114,7 @@ static GrainResult export_frame(const Command *command, const CacheManifest *man
     struct GrainFrame frame;
     TRY(cache_read_frame(command->folder, manifest->stream, &manifest->frames[number], &frame));
     GrainResult result = write_frame(command, manifest, &frame);
-    grain_file_free(&frame);
+    column_file_free(&frame);
     return result;
 }
 

@@ -40,7 +40,7 @@ static GrainResult check_frame(const char *folder, const CacheManifest *manifest
     TRY(cache_read_frame(folder, manifest->stream, frame, &file));
     const Column *positions = column_find(file.columns, file.column_count, "position");
     if (positions && positions->components == 3) extend(extent, positions);
-    grain_file_free(&file);
+    column_file_free(&file);
     return GRAIN_OK;
 }
 

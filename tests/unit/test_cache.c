@@ -37,7 +37,7 @@ static GrainResult write_cache(const char *folder)
     if (result == GRAIN_OK) result = cache_open(&cache, folder, &wanted, CACHE_KEEP);
     for (int32_t frame = 1; frame <= FRAMES && result == GRAIN_OK; frame++) {
         result = cache_write_frame(&cache, frame, frame / 24.0, &particles, NULL, 0);
-        GrainFileHeader header = {.frame = frame, .particles = PARTICLES};
+        ColumnFileHeader header = {.frame = frame, .particles = PARTICLES};
         Column column = {"position", GRAIN_F32, 3, PARTICLES, particles.position};
         if (result == GRAIN_OK) result = cache_write_checkpoint(&cache, &header, &column, 1);
     }
@@ -72,8 +72,8 @@ static int loading_fails(const char *folder, const char *name, const char *path)
         cache_manifest_free(&manifest);
         return result == GRAIN_ERROR_DAMAGED;
     }
-    GrainResult result = grain_file_read(path, &file);
-    grain_file_free(&file);
+    GrainResult result = column_file_read(path, &file);
+    column_file_free(&file);
     return result == GRAIN_ERROR_DAMAGED;
 }
 

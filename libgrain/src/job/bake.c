@@ -421,10 +421,10 @@ static GrainResult write_checkpoint(Bake *bake)
         TRY(birth_pending(&bake->birth, bake->births_written, &values, columns + count));
         count += BIRTH_PENDING_COLUMNS;
     }
-    GrainFileHeader header = {.frame = bake->last_frame,
-                              .substep = bake->sim.substep,
-                              .time = bake->sim.time,
-                              .particles = bake->particles.count};
+    ColumnFileHeader header = {.frame = bake->last_frame,
+                               .substep = bake->sim.substep,
+                               .time = bake->sim.time,
+                               .particles = bake->particles.count};
     GrainResult result = cache_write_checkpoint(&bake->cache, &header, columns, count);
     alloc_free(values);
     return result;
@@ -539,7 +539,7 @@ static GrainResult start_or_resume(Bake *bake)
         bake->births_written = bake->birth.count;
         if (result == GRAIN_OK && bake->flow.emitter_count > 0)
             result = birth_resume(&bake->birth, checkpoint.columns, checkpoint.column_count);
-        grain_file_free(&checkpoint);
+        column_file_free(&checkpoint);
         if (result != GRAIN_OK)
             return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)",
                                bake->cache.folder);

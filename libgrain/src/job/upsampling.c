@@ -176,7 +176,7 @@ static GrainResult open_cache(Upsampling *u)
 
 static GrainResult read_coarse(Upsampling *u, int32_t frame, struct GrainFrame *out)
 {
-    grain_file_free(out);
+    column_file_free(out);
     return cache_read_frame(u->coarse_folder, "coarse", &u->coarse.frames[frame - u->coarse.frame_start], out);
 }
 
@@ -232,7 +232,7 @@ static GrainResult start_or_resume(Upsampling *u)
     u->checkpoint_time = run_clock();
     TRY(cache_find_newest(&u->cache, &newest, &found, warn, u));
     if (found) u->newest = newest.header.frame;
-    grain_file_free(&newest);
+    column_file_free(&newest);
     u->resumed_from = u->newest;
     if (u->newest >= u->last) {
         u->done = u->newest;
@@ -325,7 +325,7 @@ GrainResult grain_upsample(const GrainUpsampleDef *def)
     upsample_births_free(&u.births);
     upsample_destroy(u.upsampler);
     upsample_solids_free(&u.solids);
-    grain_file_free(&u.from), grain_file_free(&u.to);
+    column_file_free(&u.from), column_file_free(&u.to);
     cache_manifest_free(&u.coarse);
     cache_close(&u.cache);
     alloc_free(u.coarse_folder);

@@ -262,7 +262,7 @@ static GrainResult write_file(Volumes *v, int32_t frame, const VolumeFrame *f)
                                  {"seconds", f->coarse.header.time},
                                  {"fps", v->coarse.fps}};
     VdbFile file = {creator, numbers, sizeof numbers / sizeof *numbers, f->grids, f->grid_count};
-    GrainFileHeader header = {.frame = frame, .particles = v->particles};
+    ColumnFileHeader header = {.frame = frame, .particles = v->particles};
     TRY(volume_file_path(v->cache.folder, frame + v->cache.manifest.number_shift, &path));
     GrainResult result = volume_file_write(path, &file, &header);
     alloc_free(path);
@@ -276,8 +276,8 @@ static GrainResult make_frame(Volumes *v, int32_t frame)
     if (result == GRAIN_OK) result = write_file(v, frame, &f);
     volume_free(&f.sand);
     volume_free(&f.dust);
-    grain_file_free(&f.coarse);
-    grain_file_free(&f.grains);
+    column_file_free(&f.coarse);
+    column_file_free(&f.grains);
     return result;
 }
 
@@ -294,7 +294,7 @@ static GrainResult read_for_dust(void *user, int32_t frame, Dust *dust)
     GrainResult result = view(&file, &coarse);
     coarse.amount_each = v->amount_each, coarse.amount_of_cube = v->amount_of_cube;
     if (result == GRAIN_OK) result = dust_add(dust, frame, &coarse);
-    grain_file_free(&file);
+    column_file_free(&file);
     return result;
 }
 

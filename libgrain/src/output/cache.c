@@ -29,10 +29,10 @@ GrainResult cache_read_frame(const char *folder, const char *stream, const Cache
 {
     char *path;
     TRY(cache_frame_path(folder, stream, frame->frame, &path));
-    GrainResult result = grain_file_read(path, out);
+    GrainResult result = column_file_read(path, out);
     if (result == GRAIN_OK && (out->header.checksum != frame->checksum || out->header.frame != frame->frame)) {
         result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
-        grain_file_free(out);
+        column_file_free(out);
     }
     alloc_free(path);
     return result;
@@ -166,7 +166,7 @@ GrainResult cache_beat(Cache *cache) { return cache_lock_beat(&cache->lock); }
 
 // --- writing ------------------------------------------------------------------------------------
 
-GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header)
+GrainResult cache_add_frame(Cache *cache, const ColumnFileHeader *header)
 {
     cache->bytes_written += header->bytes;
     TRY(manifest_add_frame(&cache->manifest,
@@ -177,23 +177,23 @@ GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header)
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
                               int more_count)
 {
-    Column columns[GRAIN_FILE_MAX_COLUMNS] = {{"position", GRAIN_F32, 3, particles->count, particles->position},
-                                              {"velocity", GRAIN_F32, 3, particles->count, particles->velocity},
-                                              {"radius", GRAIN_F32, 1, particles->count, particles->radius},
-                                              {"orientation", GRAIN_F32, 4, particles->count, particles->orientation}};
+    Column columns[COLUMN_FILE_MAX_COLUMNS] = {{"position", GRAIN_F32, 3, particles->count, particles->position},
+                                               {"velocity", GRAIN_F32, 3, particles->count, particles->velocity},
+                                               {"radius", GRAIN_F32, 1, particles->count, particles->radius},
+                                               {"orientation", GRAIN_F32, 4, particles->count, particles->orientation}};
     int column_count = particles->orientation ? 4 : 3;
-    for (int i = 0; i < more_count && column_count < GRAIN_FILE_MAX_COLUMNS; i++) columns[column_count++] = more[i];
-    GrainFileHeader header = {.frame = frame, .time = time, .particles = particles->count};
+    for (int i = 0; i < more_count && column_count < COLUMN_FILE_MAX_COLUMNS; i++) columns[column_count++] = more[i];
+    ColumnFileHeader header = {.frame = frame, .time = time, .particles = particles->count};
     char *path;
     TRY(cache_frame_path(cache->folder, cache->manifest.stream, frame, &path));
-    GrainResult result = grain_file_write(path, &header, columns, column_count);
+    GrainResult result = column_file_write(path, &header, columns, column_count);
     alloc_free(path);
     if (result != GRAIN_OK) return result;
     cache->manifest.has_orientation = particles->orientation != NULL;
     return cache_add_frame(cache, &header);
 }
 
-GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header)
+GrainResult cache_add_birth(Cache *cache, const ColumnFileHeader *header)
 {
     CacheManifest *manifest = &cache->manifest;
     cache->bytes_written += header->bytes;
@@ -207,10 +207,10 @@ GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header)
 GrainResult cache_write_birth(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
                               int column_count)
 {
-    GrainFileHeader header = {.frame = frame, .time = time, .particles = particles};
+    ColumnFileHeader header = {.frame = frame, .time = time, .particles = particles};
     char *path;
     TRY(cache_frame_path(cache->folder, "birth", frame, &path));
-    GrainResult result = grain_file_write(path, &header, columns, column_count);
+    GrainResult result = column_file_write(path, &header, columns, column_count);
     alloc_free(path);
     return result == GRAIN_OK ? cache_add_birth(cache, &header) : result;
 }
@@ -241,13 +241,13 @@ void cache_forget_frames(Cache *cache, int32_t last)
     cache_forget_births(manifest, last);
 }
 
-static GrainResult write_checkpoint_as(Cache *cache, const char *name, const GrainFileHeader *header,
+static GrainResult write_checkpoint_as(Cache *cache, const char *name, const ColumnFileHeader *header,
                                        const Column *columns, int column_count)
 {
     char *path;
     TRY(file_join(cache->folder, name, &path));
-    GrainFileHeader written = *header;
-    GrainResult result = grain_file_write(path, &written, columns, column_count);
+    ColumnFileHeader written = *header;
+    GrainResult result = column_file_write(path, &written, columns, column_count);
     if (result == GRAIN_OK) cache->bytes_written += written.bytes;
     alloc_free(path);
     return result;
@@ -273,7 +273,8 @@ static GrainResult thin_checkpoints(const Cache *cache, int64_t first, int32_t n
     return GRAIN_OK;
 }
 
-GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns, int column_count)
+GrainResult cache_write_checkpoint(Cache *cache, const ColumnFileHeader *header, const Column *columns,
+                                   int column_count)
 {
     if (header->substep == 0 && header->frame % cache->checkpoint_every == 0) {
         char name[64];
@@ -295,10 +296,10 @@ static GrainResult check_frame(const Cache *cache, const CacheFrame *frame)
     for (int64_t i = 0; i < manifest->birth_count; i++) {
         if (manifest->births[i].frame != frame->frame) continue;
         TRY(cache_read_birth(cache->folder, &manifest->births[i], &file));
-        grain_file_free(&file);
+        column_file_free(&file);
     }
     TRY(cache_read_frame(cache->folder, manifest->stream, frame, &file));
-    grain_file_free(&file);
+    column_file_free(&file);
     return GRAIN_OK;
 }
 
@@ -325,11 +326,11 @@ static GrainResult read_checkpoint(const Cache *cache, const char *name, int32_t
     char *path;
     *found = 0;
     TRY(file_join(cache->folder, name, &path));
-    GrainResult result = file_exists(path) ? grain_file_read(path, out) : GRAIN_ERROR_IO;
+    GrainResult result = file_exists(path) ? column_file_read(path, out) : GRAIN_ERROR_IO;
     alloc_free(path);
     if (result != GRAIN_OK) return result == GRAIN_ERROR_MEMORY ? result : GRAIN_OK;
     *found = out->header.frame >= cache->manifest.frame_start && out->header.frame <= last_whole;
-    if (!*found) grain_file_free(out);
+    if (!*found) column_file_free(out);
     return GRAIN_OK;
 }
 

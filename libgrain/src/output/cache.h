@@ -2,7 +2,7 @@
 #pragma once
 /// A cache folder that one process writes: its manifest, its frames, its checkpoints (docs/formats.md).
 #include "output/cache_lock.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 
 typedef struct CacheFrame {
     int32_t frame;
@@ -64,7 +64,7 @@ void cache_close(Cache *cache);
 GrainResult cache_beat(Cache *cache);
 
 /// Lists a frame that was written apart; its file is whole on disk.
-GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header);
+GrainResult cache_add_frame(Cache *cache, const ColumnFileHeader *header);
 /// Writes the frame, then the manifest that lists it.
 /// more: columns beside the particles' own.
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
@@ -73,7 +73,7 @@ GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Pa
 GrainResult cache_write_birth(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
                               int column_count);
 /// Lists a birth that was written apart.
-GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header);
+GrainResult cache_add_birth(Cache *cache, const ColumnFileHeader *header);
 /// Whether the births of a frame are listed.
 int cache_has_birth(const CacheManifest *manifest, int32_t frame);
 /// Reads the births of a frame and checks that they are those the manifest lists.
@@ -83,7 +83,7 @@ void cache_forget_births(CacheManifest *manifest, int32_t last);
 
 /// The latest state; kept, as that of its frame, when it stands at the frame's end and the frame is a multiple of
 /// checkpoint_every. Of those kept, the last ten stay, and of the older ones every tenth.
-GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns,
+GrainResult cache_write_checkpoint(Cache *cache, const ColumnFileHeader *header, const Column *columns,
                                    int column_count);
 
 /// Frames after this one are no longer listed; their files are written over as the bake comes to them.

@@ -5,8 +5,8 @@
 #include "base/file.h"
 #include "base/system.h"
 #include "output/cache.h"
-#include "output/grains_file.h"
 #include "output/manifest.h"
+#include "output/packed_file.h"
 #include "output/volume_file.h"
 
 #include <errno.h>
@@ -52,10 +52,10 @@ static GrainResult check_checkpoint(void *user, const char *path, CacheFile kind
     Care *care = user;
     struct GrainFrame file;
     if (kind != CACHE_FILE_CHECKPOINT && kind != CACHE_FILE_LATEST) return GRAIN_OK;
-    GrainResult result = grain_file_read(path, &file);
+    GrainResult result = column_file_read(path, &file);
     if (result == GRAIN_OK && kind == CACHE_FILE_CHECKPOINT && file.header.frame != frame)
         result = fail(GRAIN_ERROR_DAMAGED, "'%s' is the checkpoint of frame %d", path, file.header.frame);
-    grain_file_free(&file);
+    column_file_free(&file);
     if (result == GRAIN_OK || result == GRAIN_ERROR_MEMORY) return result;
     tell_error(care);
     care->count++;
@@ -71,7 +71,7 @@ static GrainResult check_frame(const char *folder, const CacheManifest *manifest
     if (file.header.particles != frame->particles || file.header.bytes != frame->bytes)
         result = fail(GRAIN_ERROR_DAMAGED, "frame %d has %lld particles where the cache lists %lld", frame->frame,
                       (long long)file.header.particles, (long long)frame->particles);
-    grain_file_free(&file);
+    column_file_free(&file);
     return result;
 }
 
@@ -92,20 +92,20 @@ static int is_among(const CacheFrame *frames, int64_t count, int32_t frame)
 // garbage.
 static GrainResult check_keys(const char *folder, const CacheManifest *manifest, const CacheFrame *frame, int64_t whole)
 {
-    GrainsFile file;
+    PackedFile file;
     char *path;
-    int32_t keys[GRAINS_MOST_FRAMES_TO_KEY];
+    int32_t keys[PACKED_MOST_FRAMES_TO_KEY];
     if (strcmp(manifest->stream, "grains") != 0) return GRAIN_OK;
     TRY(cache_frame_path(folder, manifest->stream, frame->frame, &path));
-    GrainResult result = grains_open(path, &file);
+    GrainResult result = packed_open(path, &file);
     alloc_free(path);
     if (result != GRAIN_OK) return result;
-    int count = grains_list_keys(&file, keys);
+    int count = packed_list_keys(&file, keys);
     for (int i = 0; i < count && result == GRAIN_OK; i++)
         if (!is_among(manifest->frames, whole, keys[i]))
             result = fail(GRAIN_ERROR_DAMAGED, "frame %d of the grains needs frame %d, which is damaged", frame->frame,
                           keys[i]);
-    grains_close(&file);
+    packed_close(&file);
     return result;
 }
 
@@ -147,7 +147,7 @@ static GrainResult check_births(Care *care, const char *folder)
         GrainResult result = cache_read_birth(folder, &manifest->births[i], &file);
         if (result == GRAIN_ERROR_MEMORY) return result;
         if (result == GRAIN_OK) {
-            grain_file_free(&file);
+            column_file_free(&file);
             manifest->births[whole++] = manifest->births[i];
             continue;
         }

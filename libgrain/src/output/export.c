@@ -229,7 +229,7 @@ GrainResult export_grids(const char *path, const struct GrainFrame *frame, float
         {"density", VDB_FOG, 0.0f, volume.voxel_size, volume.block_count, volume.corner, volume.density},
         {"velocity", VDB_VELOCITY, 0.0f, volume.voxel_size, volume.block_count, volume.corner, volume.velocity}};
     VdbFile file = {creator, numbers, sizeof numbers / sizeof *numbers, grids, sizeof grids / sizeof *grids};
-    GrainFileHeader header;
+    ColumnFileHeader header;
     GrainResult result = volume_file_write(path, &file, &header);
     volume_free(&volume);
     return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A frame of the cache for other programs.
-#include "output/grain_file.h"
+#include "output/column_file.h"
 
 /// Binary little-endian PLY, a vertex for each particle: float x y z vx vy vz radius, then orientation as qw qx qy qz,
 /// id and every further column, as far as the frame has them; without a column of ids it is the particle's number.

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/system.h"
-#include "output/grains_file.h"
 #include "output/level_set_file.h"
+#include "output/packed_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,21 +27,21 @@ static GrainResult make_frame(const char *path, GrainResult (*fill)(const char *
 GrainResult grain_frame_read(const char *path, GrainFrame **out)
 {
     if (!path || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_frame_read: path or out is NULL");
-    return make_frame(path, grain_file_read, out);
+    return make_frame(path, column_file_read, out);
 }
 
 static GrainResult open_packed(const char *path, GrainFrame *frame)
 {
-    GrainsFile *packed = ALLOC(GrainsFile, 1);
+    PackedFile *packed = ALLOC(PackedFile, 1);
     if (!packed) return GRAIN_ERROR_MEMORY;
-    GrainResult result = grains_open(path, packed);
+    GrainResult result = packed_open(path, packed);
     if (result != GRAIN_OK) {
         alloc_free(packed);
         return result;
     }
     *frame = (GrainFrame){.header = packed->header, .column_count = packed->column_count, .packed = packed};
     for (int c = 0; c < packed->column_count; c++) {
-        const GrainsColumn *column = &packed->columns[c];
+        const PackedColumn *column = &packed->columns[c];
         frame->columns[c] =
             (Column){column->name, column->layout.type, column->layout.components, packed->header.particles, NULL};
     }
@@ -51,13 +51,13 @@ static GrainResult open_packed(const char *path, GrainFrame *frame)
 GrainResult grain_frame_open(const char *path, GrainFrame **out)
 {
     if (!path || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_frame_open: path or out is NULL");
-    return make_frame(path, grains_is_packed(path) ? open_packed : grain_file_read, out);
+    return make_frame(path, packed_recognises(path) ? open_packed : column_file_read, out);
 }
 
 void grain_frame_destroy(GrainFrame *frame)
 {
     if (!frame) return;
-    grain_file_free(frame);
+    column_file_free(frame);
     alloc_free(frame);
 }
 
@@ -103,7 +103,7 @@ GrainResult grain_frame_load(GrainFrame *frame, const char *name, int64_t count,
         return fail(GRAIN_ERROR_ARGUMENT, "grain_frame_load: %lld of %lld elements of '%s' on %d threads",
                     (long long)count, (long long)column->count, name, thread_count);
     if (frame->packed)
-        return grains_load(frame->packed, (int)(column - frame->columns), count, out,
+        return packed_load(frame->packed, (int)(column - frame->columns), count, out,
                            thread_count > 0 ? thread_count : system_core_count());
     if (count > 0) memcpy(out, column->data, (size_t)(column_bytes(column) / column->count * count));
     return GRAIN_OK;

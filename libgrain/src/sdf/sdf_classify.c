@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sdf/sdf_parts.h"
+#include "sdf/sdf_classify.h"
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -13,7 +13,7 @@
 // Triangles of a shell that are asked.
 #define SAMPLES 512
 
-static GrainResult make_sheets(SdfParts *parts, const GrainMesh *mesh)
+static GrainResult make_sheets(SdfClassified *parts, const GrainMesh *mesh)
 {
     parts->is_sheet = ALLOC_ZEROED(uint8_t, mesh->triangle_count);
     return parts->is_sheet ? GRAIN_OK : GRAIN_ERROR_MEMORY;
@@ -25,7 +25,7 @@ typedef struct ShellSample {
 } ShellSample;
 
 // Sums, over some triangles of each shell, of the winding number on them.
-static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const MeshWinding *winding,
+static void sample_shells(const SdfClassified *parts, const GrainMesh *mesh, const MeshWinding *winding,
                           ShellSample *samples)
 {
     const MeshShells *shells = &parts->shells;
@@ -42,7 +42,7 @@ static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const Me
     }
 }
 
-static GrainResult tell_sheets(SdfParts *parts, const GrainMesh *mesh, int threads)
+static GrainResult tell_sheets(SdfClassified *parts, const GrainMesh *mesh, int threads)
 {
     const MeshShells *shells = &parts->shells;
     MeshWinding winding;
@@ -73,7 +73,7 @@ static int has_only_closed(const MeshShells *shells, int64_t triangle_count)
     return 1;
 }
 
-static void count_parts(SdfParts *parts, const GrainMesh *mesh)
+static void count_parts(SdfClassified *parts, const GrainMesh *mesh)
 {
     parts->solids_closed = 1;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
@@ -90,7 +90,7 @@ static void count_parts(SdfParts *parts, const GrainMesh *mesh)
     }
 }
 
-static GrainResult find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
+static GrainResult find(SdfClassified *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
 {
     if (kind == GRAIN_SDF_SHELL) {
         TRY(make_sheets(parts, mesh));
@@ -110,30 +110,30 @@ static GrainResult find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kin
     return GRAIN_OK;
 }
 
-GrainResult sdf_parts_find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
+GrainResult sdf_classify(SdfClassified *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
 {
-    *parts = (SdfParts){0};
+    *parts = (SdfClassified){0};
     GrainResult result = find(parts, mesh, kind, run);
-    if (result != GRAIN_OK) sdf_parts_free(parts);
+    if (result != GRAIN_OK) sdf_classified_free(parts);
     return result;
 }
 
-GrainResult sdf_parts_winding(const SdfParts *parts, MeshWinding *winding, int threads)
+GrainResult sdf_classified_winding(const SdfClassified *parts, MeshWinding *winding, int threads)
 {
     const GrainMesh *mesh = parts->topology.mesh;
-    if (!parts->is_sheet) return mesh_winding_build(winding, mesh, sdf_parts_flipped(parts), NULL, threads);
+    if (!parts->is_sheet) return mesh_winding_build(winding, mesh, sdf_classified_flipped(parts), NULL, threads);
     uint8_t *wanted = ALLOC(uint8_t, mesh->triangle_count);
     if (!wanted) return GRAIN_ERROR_MEMORY;
     for (int64_t i = 0; i < mesh->triangle_count; i++) wanted[i] = !parts->is_sheet[i];
-    GrainResult result = mesh_winding_build(winding, mesh, sdf_parts_flipped(parts), wanted, threads);
+    GrainResult result = mesh_winding_build(winding, mesh, sdf_classified_flipped(parts), wanted, threads);
     alloc_free(wanted);
     return result;
 }
 
-void sdf_parts_free(SdfParts *parts)
+void sdf_classified_free(SdfClassified *parts)
 {
     mesh_topology_free(&parts->topology);
     mesh_shells_free(&parts->shells);
     alloc_free(parts->is_sheet);
-    *parts = (SdfParts){0};
+    *parts = (SdfClassified){0};
 }
