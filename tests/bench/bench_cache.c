@@ -77,10 +77,11 @@ static GrainResult write_packed(const Frames *f, int frame, const Vec3 *position
 
 static GrainResult read_packed(const char *path, Vec3 *position, Vec3 *velocity, int64_t count)
 {
+    const GrainRun run = {.struct_size = sizeof run, .thread_count = THREADS};
     GrainFrame *frame;
     GrainResult result = grain_frame_open(path, &frame);
-    if (result == GRAIN_OK) result = grain_frame_load(frame, "position", count, position, THREADS);
-    if (result == GRAIN_OK) result = grain_frame_load(frame, "velocity", count, velocity, THREADS);
+    if (result == GRAIN_OK) result = grain_frame_load(frame, "position", count, position, &run);
+    if (result == GRAIN_OK) result = grain_frame_load(frame, "velocity", count, velocity, &run);
     grain_frame_destroy(frame);
     return result;
 }

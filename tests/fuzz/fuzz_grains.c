@@ -103,7 +103,7 @@ static void load(GrainFrame *frame, const char *name)
     if (grain_frame_column(frame, name, &view) != GRAIN_OK) return;
     int64_t most = MOST_ELEMENTS / view.components, count = view.count < most ? view.count : most;
     void *out = alloc_array(count * view.components, 8);
-    GrainResult result = grain_frame_load(frame, name, count, out, 1);
+    GrainResult result = grain_frame_load(frame, name, count, out, &(GrainRun){sizeof(GrainRun), 1, NULL, NULL, NULL});
     if (result != GRAIN_OK && (result != GRAIN_ERROR_DAMAGED || !strstr(grain_last_error(), "grains_")))
         fuzz_found("error %d '%s'", result, grain_last_error());
     alloc_free(out);

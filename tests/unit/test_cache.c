@@ -83,8 +83,8 @@ static int is_noticed(const char *folder, const char *name, const char *path)
 {
     int64_t damaged = 0;
     int told = 0;
-    return cache_verify(folder, count_words, &told, &damaged) == GRAIN_OK && damaged == 1 && told == 1 &&
-           loading_fails(folder, name, path);
+    return cache_verify(folder, &(Run){.message = count_words, .user = &told}, &damaged) == GRAIN_OK && damaged == 1 &&
+           told == 1 && loading_fails(folder, name, path);
 }
 
 // One bit anywhere in the list, a frame or a checkpoint, 125 times each; cut off anywhere, 25 times each.
@@ -116,7 +116,7 @@ TEST(one_bit_anywhere_is_noticed)
     }
     int64_t damaged;
     int told = 0;
-    ENSURE_OK(cache_verify(folder, count_words, &told, &damaged));
+    ENSURE_OK(cache_verify(folder, &(Run){.message = count_words, .user = &told}, &damaged));
     ENSURE_EQUAL(damaged, 0);
     ENSURE_EQUAL(noticed, flips);
     ENSURE_EQUAL(noticed_cuts, cuts);
@@ -133,7 +133,7 @@ TEST(a_frame_in_the_wrong_place_is_noticed)
     alloc_free(from), alloc_free(to);
     int64_t damaged;
     ENSURE(renamed);
-    ENSURE_OK(cache_verify(folder, count_words, &told, &damaged));
+    ENSURE_OK(cache_verify(folder, &(Run){.message = count_words, .user = &told}, &damaged));
     ENSURE_EQUAL(damaged, 2); // one is another's, one is missing
 }
 
@@ -144,13 +144,13 @@ TEST(repair_drops_what_is_damaged_and_nothing_else)
     char *frame = path_in(folder, "coarse_000005.grain"), *checkpoint = path_in(folder, "checkpoint_000010.grain");
     int written = write_bytes(frame, "GRAINFRM", 8) && write_bytes(checkpoint, "", 0), told = 0;
     int64_t dropped, damaged;
-    GrainResult result = cache_repair(folder, count_words, &told, &dropped);
+    GrainResult result = cache_repair(folder, &(Run){.message = count_words, .user = &told}, &dropped);
     int is_kept = file_exists(frame), is_removed = !file_exists(checkpoint);
     alloc_free(frame), alloc_free(checkpoint);
     ENSURE(written && is_kept && is_removed);
     ENSURE_OK(result);
     ENSURE_EQUAL(dropped, 2);
-    ENSURE_OK(cache_verify(folder, count_words, &told, &damaged));
+    ENSURE_OK(cache_verify(folder, &(Run){.message = count_words, .user = &told}, &damaged));
     ENSURE_EQUAL(damaged, 0);
     CacheManifest manifest;
     ENSURE_OK(cache_manifest_read(folder, &manifest));
@@ -179,9 +179,9 @@ TEST(garbage_is_what_no_list_names)
         alloc_free(path);
         ENSURE(written);
     }
-    ENSURE_OK(cache_collect_garbage(folder, 1, count_words, &told, &removed, &bytes));
+    ENSURE_OK(cache_collect_garbage(folder, 1, &(Run){.message = count_words, .user = &told}, &removed, &bytes));
     ENSURE_EQUAL(removed, 6);
-    ENSURE_OK(cache_collect_garbage(folder, 0, count_words, &told, &removed, &bytes));
+    ENSURE_OK(cache_collect_garbage(folder, 0, &(Run){.message = count_words, .user = &told}, &removed, &bytes));
     ENSURE_EQUAL(removed, 6);
     ENSURE_EQUAL(bytes, 30);
     ENSURE_EQUAL(told, 12);
@@ -191,7 +191,7 @@ TEST(garbage_is_what_no_list_names)
         alloc_free(path);
     }
     ENSURE_EQUAL(left, 8);
-    ENSURE_OK(cache_verify(folder, count_words, &told, &bytes));
+    ENSURE_OK(cache_verify(folder, &(Run){.message = count_words, .user = &told}, &bytes));
     ENSURE_EQUAL(bytes, 0);
 }
 

@@ -259,10 +259,10 @@ TEST(the_first_grains_are_read_without_the_others)
     ENSURE_OK(grain_frame_column(opened, "position", &view));
     ENSURE(!view.data && view.count == 40000 && view.components == 3);
     memset(some, 0, 17000 * sizeof *some);
-    ENSURE_OK(grain_frame_load(opened, "position", 17000, some, 0));
+    ENSURE_OK(grain_frame_load(opened, "position", 17000, some, NULL));
     ENSURE(memcmp(some, whole.columns[0].data, 17000 * sizeof *some) == 0);
-    ENSURE_FAILS(grain_frame_load(opened, "colour", 1, some, 0), GRAIN_ERROR_ARGUMENT, "position, velocity");
-    ENSURE_FAILS(grain_frame_load(opened, "position", 40001, some, 0), GRAIN_ERROR_ARGUMENT, "40001");
+    ENSURE_FAILS(grain_frame_load(opened, "colour", 1, some, NULL), GRAIN_ERROR_ARGUMENT, "position, velocity");
+    ENSURE_FAILS(grain_frame_load(opened, "position", 40001, some, NULL), GRAIN_ERROR_ARGUMENT, "40001");
     grain_frame_destroy(opened);
     alloc_free(some);
     column_file_free(&whole);

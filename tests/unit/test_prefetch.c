@@ -102,8 +102,8 @@ static GrainResult read_here(int frame, Room *room)
     GrainResult result = grain_frame_open(path, &opened);
     alloc_free(path);
     TRY(result);
-    result = grain_frame_load(opened, "position", USED, room->positions, 1);
-    if (result == GRAIN_OK) result = grain_frame_load(opened, "radius", USED, room->radii, 1);
+    result = grain_frame_load(opened, "position", USED, room->positions, NULL);
+    if (result == GRAIN_OK) result = grain_frame_load(opened, "radius", USED, room->radii, NULL);
     grain_frame_destroy(opened);
     TRY(result);
     GrainPointsLook look = some_look();

@@ -8,7 +8,7 @@
 #include "grain/sdf.h"
 #include "grain/cover.h"
 #include "grain/shape.h"
-#include "grain/job.h"
 #include "grain/output.h"
+#include "grain/job.h"
 #include "grain/view.h"
 // clang-format on

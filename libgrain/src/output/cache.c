@@ -298,7 +298,7 @@ static GrainResult check_frame(const Cache *cache, const CacheFrame *frame)
 }
 
 // How many of the manifest's frames, from the first on, are whole on disk.
-static GrainResult count_whole_frames(const Cache *cache, CacheWarnFn *warn, void *user, int64_t *count)
+static GrainResult count_whole_frames(const Cache *cache, GrainMessageFn *warn, void *user, int64_t *count)
 {
     for (*count = 0; *count < cache->manifest.frame_count; ++*count) {
         const CacheFrame *frame = &cache->manifest.frames[*count];
@@ -328,7 +328,7 @@ static GrainResult read_checkpoint(const Cache *cache, const char *name, int32_t
     return GRAIN_OK;
 }
 
-GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
+GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, GrainMessageFn *warn,
                                   void *user)
 {
     CacheManifest *manifest = &cache->manifest;
@@ -364,7 +364,7 @@ static GrainResult is_birth_missing(const Cache *cache, int *missing)
     return GRAIN_OK;
 }
 
-GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, CacheWarnFn *warn, void *user)
+GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, GrainMessageFn *warn, void *user)
 {
     CacheManifest *manifest = &cache->manifest;
     int64_t count = 0;
