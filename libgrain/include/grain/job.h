@@ -94,6 +94,19 @@ GRAIN_API GrainResult grain_volume(const GrainStageDef *def);
 /// NULL when room is 0.
 GRAIN_API int64_t grain_job_schema(char *out, int64_t room);
 
+// --- is a cache up to date? -------------------------------------------------------------------------
+
+/// A job folder, read and checked.
+typedef struct GrainJob GrainJob;
+/// GRAIN_ERROR_JOB names the key, the value and what is allowed.
+GRAIN_API GrainResult grain_job_read(const char *folder, GrainJob **out);
+GRAIN_API void grain_job_destroy(GrainJob *job);
+/// Compares a cache with the job: *is_current is 1 if a run of the same stage would use the settings the cache was made
+/// with. Otherwise `changes` lists the differences, such as "solver.friction was 0.6, is 0.3"; it is cut to fit and
+/// always ends with a zero byte.
+GRAIN_API GrainResult grain_job_compare(const GrainJob *job, const GrainCache *cache, int32_t *is_current,
+                                        char *changes, int64_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "grain/job.h"
+#include "job/schema.h"
 #include "output/cache_view.h"
 
 #include <jansson.h>
@@ -68,3 +69,5 @@ GrainResult grain_job_compare(const GrainJob *job, const GrainCache *cache, int3
     json_decref(wanted.settings);
     return result;
 }
+
+int64_t grain_job_schema(char *out, int64_t room) { return schema_print(out, room); }
