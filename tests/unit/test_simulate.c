@@ -2,7 +2,7 @@
 // Scenes simulated and refined in memory: the frames are those of a bake.
 #include "base/system.h"
 #include "grain/grain.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "shared/meshes.h"
 #include "unit/test.h"
 
