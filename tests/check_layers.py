@@ -97,7 +97,7 @@ def private_headers_in_program() -> Iterator[str]:
 
 PUBLIC_CALL = re.compile(r"^GRAIN_API\b[^;{]*?\b(grain_\w+)\(", re.MULTILINE)
 # Public headers whose calls stand elsewhere than in src/NAME/NAME.c.
-HOMES: dict[str, str] = {"job": "stage"}
+HOMES: dict[str, str] = {"job": "stage", "sim": "simulate", "upsample": "refine"}
 # Of the header job.h: what is about a job and no stage stands with jobs.
 OTHER_HOMES = {"grain_job_": SOURCE / "job"}
 
