@@ -96,19 +96,16 @@ def private_headers_in_program() -> Iterator[str]:
 
 
 PUBLIC_CALL = re.compile(r"^GRAIN_API\b[^;{]*?\b(grain_\w+)\(", re.MULTILINE)
-# Public headers whose calls stand elsewhere than in src/NAME/NAME.c.
-HOMES: dict[str, str] = {"job": "stage", "sim": "simulate", "upsample": "refine"}
-# Of the header job.h: what is about a job and no stage stands with jobs.
-OTHER_HOMES = {"grain_job_": SOURCE / "job"}
+# Folders of public headers where they are not named alike; calls on a job that run no stage are the job's.
+HOMES = {"job": "stage", "sim": "simulate", "upsample": "refine"}
 
 
 def strayed_public_calls() -> Iterator[str]:
     """What grain/NAME.h declares is defined in src/NAME/NAME.c, with the checks of its arguments."""
     for header in sorted((ROOT / "libgrain/include/grain").glob("*.h")):
-        home = SOURCE / HOMES.get(header.stem, header.stem)
         for call in PUBLIC_CALL.findall(header.read_text("utf-8")):
-            folder = next((place for prefix, place in OTHER_HOMES.items() if call.startswith(prefix)), home)
-            file = folder / f"{folder.name}.c"
+            folder = "job" if call.startswith("grain_job_") else HOMES.get(header.stem, header.stem)
+            file = SOURCE / folder / f"{folder}.c"
             if not file.is_file() or not re.search(rf"^\w[^;\n]*\b{call}\(", file.read_text("utf-8"), re.MULTILINE):
                 yield f"{call} of grain/{header.name} is not defined in {file.relative_to(ROOT)}"
 
