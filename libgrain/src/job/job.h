@@ -17,7 +17,7 @@
 
 typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN, JOB_BODY, JOB_EMITTER, JOB_KILL } JobRole;
 
-/// What is said of a body apart from its mesh and its motion (job_motion.c).
+/// What is said of a body apart from its mesh and its motion .
 typedef struct JobBody {
     double density, mass; ///< kg/m3, kg; mass 0: follows from the density
     Vec3 velocity, spin;  ///< m/s, rad/s, at the first frame
@@ -97,8 +97,15 @@ typedef struct JobVolume {
     float dust_speed, dust_linger;        ///< m/s from which sand raises dust; s until it is gone
 } JobVolume;
 
+/// What only meso asks for, as the job gives it; Job.meso is the law that follows (job_meso.c).
+typedef struct JobMeso {
+    int interaction;
+    SimMesoNumbers numbers;
+    float ambient; ///< 1/s
+} JobMeso;
+
 typedef struct Job {
-    const char *name;
+    const char *name, *writer;
     double fps;
     int32_t frame_start, frame_end;
     int32_t checkpoint_every; ///< frames
@@ -108,6 +115,7 @@ typedef struct Job {
     const char *law;          ///< of mpm: a name of mpm_law_names
     const char *model;        ///< of sph: a name of sph_model_names
     float moisture_diffusion; ///< of sph, m2/s
+    JobMeso meso_given;
     SimMeso meso;
     float particle_radius, size_spread, density, friction, rolling_friction, restitution, softness;
     JobDem dem;
@@ -130,6 +138,9 @@ typedef struct Job {
 
 /// GRAIN_ERROR_JOB names the key, its value and what is allowed.
 GrainResult job_read(const char *folder, Job *out);
+/// The same of a document that is in memory, with what geometry.bin would hold. The job keeps a reference to the
+/// document; out->geometry is the caller's. Whatever is returned, *out is to be freed, without its geometry.
+GrainResult job_of_document(void *document, char *geometry, int64_t geometry_bytes, Job *out);
 void job_free(Job *job);
 
 /// An array of geometry.bin.
@@ -143,8 +154,6 @@ typedef struct JobArrays {
 } JobArrays;
 
 // job_dem.c
-/// The keys of "solver" that are dem's own.
-GrainResult job_read_dem(const JobNode *solver, Job *job);
 struct BallShape;
 /// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
 GrainResult job_grain_shape(const Job *job, struct BallShape *out);
@@ -154,8 +163,8 @@ GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *
 // job_meso.c
 /// The keys of "solver" that are meso's own.
 GrainResult job_read_meso(const JobNode *solver, Job *job);
-/// The same with this viscosity, Pa s.
-GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity);
+/// The law again, with this viscosity, Pa s.
+GrainResult job_make_meso(const JobNode *solver, float viscosity, Job *job);
 
 // job_motion.c
 /// The array a key names; GRAIN_ERROR_JOB unless it is of this type.
@@ -166,15 +175,13 @@ GrainResult job_read_poses(const JobNode *node, const Job *job, const JobArrays 
                            Motion *out);
 /// How an object moves over the frames.
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
-GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object);
 
 // job_flow.c
-/// The object "animation" below a node: only these keys.
-GrainResult job_check_animation(const JobNode *node, const char *const *allowed);
-/// Samples of a key, one a frame, from the node's "animation", all within low and high; *out stays a constant where
-/// there are none. out->components says how many numbers a sample has.
-GrainResult job_read_curve(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays, double low,
-                           double high, Curve *out);
+/// Samples of a setting, one a frame, from the node's "animation", all within the setting's range; *out stays a
+/// constant where there are none. role: of objects.
+struct SettingBlock;
+GrainResult job_read_curve(const JobNode *node, const struct SettingBlock *block, int role, const char *key,
+                           const Job *job, const JobArrays *arrays, Curve *out);
 GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 // job_steering.c
 /// Settings of the solver, and of a source's material, that change over the shot.
@@ -182,13 +189,16 @@ GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *ar
 GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind);
 /// Of a collider or body: friction and stickiness, painted and over the shot. Its mesh, if it has one, is known.
 GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
-/// How colliders and bodies hold on to sand at so many seconds, in the order of JobSolids; returns whether that ever
+/// How colliders and bodies hold on to sand at so many seconds, in the objects' order; returns whether that ever
 /// changes.
 int job_grips(const Job *job, double seconds, SimGrip *out);
 /// Whether anything changes, force fields included.
 int job_is_steered(const Job *job);
 /// What holds at so many seconds since the first frame.
 SimSteering job_steering(const Job *job, double seconds);
+/// Sets such a setting of the scene (object NULL), or of an object, to a constant. GRAIN_ERROR_ARGUMENT names those
+/// there are, or the range.
+GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int components, const double *value);
 
 /// job_fields.c: force fields, and gravity that changes.
 GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arrays);
@@ -206,20 +216,6 @@ GrainResult job_read_attributes(const JobNode *source, Job *job, const JobArrays
 /// An array with a number for each vertex, all within [0, most]; a missing key leaves *out without numbers.
 GrainResult job_read_paint(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays,
                            const GrainMesh *mesh, double most, MeshAttribute *out);
-
-// job_solids.c
-/// Makes the colliders and bodies of the simulation out of the job's objects; sdf: of each object, where it has one.
-/// What is made belongs to *out.
-typedef struct JobSolids {
-    SimCollider *colliders;
-    int collider_count;
-    SimBody *bodies;            ///< of each collider; those of no body are empty
-    struct GrainCover **covers; ///< likewise
-    int *object;                ///< collider -> the job's object
-    int body_count;
-} JobSolids;
-GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, JobSolids *out);
-void job_free_solids(JobSolids *solids);
 
 // job_upsample.c
 GrainResult job_read_upsample(const JobNode *root, Job *job);

@@ -2,15 +2,11 @@
 // Settings that change over the shot: of the solver, and of sources with a material of their own.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/schema.h"
 #include "sim/solver.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define MAX_FRICTION 2.0
-#define MAX_COHESION 1000.0
-#define MAX_VISCOSITY 1e7
-#define MAX_STICKINESS 1000.0
 
 typedef struct Names {
     char text[256];
@@ -56,51 +52,45 @@ static GrainResult check_has(const JobNode *node, const Job *job, const char *la
 
 GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind)
 {
-    static const char *const animated[] = {"friction", "cohesion", NULL};
     Curve *friction = &job->friction_curve[kind], *cohesion = &job->cohesion_curve[kind];
-    TRY(job_check_animation(material, animated));
     const SimMaterial *own = &job->dem.materials[kind - 1];
     TRY(check_has(material, job, own->law));
-    *friction = (Curve){.constant = {own->friction}, .components = 1};
-    *cohesion = (Curve){.constant = {own->cohesion}, .components = 1};
-    TRY(job_read_curve(material, "friction", job, arrays, 0, MAX_FRICTION, friction));
-    return job_read_curve(material, "cohesion", job, arrays, 0, MAX_COHESION, cohesion);
+    *friction = (Curve){.constant = {own->friction}};
+    *cohesion = (Curve){.constant = {own->cohesion}};
+    TRY(job_read_curve(material, &schema_material, 0, "friction", job, arrays, friction));
+    return job_read_curve(material, &schema_material, 0, "cohesion", job, arrays, cohesion);
 }
 
 // The piece that changes has to be there from the start, as thick as it ever gets: its reach says who is near whom.
 static GrainResult read_viscosity(const JobNode *solver, Job *job, const JobArrays *arrays)
 {
     Curve *curve = &job->viscosity_curve;
-    *curve = (Curve){.components = 1};
     if (job->meso.viscous_count > 0) curve->constant[0] = job->meso.viscous[0].strength;
-    TRY(job_read_curve(solver, "viscosity", job, arrays, 0, MAX_VISCOSITY, curve));
-    return curve->count > 0 ? job_read_meso_as(solver, job, curve_largest(curve)) : GRAIN_OK;
+    TRY(job_read_curve(solver, &schema_solver, 0, "viscosity", job, arrays, curve));
+    if (curve->count == 0) return GRAIN_OK;
+    if (job->meso_given.numbers.reach_ratio == 0.0f)
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so nothing drags", solver->path);
+    return job_make_meso(solver, curve_largest(curve), job);
 }
 
 GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *arrays)
 {
-    static const char *const animated[] = {"friction", "cohesion", "viscosity", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
-    TRY(job_check_animation(&node, animated));
     TRY(check_has(&node, job, job->law));
-    job->friction_curve[0] = (Curve){.constant = {job->friction}, .components = 1};
-    job->cohesion_curve[0] = (Curve){.constant = {job->dem.cohesion}, .components = 1};
-    TRY(job_read_curve(&node, "friction", job, arrays, 0, MAX_FRICTION, &job->friction_curve[0]));
-    TRY(job_read_curve(&node, "cohesion", job, arrays, 0, MAX_COHESION, &job->cohesion_curve[0]));
+    job->friction_curve[0] = (Curve){.constant = {job->friction}};
+    job->cohesion_curve[0] = (Curve){.constant = {job->dem.cohesion}};
+    TRY(job_read_curve(&node, &schema_solver, 0, "friction", job, arrays, &job->friction_curve[0]));
+    TRY(job_read_curve(&node, &schema_solver, 0, "cohesion", job, arrays, &job->cohesion_curve[0]));
     return read_viscosity(&node, job, arrays);
 }
 
 GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
 {
-    static const char *const animated[] = {"friction", "stickiness", NULL};
-    Curve *friction = &object->friction_curve, *stickiness = &object->stickiness_curve;
-    TRY(job_check_animation(node, animated));
-    *friction = (Curve){.constant = {object->friction}, .components = 1};
-    *stickiness = (Curve){.components = 1};
-    TRY(job_float(node, "stickiness", 0, MAX_STICKINESS, 0, &stickiness->constant[0]));
-    TRY(job_read_curve(node, "friction", job, arrays, 0, MAX_FRICTION, friction));
-    TRY(job_read_curve(node, "stickiness", job, arrays, 0, MAX_STICKINESS, stickiness));
+    object->friction_curve.constant[0] = object->friction;
+    TRY(job_read_curve(node, &schema_object, (int)object->role, "friction", job, arrays, &object->friction_curve));
+    TRY(job_read_curve(node, &schema_object, (int)object->role, "stickiness", job, arrays, &object->stickiness_curve));
     if (!object->is_plane) {
         TRY(job_read_paint(node, "friction_paint", job, arrays, &object->mesh, 1.0, &object->friction_paint));
         return job_read_paint(node, "stickiness_paint", job, arrays, &object->mesh, 1.0, &object->stickiness_paint);
@@ -145,4 +135,57 @@ SimSteering job_steering(const Job *job, double seconds)
         now.cohesion[i] = curve_number(&job->cohesion_curve[i], frames);
     }
     return now;
+}
+
+// --- while it runs --------------------------------------------------------------------------------
+
+/// A setting that can be changed.
+typedef struct Steered {
+    const char *key;
+    Curve *curve;
+    const SettingBlock *block; ///< where its range stands, under the last word of the key
+    uint32_t bit;              ///< the solver's trait of having it; 0: all have it
+} Steered;
+
+static GrainResult find_steered(Job *job, JobObject *object, const char *key, int components, Steered *out)
+{
+    const Steered of_scene[] = {
+        {"gravity", &job->gravity, &schema_job, 0},
+        {"solver.friction", &job->friction_curve[0], &schema_solver, SIM_STEERS_FRICTION},
+        {"solver.cohesion", &job->cohesion_curve[0], &schema_solver, SIM_STEERS_COHESION},
+        {"solver.viscosity", &job->viscosity_curve, &schema_solver, SIM_STEERS_VISCOSITY},
+    };
+    const Steered of_object[] = {{"friction", object ? &object->friction_curve : NULL, &schema_object, 0}};
+    const Steered *rows = object ? of_object : of_scene;
+    int count = object ? 1 : (int)(sizeof of_scene / sizeof *of_scene);
+    if (object && object->role != JOB_COLLIDER && object->role != JOB_BODY) count = 0;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(rows[i].key, key) != 0 || rows[i].curve->components != components) continue;
+        *out = rows[i];
+        const Solver *solver = solver_find(job->solver);
+        if (!out->bit || solver_steers(solver, job->law) & out->bit) return GRAIN_OK;
+        return fail(GRAIN_ERROR_ARGUMENT, "%s: the solver '%s' has none that could change", key, solver->name);
+    }
+    return fail(
+        GRAIN_ERROR_ARGUMENT,
+        "'%s' of %d numbers cannot be changed while the sand moves; what can is the scene's gravity (3 numbers), "
+        "solver.friction, solver.cohesion and solver.viscosity, and the friction of colliders and bodies",
+        key, components);
+}
+
+GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int components, const double *value)
+{
+    Steered steered = {0};
+    TRY(find_steered(job, object, key, components, &steered));
+    const char *dot = strrchr(key, '.');
+    const Setting *setting = schema_find(steered.block, object ? (int)object->role : 0, dot ? dot + 1 : key);
+    double high = setting->high;
+    if (steered.curve == &job->viscosity_curve) // how far particles reach follows from the highest of the scene
+        high = job->meso.viscous_count > 0 ? (double)job->meso.viscous[0].strength : 0.0;
+    for (int i = 0; i < components; i++)
+        if (!(value[i] >= setting->low && value[i] <= high))
+            return fail(GRAIN_ERROR_ARGUMENT, "%s is %g; it must be from %g to %g", key, value[i], setting->low, high);
+    *steered.curve = (Curve){.components = components};
+    for (int i = 0; i < components; i++) steered.curve->constant[i] = (float)value[i];
+    return GRAIN_OK;
 }
