@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "physics/rigid_scene.h"
+#include "shared/rigid_scene.h"
 #include "base/alloc.h"
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Coarse bakes recorded in memory, refined into grains, and what is measured on those.
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "upsample/upsample.h"
 
 #define RECORDING_MOST_FRAMES 64

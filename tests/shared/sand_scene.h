@@ -22,7 +22,7 @@ typedef struct SandScene {
     Sim sim;
 } SandScene;
 
-/// Sand of this friction angle (degrees) in particles of this radius, on nothing yet.
+/// Sand of this friction angle (degrees) in particles of this radius, on nothing yet; for meso its first interaction.
 void sand_begin(SandScene *scene, const char *solver, float radius, float friction_degrees);
 /// The fall (m) that gives the fastest impact expected.
 void sand_expect_fall(SandScene *scene, float height);
@@ -37,6 +37,9 @@ float *sand_add_poses(SandScene *scene, int number, Vec3 pivot, int count, doubl
 typedef int SandFn(const void *user, Vec3 place);
 /// As dense as sources are filled, on a cubic lattice that is shaken a little; a radius away from the box's sides.
 GrainResult sand_fill_box(SandScene *scene, Vec3 low, Vec3 high, SandFn *is_inside, const void *user);
+/// As sources are filled: balls that just do not touch, packed as densely as can be, so that no solver's particles
+/// overlap. Shaken by a hundredth of a radius.
+GrainResult sand_fill_packed(SandScene *scene, Vec3 low, Vec3 high);
 /// m, from one particle to the next: of the lattice that sand_fill_box uses.
 float sand_spacing(const SandScene *scene);
 GrainResult sand_create(SandScene *scene, int threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "physics/upsample_scene.h"
+#include "shared/upsample_scene.h"
 #include "base/alloc.h"
 #include "base/cell_grid.h"
 #include "base/error.h"

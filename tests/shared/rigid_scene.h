@@ -2,7 +2,7 @@
 #pragma once
 /// Scenes with props that move and bodies, on top of those of grains.
 #include "grain/cover.h"
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "shared/meshes.h"
 
 typedef struct RigidScene {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Scenes of the mesoscopic model.
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "sim/meso/meso.h"
 
 /// As sand_begin, of this material.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/rng.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "physics/meso_scene.h"
+#include "shared/meso_scene.h"
 #include "base/error.h"
 #include "base/rng.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "sim/material.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -15,13 +16,15 @@
 void sand_begin(SandScene *scene, const char *solver, float radius, float friction_degrees)
 {
     memset(scene, 0, sizeof *scene);
+    SimMesoNumbers numbers = sim_meso_numbers(0);
     scene->def = (SimDef){.solver = solver,
                           .gravity = {0.0f, 0.0f, -GRAVITY},
                           .largest_radius = radius,
                           .density = 2600.0f,
                           .friction = tanf(friction_degrees * 0.01745329f),
                           .restitution = 0.3f,
-                          .softness = 0.1f};
+                          .softness = 0.1f,
+                          .meso = sim_meso_of(&numbers)};
 }
 
 void sand_expect_fall(SandScene *scene, float height) { scene->def.expected_speed = sqrtf(2.0f * GRAVITY * height); }
@@ -99,6 +102,24 @@ GrainResult sand_fill_box(SandScene *scene, Vec3 low, Vec3 high, SandFn *is_insi
                            low.z + radius + (float)k * pitch};
                 if (is_inside && !is_inside(user, at)) continue;
                 TRY(particles_add(&scene->start, vec3_add_scaled(at, shift, SHAKE * pitch), vec3(0, 0, 0), radius));
+            }
+    return GRAIN_OK;
+}
+
+GrainResult sand_fill_packed(SandScene *scene, Vec3 low, Vec3 high)
+{
+    float radius = scene->def.largest_radius, pitch = 2.02f * radius;
+    const float step[3] = {pitch, 0.8660254f * pitch, 0.8164966f * pitch};
+    for (int k = 0; low.z + radius + (float)k * step[2] <= high.z - radius; k++)
+        for (int j = 0; low.y + radius + ((float)j + (float)(k % 2) / 3.0f) * step[1] <= high.y - radius; j++)
+            for (int i = 0; low.x + radius + ((float)i + 0.5f * (float)((j + k) % 2)) * step[0] <= high.x - radius;
+                 i++) {
+                Rng4 random = rng_at(7, (uint64_t)scene->start.count, RNG_STREAM_TEST, 0);
+                Vec3 shift = {rng_signed(random.word[0]), rng_signed(random.word[1]), rng_signed(random.word[2])};
+                Vec3 at = {low.x + radius + ((float)i + 0.5f * (float)((j + k) % 2)) * step[0],
+                           low.y + radius + ((float)j + (float)(k % 2) / 3.0f) * step[1],
+                           low.z + radius + (float)k * step[2]};
+                TRY(particles_add(&scene->start, vec3_add_scaled(at, shift, 0.005f * radius), vec3(0, 0, 0), radius));
             }
     return GRAIN_OK;
 }
