@@ -196,6 +196,9 @@ int job_grips(const Job *job, double seconds, SimGrip *out);
 int job_is_steered(const Job *job);
 /// What holds at so many seconds since the first frame.
 SimSteering job_steering(const Job *job, double seconds);
+/// Sets such a setting of the scene (object NULL), or of an object, to a constant. GRAIN_ERROR_ARGUMENT names those
+/// there are, or the range.
+GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int components, const double *value);
 
 /// job_fields.c: force fields, and gravity that changes.
 GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arrays);

@@ -3,7 +3,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/real.h"
+#include "grain/sim.h"
 #include "mesh/mesh.h"
+#include "output/grain_file.h"
+#include "scene/scene.h"
 #include "sim/rigid/rigid.h"
 
 #include <string.h>
@@ -212,4 +215,124 @@ GrainResult simulate_advance(Simulation *simulation, SimWatchFn *watch, void *us
 {
     Advance advance = {simulation, watch, user};
     return sim_advance_frame(&simulation->sim, &(SimWatch){watch ? watch_substep : NULL, change_particles, &advance});
+}
+
+// --- the public calls -----------------------------------------------------------------------------
+
+struct GrainSim {
+    Job job; ///< borrows from the scene
+    Simulation simulation;
+    struct GrainFrame frame; ///< its columns are the simulation's
+    float *birth_time;       ///< of the frame: the simulation's own changes within a frame
+    int64_t birth_time_capacity;
+    const GrainScene *scene;
+    GrainResult failed; ///< GRAIN_OK unless it can only be destroyed
+};
+
+// The frame that the simulation has reached.
+static GrainResult take_frame(GrainSim *sim, int32_t number)
+{
+    struct GrainFrame *frame = &sim->frame;
+    int64_t count;
+    TRY(simulate_columns(&sim->simulation, frame->columns, &frame->column_count));
+    count = sim->simulation.particles.count;
+    frame->header = (GrainFileHeader){.frame = number, .time = sim->simulation.sim.time, .particles = count};
+    for (int c = 0; c < frame->column_count; c++) {
+        if (strcmp(frame->columns[c].name, "birth_time") != 0) continue;
+        TRY(alloc_grow((void **)&sim->birth_time, &sim->birth_time_capacity, count, sizeof(float)));
+        if (count > 0) memcpy(sim->birth_time, frame->columns[c].data, sizeof(float) * (size_t)count);
+        frame->columns[c].data = sim->birth_time;
+    }
+    return GRAIN_OK;
+}
+
+static GrainResult watch_settling(void *user, double fraction) { return run_progress(user, "settling", fraction); }
+static GrainResult watch_frame(void *user, double fraction) { return run_progress(user, "simulate", fraction); }
+
+static GrainResult create_inside(GrainSim *sim, const GrainRun *run)
+{
+    double longest, moving;
+    TRY(simulate_plan(&sim->simulation, &sim->job));
+    TRY(simulate_prepare(&sim->simulation, NULL, run));
+    TRY(simulate_settle(&sim->simulation, watch_settling, &sim->simulation.run, &longest, &moving));
+    TRY(simulate_start(&sim->simulation));
+    return take_frame(sim, sim->job.frame_start);
+}
+
+GrainResult grain_sim_create(const GrainScene *scene, const GrainRun *run, GrainSim **out)
+{
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sim_create needs a place for its result");
+    *out = NULL;
+    if (!scene) return fail(GRAIN_ERROR_ARGUMENT, "GrainScene is NULL");
+    GrainSim *sim = ALLOC_ZEROED(GrainSim, 1);
+    if (!sim) return GRAIN_ERROR_MEMORY;
+    sim->scene = scene;
+    GrainResult result = scene_begin_job(scene, &sim->job);
+    if (result == GRAIN_OK) result = create_inside(sim, run);
+    if (result == GRAIN_OK)
+        *out = sim;
+    else
+        grain_sim_destroy(sim);
+    return result;
+}
+
+void grain_sim_destroy(GrainSim *sim)
+{
+    if (!sim) return;
+    simulate_free(&sim->simulation);
+    alloc_free(sim->birth_time);
+    scene_end_job(&sim->job);
+    alloc_free(sim);
+}
+
+static GrainResult check_sim(const GrainSim *sim)
+{
+    if (!sim) return fail(GRAIN_ERROR_ARGUMENT, "GrainSim is NULL");
+    if (sim->failed == GRAIN_OK) return GRAIN_OK;
+    return fail(sim->failed, "the simulation has failed before; destroy it");
+}
+
+GrainResult grain_sim_advance(GrainSim *sim, const GrainRun *run)
+{
+    Run watch;
+    TRY(check_sim(sim));
+    TRY(run_begin(&watch, run));
+    GrainResult result = simulate_advance(&sim->simulation, watch_frame, &watch);
+    if (result == GRAIN_OK) result = take_frame(sim, sim->frame.header.frame + 1);
+    if (result != GRAIN_OK && result != GRAIN_CANCELLED) sim->failed = result;
+    return result;
+}
+
+const GrainFrame *grain_sim_frame(const GrainSim *sim) { return sim ? &sim->frame : NULL; }
+
+// Numbers of the scene's objects count its force fields too, of which the job has a list of their own.
+static JobObject *find_object(GrainSim *sim, int32_t number)
+{
+    const char *name = json_string_value(json_object_get(scene_node(sim->scene, number), "name"));
+    for (int i = 0; name && i < sim->job.object_count; i++)
+        if (strcmp(sim->job.objects[i].name, name) == 0) return &sim->job.objects[i];
+    return NULL;
+}
+
+static GrainResult set(GrainSim *sim, int32_t number, const char *key, int components, const double *value)
+{
+    TRY(check_sim(sim));
+    if (!key || !value) return fail(GRAIN_ERROR_ARGUMENT, "the key or the value is NULL");
+    JobObject *object = number == GRAIN_SCENE ? NULL : find_object(sim, number);
+    if (number != GRAIN_SCENE && !object)
+        return fail(GRAIN_ERROR_ARGUMENT, "there is no source, collider or other object %d in the scene", number);
+    TRY(job_set_steered(&sim->job, object, key, components, value));
+    const Sim *state = &sim->simulation.sim;
+    sim->failed = emission_steer_now(&sim->simulation.emission, state->time + state->frame_done);
+    return sim->failed;
+}
+
+GrainResult grain_sim_set_vector(GrainSim *sim, int32_t object, const char *key, const double value[3])
+{
+    return set(sim, object, key, 3, value);
+}
+
+GrainResult grain_sim_set_number(GrainSim *sim, int32_t object, const char *key, double value)
+{
+    return set(sim, object, key, 1, &value);
 }
