@@ -40,7 +40,7 @@ static void put_text(Text *text, const char *key, const char *value)
 
 static void put_range(Text *text, const char *low_key, double low, const char *high_key, double high)
 {
-    put(text, ", \"%s\": %.15g, \"%s\": %.15g", low_key, low, high_key, high);
+    put(text, ", \"%s\": %.16g, \"%s\": %.16g", low_key, low, high_key, high);
 }
 
 // A default: of the file, or of the interface.
@@ -55,10 +55,10 @@ static void put_default(Text *text, const Setting *setting, const double number[
         put(text, number[0] != 0.0 ? "true" : "false");
         return;
     case SETTING_VECTOR:
-        put(text, "[%.15g, %.15g, %.15g]", number[0], number[1], number[2]);
+        put(text, "[%.16g, %.16g, %.16g]", number[0], number[1], number[2]);
         return;
     default:
-        put(text, "%.15g", number[0]);
+        put(text, "%.16g", number[0]);
         return;
     }
 }
