@@ -83,7 +83,7 @@ def tables(schema: dict[str, Any]) -> str:
     parts = []
     for block, rows in schema["blocks"].items():
         lines = [f"| {names(block, row)} | {allowed(row)} | {default(row)} | {meaning(row)} |" for row in rows]
-        parts.append("\n".join([f"### {TITLE[block]}", "| key | allowed | default | meaning |", "|---|---|---|---|", *lines]) + "\n")
+        parts.append("\n".join([f"### {TITLE[block]}", "", "| key | allowed | default | meaning |", "|---|---|---|---|", *lines]) + "\n")
     return "\n".join(parts)
 
 
