@@ -56,6 +56,8 @@ def _setting(row: dict[str, Any]) -> Setting:
 
 
 _document = json.loads(FILE.read_text("utf-8"))
+CONSTANTS: dict[str, Any] = _document["constants"]
+SOLVERS: dict[str, dict[str, Any]] = _document["solvers"]
 VERSION: int = _document["schema"]  # of jobs
 BLOCKS: dict[str, tuple[Setting, ...]] = {name: tuple(map(_setting, rows)) for name, rows in _document["blocks"].items()}
 _ROLES = {word.word for row in BLOCKS["object"] if row.key == "role" for word in row.words}

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "grain/job.h"
 #include "job/schema.h"
+#include "shape/shape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -170,10 +171,34 @@ static void put_setting(Text *text, const SettingBlock *block, const Setting *se
     put(text, "}");
 }
 
+// Numbers that an estimate of a bake needs.
+static void put_constants(Text *text)
+{
+    const char *between = "";
+    put(text, "\"constants\": {\"heap_packing\": %.16g, \"checkpoints_kept\": %d, \"balls\": {", SOLVER_HEAP_PACKING,
+        CACHE_CHECKPOINTS_KEPT);
+    for (int i = 0; shape_names[i]; i++) {
+        BallShape shape;
+        if (shape_by_name(shape_names[i], &shape) != GRAIN_OK) continue;
+        put(text, "%s\"%s\": %d", between, shape_names[i], shape.ball_count);
+        between = ", ";
+    }
+    put(text, "}},\n\"solvers\": {");
+    for (int i = 0; solver_at(i); i++) {
+        const SolverTraits *traits = &solver_at(i)->traits;
+        put(text, "%s\n \"%s\": {\"continuum\": %s, \"memory\": %.9g, \"checkpoint\": %.9g}", i ? "," : "",
+            solver_at(i)->name, traits->is_continuum ? "true" : "false", (double)traits->memory,
+            (double)traits->checkpoint);
+    }
+    put(text, "\n},\n");
+}
+
 int64_t grain_job_schema(char *out, int64_t room)
 {
     Text text = {out, room, 0};
-    put(&text, "{\n\"schema\": %d,\n\"blocks\": {", JOB_SCHEMA);
+    put(&text, "{\n\"schema\": %d,\n", JOB_SCHEMA);
+    put_constants(&text);
+    put(&text, "\"blocks\": {");
     for (int i = 0; schema_blocks[i]; i++) {
         const SettingBlock *block = schema_blocks[i];
         put(&text, "%s\n \"%s\": [", i ? "," : "", block->name);
