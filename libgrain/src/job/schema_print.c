@@ -44,6 +44,28 @@ static void put_range(Text *text, const char *low_key, double low, const char *h
     put(text, ", \"%s\": %.16g, \"%s\": %.16g", low_key, low, high_key, high);
 }
 
+// Numbers that an estimate of a bake needs.
+static void put_constants(Text *text)
+{
+    const char *between = "";
+    put(text, "\"constants\": {\"heap_packing\": %.16g, \"checkpoints_kept\": %d, \"balls\": {", SOLVER_HEAP_PACKING,
+        CACHE_CHECKPOINTS_KEPT);
+    for (int i = 0; shape_names[i]; i++) {
+        BallShape shape;
+        if (shape_by_name(shape_names[i], &shape) != GRAIN_OK) continue;
+        put(text, "%s\"%s\": %d", between, shape_names[i], shape.ball_count);
+        between = ", ";
+    }
+    put(text, "}},\n\"solvers\": {");
+    for (int i = 0; solver_at(i); i++) {
+        const SolverTraits *traits = &solver_at(i)->traits;
+        put(text, "%s\n \"%s\": {\"continuum\": %s, \"memory\": %.9g, \"checkpoint\": %.9g}", i ? "," : "",
+            solver_at(i)->name, traits->is_continuum ? "true" : "false", (double)traits->memory,
+            (double)traits->checkpoint);
+    }
+    put(text, "\n},\n");
+}
+
 // A default: of the file, or of the interface.
 static void put_default(Text *text, const Setting *setting, const double number[3], const char *word)
 {
@@ -169,28 +191,6 @@ static void put_setting(Text *text, const SettingBlock *block, const Setting *se
     put_text(text, "allowed", setting->allowed);
     put_text(text, "meaning", setting->meaning);
     put(text, "}");
-}
-
-// Numbers that an estimate of a bake needs.
-static void put_constants(Text *text)
-{
-    const char *between = "";
-    put(text, "\"constants\": {\"heap_packing\": %.16g, \"checkpoints_kept\": %d, \"balls\": {", SOLVER_HEAP_PACKING,
-        CACHE_CHECKPOINTS_KEPT);
-    for (int i = 0; shape_names[i]; i++) {
-        BallShape shape;
-        if (shape_by_name(shape_names[i], &shape) != GRAIN_OK) continue;
-        put(text, "%s\"%s\": %d", between, shape_names[i], shape.ball_count);
-        between = ", ";
-    }
-    put(text, "}},\n\"solvers\": {");
-    for (int i = 0; solver_at(i); i++) {
-        const SolverTraits *traits = &solver_at(i)->traits;
-        put(text, "%s\n \"%s\": {\"continuum\": %s, \"memory\": %.9g, \"checkpoint\": %.9g}", i ? "," : "",
-            solver_at(i)->name, traits->is_continuum ? "true" : "false", (double)traits->memory,
-            (double)traits->checkpoint);
-    }
-    put(text, "\n},\n");
 }
 
 int64_t grain_job_schema(char *out, int64_t room)
