@@ -123,8 +123,11 @@ typedef struct Solver {
     SolverTraits traits;
     /// Raised by every change that moves a bit of the result: a cache baked by another number is not continued.
     int version;
-    GrainResult (*create)(const SimDef *def, const Particles *start, int threads, void **state);
-    void (*destroy)(void *state);
+    int64_t state_bytes; ///< of the state, which begins with a SolverBase (solver_base.h)
+    /// A state that is zeroed but for its SolverBase becomes that of these particles.
+    GrainResult (*start)(void *state, const SimDef *def, const Particles *start);
+    /// What the state holds, however far it was started, but not itself nor its SolverBase.
+    void (*free)(void *state);
     /// The longest step that is stable now, s.
     double (*largest_step)(const void *state);
     GrainResult (*step)(void *state, double seconds);
@@ -136,8 +139,6 @@ typedef struct Solver {
     int (*save)(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
     GrainResult (*load)(void *state, const Column *columns, int column_count);
     void (*measure)(const void *state, SimStats *out);
-    /// What is solid in the scene, bodies among it.
-    struct Rigid *(*rigid)(const void *state);
     /// Adds and removes particles. The only call after create that may take memory for them. What rests on one that is
     /// removed wakes up.
     GrainResult (*change)(void *state, const SimChange *change);
@@ -148,6 +149,12 @@ typedef struct Solver {
     /// step of this length.
     void (*push)(void *state, const Vec3 *acceleration, double seconds);
 } Solver;
+
+GrainResult solver_create(const Solver *solver, const SimDef *def, const Particles *start, int threads, void **state);
+/// Accepts a NULL state.
+void solver_destroy(const Solver *solver, void *state);
+/// What is solid in the scene, bodies among it.
+struct Rigid *solver_rigid(const void *state);
 
 /// NULL for an unknown name.
 const Solver *solver_find(const char *name);
