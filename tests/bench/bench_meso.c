@@ -46,7 +46,7 @@ static GrainResult create(SimMesoNumbers numbers, int64_t particles, int threads
                   .expected_speed = 1.0f,
                   .colliders = walls,
                   .collider_count = 5};
-    if (result == GRAIN_OK) result = meso_solver.create(&def, &start, threads, (void **)out);
+    if (result == GRAIN_OK) result = solver_create(&meso_solver, &def, &start, threads, (void **)out);
     particles_free(&start);
     return result;
 }
@@ -92,7 +92,7 @@ static GrainResult measure(SimMesoNumbers numbers, int64_t particles, int thread
     }
     if (result == GRAIN_OK)
         speed->neighbours = neighbours_of(meso, (double)(numbers.elastic_reach * fmaxf(1.0f, numbers.reach_ratio)));
-    meso_solver.destroy(meso);
+    solver_destroy(&meso_solver, meso);
     return result;
 }
 

@@ -78,8 +78,8 @@ TEST(sph_density_at_rest_and_at_a_flat_wall)
     ENSURE_OK(sph_solver.step(sph, 1e-6));
     double inside = 0.0, wall = 0.0;
     int inside_count = 0, wall_count = 0;
-    for (int64_t i = 0; i < sph->count; i++) {
-        Vec3 p = scene.start.position[sph->id[i]];
+    for (int64_t i = 0; i < sph->neighbours.count; i++) {
+        Vec3 p = scene.start.position[sph->neighbours.id[i]];
         if (fabsf(p.x) > 0.05f || fabsf(p.y) > 0.05f || p.z > 0.15f) continue;
         double filled = (double)sph->field[SPH_FILLED][i];
         if (p.z < 2.0f * RADIUS)
@@ -116,9 +116,9 @@ static GrainResult start_column(SandScene *scene, const char *model, int threads
 
 static int same_state(const Sph *a, const Sph *b)
 {
-    const RigidObject *box = &a->rigid->objects[3], *other = &b->rigid->objects[3];
-    return a->count == b->count && memcmp(a->fields, b->fields, (size_t)(SPH_FIELDS * a->room) * sizeof(float)) == 0 &&
-           memcmp(a->id, b->id, (size_t)a->count * sizeof *a->id) == 0 &&
+    const RigidObject *box = &a->base.rigid->objects[3], *other = &b->base.rigid->objects[3];
+    return a->neighbours.count == b->neighbours.count && memcmp(a->neighbours.fields, b->neighbours.fields, (size_t)(SPH_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
+           memcmp(a->neighbours.id, b->neighbours.id, (size_t)a->neighbours.count * sizeof *a->neighbours.id) == 0 &&
            memcmp(&box->now, &other->now, sizeof box->now) == 0;
 }
 
@@ -136,10 +136,10 @@ static void check_threads(const char *model)
     SandScene one, more;
     ENSURE_OK(start_column(&one, model, 1));
     ENSURE_OK(take_steps(&one, 250));
-    ENSURE(sph_of(&one)->count > 1000 && sand_object(&one, 3)->now.position.z < 0.29); // it has landed
+    ENSURE(sph_of(&one)->neighbours.count > 1000 && sand_object(&one, 3)->now.position.z < 0.29); // it has landed
     for (int threads = 2; threads <= 3; threads++) {
         ENSURE_OK(start_column(&more, model, threads));
-        ENSURE(sph_of(&more)->threads == threads);
+        ENSURE(sph_of(&more)->base.threads == threads);
         ENSURE_OK(take_steps(&more, 250));
         ENSURE(same_state(sph_of(&one), sph_of(&more)));
         sand_end(&more);

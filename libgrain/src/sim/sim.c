@@ -16,12 +16,12 @@ GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, doub
     sim->collider_count = def->collider_count;
     sim->grips = ALLOC_ZEROED(SimGrip, 2 * def->collider_count);
     if (!sim->grips) return GRAIN_ERROR_MEMORY;
-    return sim->solver->create(def, start, threads, &sim->state);
+    return solver_create(sim->solver, def, start, threads, &sim->state);
 }
 
 void sim_destroy(Sim *sim)
 {
-    if (sim->solver && sim->state) sim->solver->destroy(sim->state);
+    if (sim->solver) solver_destroy(sim->solver, sim->state);
     population_free(&sim->population);
     alloc_free(sim->acceleration);
     alloc_free(sim->woken_by);

@@ -215,7 +215,7 @@ static GrainResult list_due(Emission *emission, double from, double to, int64_t 
 
 static int hits_collider(const Emission *emission, Vec3 place, float radius)
 {
-    const Rigid *rigid = emission->sim->solver->rigid(emission->sim->state);
+    const Rigid *rigid = solver_rigid(emission->sim->state);
     for (int i = 0; i < rigid->object_count; i++) {
         RigidView view;
         if (!rigid_may_reach(rigid, i, vec3d_from(place), (double)radius)) continue;
@@ -330,7 +330,7 @@ GrainResult emission_steer(Emission *emission, double time)
                    sizeof(Vec3)));
     for (int64_t i = 0; i < emission->now.count; i++) emission->acceleration[i] = vec3(0, 0, 0);
     fields_add(job->fields, job->field_count, &emission->now, time, emission->run.thread_count, emission->acceleration);
-    fields_pull_bodies(job->fields, job->field_count, emission->sim->solver->rigid(emission->sim->state), time);
+    fields_pull_bodies(job->fields, job->field_count, solver_rigid(emission->sim->state), time);
     return sim_steer(emission->sim, &now, grips, emission->acceleration);
 }
 

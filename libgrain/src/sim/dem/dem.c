@@ -25,8 +25,8 @@ static void dem_free(void *state)
     dem_free_grains(dem);
     dem_adaptive_destroy(dem->adaptive);
     dem_sleep_free(dem);
-    void *arrays[] = {dem->balls, dem->balls_before, dem->id,    dem->id_before, dem->block_walls, dem->x,
-                      dem->y,     dem->z,            dem->reach, dem->material,  dem->stood,       dem->ball_before};
+    void *arrays[] = {dem->balls, dem->balls_before, dem->id,       dem->id_before, dem->block_walls, dem->x, dem->y,
+                      dem->z,     dem->reach,        dem->material, dem->stood,     dem->ball_before};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 
@@ -264,8 +264,6 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     TRY(copy_columns(columns, column_count, own, save_sleep(dem, own)));
     return dem_sleep_choose(dem);
 }
-
-static Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
 const Solver dem_solver = {.name = "dem",
                            .traits = {.has_shapes = 1,

@@ -205,7 +205,10 @@ void dem_sort_grains(Dem *dem)
             continue;
         dem->grain_id[count++] = dem->particle_grain[particle];
     }
-    PARALLEL_FOR(dem->base.threads, g, dem->grain_count) { dem->grains[g] = dem->grains_before[before[dem->grain_id[g]]]; }
+    PARALLEL_FOR(dem->base.threads, g, dem->grain_count)
+    {
+        dem->grains[g] = dem->grains_before[before[dem->grain_id[g]]];
+    }
 }
 
 void dem_place_arms(Dem *dem)

@@ -168,7 +168,10 @@ static GrainResult find_before(Dem *dem, const int32_t **before)
     *before = dem->pairs.own ? dem->levels.order : NULL;
     if (!*before || !dem->has_changed) return GRAIN_OK;
     TRY(alloc_grow((void **)&dem->ball_before, &dem->before_capacity, dem->count, sizeof(int32_t)));
-    PARALLEL_FOR(dem->base.threads, place, dem->count) { dem->ball_before[place] = dem->stood[dem->levels.order[place]]; }
+    PARALLEL_FOR(dem->base.threads, place, dem->count)
+    {
+        dem->ball_before[place] = dem->stood[dem->levels.order[place]];
+    }
     *before = dem->ball_before;
     return GRAIN_OK;
 }
@@ -185,7 +188,8 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
     dem_anchor_grains(dem);
     place_balls(dem, seconds);
     spread_balls(dem);
-    GrainResult result = dem_levels_build(&dem->levels, dem->x, dem->y, dem->z, dem->reach, dem->count, dem->base.threads);
+    GrainResult result =
+        dem_levels_build(&dem->levels, dem->x, dem->y, dem->z, dem->reach, dem->count, dem->base.threads);
     if (result != GRAIN_OK) return result == GRAIN_ERROR_DIVERGED ? dem_name_lost(dem) : result;
     sort_balls(dem);
     dem_sort_grains(dem);

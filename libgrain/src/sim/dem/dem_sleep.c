@@ -15,7 +15,8 @@ GrainResult dem_sleep_create(Dem *dem)
     DemSleep *sleep = &dem->sleep;
     double gravity = (double)vec3_length(dem->base.def.gravity);
     // Laws without memory never rest, they creep.
-    sleep->is_allowed = dem->base.def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING && !dem->adaptive;
+    sleep->is_allowed =
+        dem->base.def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING && !dem->adaptive;
     sleep->speed_squared_over_radius = (float)(REST_PART * REST_PART * gravity);
     return dem_sleep_reserve(dem);
 }

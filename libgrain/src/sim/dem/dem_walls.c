@@ -427,7 +427,8 @@ static void look_again(Dem *dem, const int64_t *list, int count)
         at.y[k] = ball->anchor[1] + ball->offset[1];
         at.z[k] = ball->anchor[2] + ball->offset[2];
     }
-    sdf_sample(dem->base.colliders[walls->collider[list[0]]].sdf, at.x, at.y, at.z, count, at.distance, at.gx, at.gy, at.gz);
+    sdf_sample(dem->base.colliders[walls->collider[list[0]]].sdf, at.x, at.y, at.z, count, at.distance, at.gx, at.gy,
+               at.gz);
     for (int k = 0; k < count; k++) {
         int64_t wall = list[k];
         const DemBall *ball = &dem->balls[walls->ball[wall]];

@@ -136,7 +136,8 @@ static void meso_free(void *state)
 
 static double longest_step(const Meso *meso)
 {
-    double gravity = (double)vec3_length(meso->base.def.gravity), radius = (double)meso->smallest, longest = LONGEST_STEP;
+    double gravity = (double)vec3_length(meso->base.def.gravity), radius = (double)meso->smallest,
+           longest = LONGEST_STEP;
     if (gravity > 0.0) longest = real_min(longest, STEP_FALL * sqrt(2.0 * radius / gravity));
     if (meso->stiff > 0.0f) longest = real_min(longest, sqrt(STEP_STIFF / (double)meso->stiff));
     return longest;
@@ -181,8 +182,7 @@ static double largest_step(const void *state)
     return explicit_step * CHEAP_STEPS >= longest ? real_min(longest, explicit_step) : longest;
 }
 
-static void pass_record(void *meso, int64_t first, int64_t last)
- { SIMD_CALL(meso_record)(meso, first, last); }
+static void pass_record(void *meso, int64_t first, int64_t last) { SIMD_CALL(meso_record)(meso, first, last); }
 
 static void pass_kick(void *meso, int64_t first, int64_t last)
 {
@@ -274,8 +274,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     for (int i = 0; i < OWN_COLUMNS; i++)
         TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
                         (void *)own[i].data));
-    for (int64_t i = 0; i < meso->neighbours.count; i++)
-        TRY(solver_base_check_id(&meso->base, meso->neighbours.id[i]));
+    for (int64_t i = 0; i < meso->neighbours.count; i++) TRY(solver_base_check_id(&meso->base, meso->neighbours.id[i]));
     meso->must_record = 1;
     if (meso->base.has_moving) TRY(rigid_load(meso->base.rigid, columns, column_count));
     return meso->must_list ? GRAIN_OK : neighbours_make_rows(&meso->neighbours, &meso->rows);
@@ -315,12 +314,11 @@ static void measure(const void *state, SimStats *out)
         double mass = (double)meso->field[MESO_MASS][i];
         Vec3d v = vec3d((double)meso->field[MESO_U][i], (double)meso->field[MESO_V][i], (double)meso->field[MESO_W][i]);
         out->kinetic += 0.5 * mass * vec3d_dot(v, v);
-        out->potential -= mass * vec3d_dot(vec3d_from(meso->base.def.gravity), neighbours_place_of(&meso->neighbours, i));
+        out->potential -=
+            mass * vec3d_dot(vec3d_from(meso->base.def.gravity), neighbours_place_of(&meso->neighbours, i));
         if (meso->steps > 0) out->elastic += elastic_energy_of(meso, i, out);
     }
 }
-
-static Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
 // A particle is solid: what lies between particles is not of the material. It feels walls as far as paste does.
 const Solver meso_solver = {.name = "meso",
@@ -329,14 +327,15 @@ const Solver meso_solver = {.name = "meso",
                                        .steers = SIM_STEERS_VISCOSITY,
                                        .choices = {{"interaction", sim_meso_interaction_names}}},
                             .version = 3,
-                            .create = create,
-                            .destroy = destroy,
+                            .state_bytes = sizeof(Meso),
+                            .start = start,
+                            .free = meso_free,
                             .largest_step = largest_step,
                             .step = step,
                             .read = read,
                             .save = save,
                             .load = load,
                             .measure = measure,
-                             .change = meso_change,
+                            .change = meso_change,
                             .steer = meso_steer,
                             .push = meso_push};

@@ -129,7 +129,7 @@ void SIMD_NAME(meso_drift)(Meso *meso, int64_t first, int64_t last)
         for (int axis = 0; axis < 3; axis++) {
             FloatV v = simd_load(meso->work[MESO_NEXT_U + axis] + i);
             FloatV x = simd_load(meso->field[MESO_X + axis] + i) + rules->dt * v;
-            FloatV gone = x - simd_load(meso->rows.listed[axis] + i);
+            FloatV gone = x - simd_load(meso->neighbours.listed[axis] + i);
             simd_store(meso->field[MESO_U + axis] + i, v);
             simd_store(meso->field[MESO_X + axis] + i, x);
             speed += v * v, way += gone * gone;

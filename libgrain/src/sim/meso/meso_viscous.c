@@ -43,8 +43,7 @@ static void go(Meso *meso, float way)
 {
     PARALLEL_STRIPS(meso->base.threads, piece, parallel_block_count(meso->neighbours.block_count, BLOCK_RUN))
     {
-        int64_t first = piece * BLOCK_RUN,
-                last = parallel_block_end(piece, BLOCK_RUN, meso->neighbours.block_count);
+        int64_t first = piece * BLOCK_RUN, last = parallel_block_end(piece, BLOCK_RUN, meso->neighbours.block_count);
         SIMD_CALL(meso_viscous_go)(meso, first, last, way);
         for (int64_t b = first; b < last; b++) meso_keep_at_walls(meso, b);
         SIMD_CALL(meso_viscous_left)(meso, first, last);

@@ -58,7 +58,8 @@ static float share_of(const Meso *meso, int64_t i, const BlockContact *contact)
 static float wanted_speed(const Meso *meso, const BlockContact *contact, float gap, float speed)
 {
     float dt = meso->rules.dt, gravity = vec3_length(meso->base.def.gravity);
-    float bounce = contact->approach < -BOUNCE_STEPS * gravity * dt ? -meso->base.def.restitution * contact->approach : 0.0f;
+    float bounce =
+        contact->approach < -BOUNCE_STEPS * gravity * dt ? -meso->base.def.restitution * contact->approach : 0.0f;
     float wanted = gap > 0.0f ? -gap / dt : 0.0f; // just to the wall
     return real_maxf(real_maxf(wanted, bounce), speed);
 }

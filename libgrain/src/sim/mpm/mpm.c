@@ -72,8 +72,8 @@ static GrainResult check_step(const Mpm *mpm)
         GRAIN_ERROR_JOB,
         "things move at up to %.3g m/s here, and particles of %.3g m radius then need %.2g steps for a second; at "
         "most %.0e are made: use particles %.2g times as large, or slow down what moves",
-        real_max((double)mpm->base.def.expected_speed, rigid_speed(mpm->base.rigid)), (double)mpm->base.def.largest_radius, 1.0 / step,
-        1.0 / LEAST_STEP, factor);
+        real_max((double)mpm->base.def.expected_speed, rigid_speed(mpm->base.rigid)),
+        (double)mpm->base.def.largest_radius, 1.0 / step, 1.0 / LEAST_STEP, factor);
 }
 
 static void choose_cell(Mpm *mpm, const SimDef *def)
@@ -318,8 +318,6 @@ static void measure(const void *state, SimStats *out)
         out->potential -= mass * vec3d_dot(vec3d_from(mpm->base.def.gravity), at);
     }
 }
-
-static Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
 // Nodes feel a collider two cells deep, and a cell is 3.6 radii. Particles overlap anyway, and rows of them would be
 // seen in a splash.

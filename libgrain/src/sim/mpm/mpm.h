@@ -110,8 +110,8 @@ typedef struct Mpm {
     SolverBase base;
     int has_meshes; ///< among the colliders
     MpmMaterials materials;
-    float sound;  ///< m/s
-    float weight; ///< m/s2: what cohesion counts in, gravity at the start
+    float sound;           ///< m/s
+    float weight;          ///< m/s2: what cohesion counts in, gravity at the start
     float particle_volume; ///< m3
     float cell, inverse_cell;
     float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are; farther

@@ -75,8 +75,8 @@ static GrainResult number_blocks(const Mpm *mpm, Numbering *out)
         return fail(GRAIN_ERROR_DIVERGED,
                     "particle %d is at (%g, %g, %g): it was thrown out of the scene; use a larger particle radius, or "
                     "slow down what moves",
-                    lost->id, (double)lost->position[0] + mpm->base.origin[0], (double)lost->position[1] + mpm->base.origin[1],
-                    (double)lost->position[2] + mpm->base.origin[2]);
+                    lost->id, (double)lost->position[0] + mpm->base.origin[0],
+                    (double)lost->position[1] + mpm->base.origin[1], (double)lost->position[2] + mpm->base.origin[2]);
     }
     for (int axis = 0; axis < 3; axis++) {
         int32_t low = MAX_BLOCKS, high = -MAX_BLOCKS;

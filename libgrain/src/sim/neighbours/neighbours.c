@@ -17,7 +17,7 @@ static void free_arrays(Neighbours *n)
 
 static GrainResult keep_fields(Neighbours *n, int64_t kept)
 {
-    float *fields = ALLOC_ZEROED(float, n->field_count *n->room);
+    float *fields = ALLOC_ZEROED(float, n->field_count * n->room);
     int32_t *id = ALLOC_ZEROED(int32_t, n->room);
     if (!fields || !id) {
         alloc_free(fields), alloc_free(id);
@@ -133,8 +133,7 @@ GrainResult neighbours_sort(Neighbours *n)
     PARALLEL_FOR(threads, i, n->count) { n->id_before[i] = n->id[order[i]]; }
     int32_t *id = n->id;
     n->id = n->id_before, n->id_before = id;
-    for (int axis = 0; axis < 3; axis++)
-        memcpy(n->listed[axis], n->field[axis], (size_t)n->room * sizeof(float));
+    for (int axis = 0; axis < 3; axis++) memcpy(n->listed[axis], n->field[axis], (size_t)n->room * sizeof(float));
     return GRAIN_OK;
 }
 

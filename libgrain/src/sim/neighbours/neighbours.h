@@ -43,13 +43,13 @@ typedef struct Block {
 } Block;                    // one cache line
 
 typedef struct Neighbours {
-    SolverBase *base;  ///< borrowed
-    int field_count;   ///< the caller's to set, as are `field`, `cell`, `skin` and `wall_reach`
-    float **field;     ///< columns of the particles: x, y, z from the origin (m), u, v, w (m/s), then the solver's own
-    float cell;        ///< m: edge of a cell, as far as lists look
-    float skin;        ///< m: how much farther that is than anything reaches
-    float wall_reach;  ///< m, from a centre to a wall
-    float *fields;     ///< what the columns point into
+    SolverBase *base; ///< borrowed
+    int field_count;  ///< the caller's to set, as are `field`, `cell`, `skin` and `wall_reach`
+    float **field;    ///< columns of the particles: x, y, z from the origin (m), u, v, w (m/s), then the solver's own
+    float cell;       ///< m: edge of a cell, as far as lists look
+    float skin;       ///< m: how much farther that is than anything reaches
+    float wall_reach; ///< m, from a centre to a wall
+    float *fields;    ///< what the columns point into
     int64_t count, room, block_count; ///< particles; in whole blocks; blocks
     float *listed[3];                 ///< where they were when the lists were made
     int32_t *id;                      ///< number in the order of birth

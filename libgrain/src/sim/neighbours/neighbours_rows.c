@@ -37,10 +37,7 @@ GrainResult neighbours_make_rows(Neighbours *n, NeighbourRows *rows)
 {
     TRY(neighbours_find_cells(n));
     TRY(alloc_grow((void **)&rows->extent, &rows->extent_capacity, n->room, sizeof(float)));
-    PARALLEL_FOR(n->base->threads, i, n->count)
-    {
-        rows->extent[i] = rows->reach * rows->radius[i] + 0.5f * n->skin;
-    }
+    PARALLEL_FOR(n->base->threads, i, n->count) { rows->extent[i] = rows->reach * rows->radius[i] + 0.5f * n->skin; }
     if (rows->found_room == 0) rows->found_room = FIRST_FOUND_ROOM, rows->rows_a_block = FIRST_ROWS;
     for (int is_done = 0; !is_done;) TRY(fill_rows(n, rows, &is_done));
     return neighbours_find_objects(n);

@@ -12,10 +12,10 @@
 #include "sim/neighbours/neighbours.h"
 
 typedef struct NeighbourRows {
-    float reach;   ///< of particles, over the sum of their radii; the caller's to set
-    float *radius; ///< borrowed
-    float *extent; ///< m: two particles are listed when the sum of theirs is longer than the way between them
-    int32_t *list; ///< BLOCK_LANES a row; nobody is `room`. Block.list and list_end count rows
+    float reach;          ///< of particles, over the sum of their radii; the caller's to set
+    float *radius;        ///< borrowed
+    float *extent;        ///< m: two particles are listed when the sum of theirs is longer than the way between them
+    int32_t *list;        ///< BLOCK_LANES a row; nobody is `room`. Block.list and list_end count rows
     int32_t *found;       ///< of each thread: lists before they are set side by side
     int64_t found_room;   ///< of a lane
     int64_t rows_a_block; ///< that there is room for, on average

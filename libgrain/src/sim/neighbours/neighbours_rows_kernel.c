@@ -2,8 +2,8 @@
 // Every particle's list: who lies within both extents, in the order they stand in.
 #include "sim/neighbours/neighbours_rows.h"
 
-SIMD_INLINE int64_t look_through(const Neighbours *n, const float *extent, int64_t i, int32_t begin, int32_t end, int32_t *found,
-                                 int64_t count)
+SIMD_INLINE int64_t look_through(const Neighbours *n, const float *extent, int64_t i, int32_t begin, int32_t end,
+                                 int32_t *found, int64_t count)
 {
     const float *x = n->listed[0], *y = n->listed[1], *z = n->listed[2];
     for (int32_t j = begin; j < end; j += SIMD_LANES) {
@@ -17,7 +17,8 @@ SIMD_INLINE int64_t look_through(const Neighbours *n, const float *extent, int64
 }
 
 // How many particle i has, or NEIGHBOURS_FOUND_SHORT.
-SIMD_INLINE int64_t find(const Neighbours *n, const NeighbourRows *lists, int64_t i, const CellRows *rows, int32_t *found)
+SIMD_INLINE int64_t find(const Neighbours *n, const NeighbourRows *lists, int64_t i, const CellRows *rows,
+                         int32_t *found)
 {
     int64_t count = 0;
     for (int row = 0; row < 9; row++) {

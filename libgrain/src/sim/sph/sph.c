@@ -122,7 +122,8 @@ void sph_set_strength(Sph *sph, int64_t particle, int kind)
     sph->field[SPH_FRICTION][particle] = sph->steering.friction[kind];
     sph->field[SPH_COHESION][particle] =
         sph->model == SPH_ELASTOPLASTIC
-            ? tension_of(solver_material(&sph->base.def, kind).density, cohesion, sph->base.def.largest_radius, sph->weight)
+            ? tension_of(solver_material(&sph->base.def, kind).density, cohesion, sph->base.def.largest_radius,
+                         sph->weight)
             : 0.1f * cohesion * WET_COHESION * COHESION_SCALE * sph->weight / sph->rules.support;
 }
 
@@ -130,8 +131,8 @@ static void sph_free(void *state)
 {
     Sph *sph = state;
     neighbours_free(&sph->neighbours);
-    void *arrays[] = {sph->works,       sph->kind,   sph->walls, sph->reached_end, sph->is_awake, sph->must_wake, sph->awake,
-                      sph->is_watching, sph->active, sph->list,  sph->reached,     sph->slope};
+    void *arrays[] = {sph->works, sph->kind,        sph->walls,  sph->reached_end, sph->is_awake, sph->must_wake,
+                      sph->awake, sph->is_watching, sph->active, sph->list,        sph->reached,  sph->slope};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 
@@ -189,7 +190,10 @@ static void pass_begin(void *state, int64_t first, int64_t last)
     SIMD_CALL(sph_ihmsen2013_begin)(sph, first, last);
 }
 
-static void pass_correct(void *sph, int64_t first, int64_t last) { SIMD_CALL(sph_ihmsen2013_correct)(sph, first, last); }
+static void pass_correct(void *sph, int64_t first, int64_t last)
+{
+    SIMD_CALL(sph_ihmsen2013_correct)(sph, first, last);
+}
 
 static void pass_react(void *state, int64_t first, int64_t last)
 {
@@ -277,8 +281,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     for (int i = 0; i < 7; i++)
         TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
                         (void *)own[i].data));
-    for (int64_t i = 0; i < sph->neighbours.count; i++)
-        TRY(solver_base_check_id(&sph->base, sph->neighbours.id[i]));
+    for (int64_t i = 0; i < sph->neighbours.count; i++) TRY(solver_base_check_id(&sph->base, sph->neighbours.id[i]));
     if (sph->base.has_moving) TRY(rigid_load(sph->base.rigid, columns, column_count));
     return sph->must_list || sph->neighbours.count == 0 ? GRAIN_OK : sph_make_lists(sph);
 }
@@ -295,8 +298,6 @@ static void measure(const void *state, SimStats *out)
         out->potential -= mass * vec3d_dot(vec3d_from(sph->base.def.gravity), neighbours_place_of(&sph->neighbours, i));
     }
 }
-
-static Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
 
 // Particles reach walls as far as mpm's cells do.
 const Solver sph_solver = {.name = "sph",

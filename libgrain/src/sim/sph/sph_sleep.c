@@ -23,7 +23,8 @@ void sph_set_sleep(Sph *sph)
     SphRules *rules = &sph->rules;
     float gravity = vec3_length(sph->base.def.gravity);
     // Where moisture spreads, what is at rest may lose its hold.
-    int may_sleep = sph->base.def.may_sleep && sph->model == SPH_ELASTOPLASTIC && sph->base.def.moisture_diffusion == 0.0f;
+    int may_sleep =
+        sph->base.def.may_sleep && sph->model == SPH_ELASTOPLASTIC && sph->base.def.moisture_diffusion == 0.0f;
     rules->slow = may_sleep ? SLOW * sqrtf(gravity * rules->spacing) : 0.0f;
     rules->wake_pull = WAKE_PULL * gravity;
 }
@@ -71,7 +72,8 @@ static void list_active(Sph *sph)
 static int any_moves(const Sph *sph)
 {
     int found = 0;
-    for (int c = 0; sph->base.has_moving && c < sph->base.rigid->object_count; c++) found |= moves(&sph->base.rigid->objects[c]);
+    for (int c = 0; sph->base.has_moving && c < sph->base.rigid->object_count; c++)
+        found |= moves(&sph->base.rigid->objects[c]);
     return found;
 }
 
@@ -85,7 +87,10 @@ void sph_find_active(Sph *sph)
     }
     int something_moves = any_moves(sph);
     if (sph->lists_are_new) {
-        PARALLEL_FOR(sph->base.threads, b, sph->neighbours.block_count) { sph->awake[b] = has_sleepless(sph, b) ? 2 : 1; }
+        PARALLEL_FOR(sph->base.threads, b, sph->neighbours.block_count)
+        {
+            sph->awake[b] = has_sleepless(sph, b) ? 2 : 1;
+        }
     }
     if (sph->lists_are_new || sph->sleep_has_changed) {
         PARALLEL_FOR(sph->base.threads, b, sph->neighbours.block_count)

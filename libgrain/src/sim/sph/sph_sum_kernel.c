@@ -36,7 +36,8 @@ SIMD_INLINE void add_halves(const float *pair, float *sum)
     for (int lane = 0; lane < BLOCK_LANES; lane++) sum[lane] = pair[lane] + pair[lane + BLOCK_LANES];
 }
 
-void SIMD_NAME(sph_sum_gradient)(const Sph *sph, const float *const velocity[3], int64_t block, float sum[9][BLOCK_LANES])
+void SIMD_NAME(sph_sum_gradient)(const Sph *sph, const float *const velocity[3], int64_t block,
+                                 float sum[9][BLOCK_LANES])
 {
     const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
     const float *u = velocity[0], *v = velocity[1], *w = velocity[2];
