@@ -19,6 +19,7 @@ static const struct {
     {"gc", "remove what no cache lists", cmd_gc},
     {"info", "what a cache holds", cmd_info},
     {"repair", "take damaged frames off a cache's list", cmd_repair},
+    {"schema", "every setting of a job, with its range and default, as JSON", cmd_schema},
     {"sdf", "turn a mesh into an OpenVDB level set", cmd_sdf},
     {"upsample", "refine a bake into render grains", cmd_upsample},
     {"verify", "check every file of a cache", cmd_verify},

@@ -150,7 +150,7 @@ static GrainResult copy_of(const Pack *pack, const Dem *dem, Dem **out)
     GrainResult result = dem_solver.read(dem, &start);
     if (result == GRAIN_OK) result = create(pack, &start, out);
     if (result == GRAIN_OK) result = dem_solver.load(*out, columns, dem_solver.save(dem, columns));
-    if (result == GRAIN_OK) (*out)->def.gravity = dem->base.def.gravity;
+    if (result == GRAIN_OK) (*out)->base.def.gravity = dem->base.def.gravity;
     particles_free(&start);
     return result;
 }
@@ -158,7 +158,7 @@ static GrainResult copy_of(const Pack *pack, const Dem *dem, Dem **out)
 // Two simulations at once, on one core each.
 static double run_beside(Dem *const both[2], int steps)
 {
-    both[0]->threads = both[1]->threads = 1;
+    both[0]->base.threads = both[1]->base.threads = 1;
     double clock = run_clock();
     PARALLEL_STRIPS(2, k, 2)
     {

@@ -67,8 +67,9 @@ static double neighbours_of(const Meso *meso, double reach)
     const Neighbours *neighbours = &meso->neighbours;
     double count = 0.0;
     for (int64_t i = 0; i < neighbours->count; i++)
-        for (int64_t k = neighbours->block[i / BLOCK_LANES].row; k < neighbours->block[i / BLOCK_LANES].row_end; k++) {
-            int32_t j = neighbours->list[k * BLOCK_LANES + i % BLOCK_LANES];
+        for (int64_t k = neighbours->block[i / BLOCK_LANES].list; k < neighbours->block[i / BLOCK_LANES].list_end;
+             k++) {
+            int32_t j = meso->rows.list[k * BLOCK_LANES + i % BLOCK_LANES];
             if (j == neighbours->room) break; // nobody
             Vec3d way = vec3d_sub(neighbours_place_of(neighbours, i), neighbours_place_of(neighbours, j));
             count += vec3d_length(way) <= 2.0 * (double)RADIUS * reach;

@@ -126,7 +126,7 @@ GrainResult scene_create(DemScene *scene, int threads)
     scene->def.colliders = scene->colliders;
     scene->def.shapes = &scene->shape;
     return solver_create(&dem_solver, &scene->def, &scene->start, threads > 0 ? threads : system_core_count(),
-                             (void **)&scene->dem);
+                         (void **)&scene->dem);
 }
 
 GrainResult scene_run(DemScene *scene, double seconds)

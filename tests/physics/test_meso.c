@@ -91,7 +91,8 @@ static int same_state(const Meso *a, const Meso *b)
 {
     const RigidObject *box = &a->base.rigid->objects[3], *other = &b->base.rigid->objects[3];
     return a->neighbours.count == b->neighbours.count &&
-           memcmp(a->neighbours.fields, b->neighbours.fields, (size_t)(MESO_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
+           memcmp(a->neighbours.fields, b->neighbours.fields,
+                  (size_t)(MESO_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
            memcmp(a->neighbours.id, b->neighbours.id, (size_t)a->neighbours.count * sizeof *a->neighbours.id) == 0 &&
            memcmp(&box->now, &other->now, sizeof box->now) == 0;
 }

@@ -117,7 +117,9 @@ static GrainResult start_column(SandScene *scene, const char *model, int threads
 static int same_state(const Sph *a, const Sph *b)
 {
     const RigidObject *box = &a->base.rigid->objects[3], *other = &b->base.rigid->objects[3];
-    return a->neighbours.count == b->neighbours.count && memcmp(a->neighbours.fields, b->neighbours.fields, (size_t)(SPH_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
+    return a->neighbours.count == b->neighbours.count &&
+           memcmp(a->neighbours.fields, b->neighbours.fields,
+                  (size_t)(SPH_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
            memcmp(a->neighbours.id, b->neighbours.id, (size_t)a->neighbours.count * sizeof *a->neighbours.id) == 0 &&
            memcmp(&box->now, &other->now, sizeof box->now) == 0;
 }

@@ -63,8 +63,8 @@ TEST(sph_heap_sleeps_where_it_would_rest)
         (long long)sph->neighbours.block_count, sum / (double)sph->neighbours.count, most);
     ENSURE(sph->neighbours.count > 500 && asleep_in(&sleeping) == sph->neighbours.count && sph->active_count == 0);
     ENSURE(asleep_in(&awake) == 0);
-    ENSURE(sum <
-           0.01 * (double)sph->neighbours.count); // what a particle goes in a quarter of a second when it is just slow: 0.035
+    ENSURE(sum < 0.01 * (double)sph->neighbours
+                            .count); // what a particle goes in a quarter of a second when it is just slow: 0.035
     Particles before = {0};
     ENSURE_OK(sph_solver.read(sph, &before));
     ENSURE_OK(sand_run(&sleeping, 0.7)); // the box comes half a metre nearer
@@ -85,7 +85,9 @@ TEST(sph_heap_sleeps_where_it_would_rest)
 
 static int same_state(const Sph *a, const Sph *b)
 {
-    return a->neighbours.count == b->neighbours.count && memcmp(a->neighbours.fields, b->neighbours.fields, (size_t)(SPH_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
+    return a->neighbours.count == b->neighbours.count &&
+           memcmp(a->neighbours.fields, b->neighbours.fields,
+                  (size_t)(SPH_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
            memcmp(a->neighbours.id, b->neighbours.id, (size_t)a->neighbours.count * sizeof *a->neighbours.id) == 0;
 }
 
