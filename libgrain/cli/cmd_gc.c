@@ -8,9 +8,9 @@
 static const char help[] =
     "usage: grain gc CACHE [--dry-run]\n"
     "\n"
-    "Removes from a cache folder, and from the grains in it, what no list of frames names: frames of a longer bake "
-    "before, what\n"
-    "unfinished writes left behind, checkpoints behind the last frame. Never a file that is not the cache's own.\n"
+    "Removes from a cache folder, and from the grains in it, what no list of frames names: frames of a longer bake\n"
+    "before, what unfinished writes left behind, checkpoints behind the last frame; and the distance fields of\n"
+    "colliders, which any bake makes again. Never a file that is not the cache's own.\n"
     "\n"
     "  --dry-run   only say what would be removed\n"
     "\n"
