@@ -95,6 +95,7 @@ typedef struct SimStats {
 typedef struct SimChange {
     const Particles *born;   ///< the next in the order of birth; NULL: nobody
     const uint8_t *material; ///< kind of each of them; NULL: kind 0
+    const Vec3 *places;      ///< m, of every number so far, as read; NULL: they are read where they are needed
     const uint8_t *gone;     ///< of every number so far, those born now not counted: 1 for who goes now; NULL: nobody
     int will_load;           ///< `load` follows at once: only how many there are and of what kind matters
 } SimChange;
@@ -146,8 +147,8 @@ typedef struct Solver {
     /// What holds from now on. grips: of each collider; NULL: as they are. wake: of every number, 1 for who must not
     /// sleep on; NULL: nobody.
     GrainResult (*steer)(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
-    /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this, right before a
-    /// step of this length.
+    /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this. A step does the
+    /// same with SolverBase.acceleration.
     void (*push)(void *state, const Vec3 *acceleration, double seconds);
 } Solver;
 

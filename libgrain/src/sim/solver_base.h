@@ -15,8 +15,9 @@ typedef struct SolverBase {
     int has_moving;         ///< some of them are moved or may be
     int threads;            ///< as many as the particles are worth
     int most_threads;
-    double origin[3]; ///< m: between the particles at the start, where places may be counted from
-    int64_t born;     ///< particles that there ever were; those that are gone are not stored
+    const Vec3 *acceleration; ///< m/s2, by id, of force fields, which a step begins with; NULL: there are none
+    double origin[3];         ///< m: between the particles at the start, where places may be counted from
+    int64_t born;             ///< particles that there ever were; those that are gone are not stored
 } SolverBase;
 
 /// Of a zeroed base. What the def points to but colliders stays the caller's.

@@ -323,7 +323,7 @@ static GrainResult steer(Emission *emission, double time, const SimGrip *grips)
     const Job *job = emission->job;
     SimSteering now = job_steering(job, time);
     if (job->field_count == 0) return sim_steer(emission->sim, &now, grips, NULL);
-    TRY(sim_read(emission->sim, &emission->now));
+    if (!emission->is_read) TRY(sim_read(emission->sim, &emission->now));
     TRY(alloc_grow((void **)&emission->acceleration, &emission->acceleration_capacity, emission->now.count,
                    sizeof(Vec3)));
     for (int64_t i = 0; i < emission->now.count; i++) emission->acceleration[i] = vec3(0, 0, 0);
@@ -352,17 +352,23 @@ static GrainResult change_all(Emission *emission, double from, double to)
     TRY(list_due(emission, from, to, &due_count));
     emission->born.count = 0;
     if (due_count > 0) TRY(give_birth(emission, to, due_count));
+    emission->is_read = emission->born.count == 0;
     if (emission->born.count == 0 && gone_count == 0) return GRAIN_OK;
     TRY(note_all_births(emission));
     SimChange change = {.born = &emission->born,
                         .material = emission->job->dem.material_count > 0 ? emission->born_material : NULL,
+                        .places = emission->now.position,
                         .gone = gone_count > 0 ? emission->gone : NULL};
-    return sim_change(emission->sim, &change, emission->born_time);
+    TRY(sim_change(emission->sim, &change, emission->born_time));
+    if (emission->is_read) population_mask_gone(&emission->sim->population, &emission->now);
+    return GRAIN_OK;
 }
 
 GrainResult emission_change(void *user, double from, double to)
 {
     Emission *emission = user;
     TRY(change_all(emission, from, to));
-    return emission_steer(emission, to);
+    GrainResult result = emission_steer(emission, to);
+    emission->is_read = 0;
+    return result;
 }

@@ -113,6 +113,7 @@ DemWork dem_work(const Dem *dem)
 static GrainResult step(void *state, double seconds)
 {
     Dem *dem = state;
+    if (dem->base.acceleration) dem_push(dem, dem->base.acceleration, seconds);
     if (dem->adaptive) return dem_adaptive_advance(dem, seconds);
     TRY(dem_make_lists(dem, seconds));
     DemMixes mixes = dem->mixes;

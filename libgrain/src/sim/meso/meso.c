@@ -214,6 +214,7 @@ static GrainResult step(void *state, double seconds)
     Meso *meso = state;
     Neighbours *n = &meso->neighbours;
     Rigid *rigid = meso->base.rigid;
+    if (meso->base.acceleration) meso_push(meso, meso->base.acceleration, seconds);
     int must_record = meso->must_list || meso->must_record;
     meso->rules.dt = (float)seconds;
     meso->rules.implicit = (double)meso->thick * seconds > 1.01 * STEP_THICK;

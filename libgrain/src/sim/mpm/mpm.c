@@ -163,8 +163,9 @@ static int has_rooms(const Mpm *mpm, const MpmBlock *block)
     return 0;
 }
 
-static void scatter(Mpm *mpm, float seconds)
+static void scatter(Mpm *mpm, double seconds_exact)
 {
+    float seconds = (float)seconds_exact;
     if (seconds != mpm->scattered_seconds) // what was brought holds for steps of that length
         for (int64_t i = 0; i < mpm->filled_count; i++) mpm->rest[i].is_scattered = 0;
     mpm->scattered_seconds = seconds;
@@ -173,6 +174,8 @@ static void scatter(Mpm *mpm, float seconds)
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest *rest = &mpm->rest[i];
         if (rest->is_scattered) continue;
+        // Here, where the particles are read anyway.
+        if (mpm->base.acceleration) mpm_pull(mpm, block->begin, block->end, seconds_exact);
         rest->is_split = (uint8_t)mpm_bar_particles(mpm, i);
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
@@ -213,13 +216,13 @@ static void gather(Mpm *mpm, const MpmStep *now)
     for (int64_t i = 0; i < mpm->filled_count; i++) mpm->must_sort |= mpm->left[i];
 }
 
-static GrainResult advance(Mpm *mpm, const MpmStep *now)
+static GrainResult advance(Mpm *mpm, const MpmStep *now, double seconds_exact)
 {
     int bodies = mpm->base.rigid->body_count;
     if (bodies > 0) memset(mpm->impulses, 0, (size_t)(mpm->filled_count * bodies) * sizeof(MpmImpulse));
     mpm_find_watchers(mpm);
     if (mpm->base.has_moving) TRY(mpm_see_moving(mpm));
-    scatter(mpm, now->seconds);
+    scatter(mpm, seconds_exact);
     PARALLEL_STRIPS(mpm->base.threads, b, mpm->block_count)
     {
         if (mpm->is_active[b]) mpm_update_nodes(mpm, b, now->seconds);
@@ -245,7 +248,7 @@ static GrainResult step(void *state, double seconds_exact)
         rigid_mark(mpm->base.rigid, seconds_exact, (double)mpm->cell);
         TRY(rigid_find_loads(mpm->base.rigid, seconds_exact));
     }
-    if (mpm->count > 0) TRY(advance(mpm, &now));
+    if (mpm->count > 0) TRY(advance(mpm, &now, seconds_exact));
     mpm->steps++;
     if (mpm->count > 0) load_bodies(mpm, seconds_exact);
     return mpm->base.has_moving ? rigid_move(mpm->base.rigid, seconds_exact) : GRAIN_OK;

@@ -219,6 +219,7 @@ static void run(Sph *sph, NeighboursPass *pass) { neighbours_run(&sph->neighbour
 static GrainResult step(void *state, double seconds)
 {
     Sph *sph = state;
+    if (sph->base.acceleration) sph_push(sph, sph->base.acceleration, seconds);
     set_step(sph, seconds);
     if (sph->must_list && sph->neighbours.count > 0) {
         TRY(neighbours_sort(&sph->neighbours));
