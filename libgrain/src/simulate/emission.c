@@ -352,16 +352,14 @@ static GrainResult change_all(Emission *emission, double from, double to)
     TRY(list_due(emission, from, to, &due_count));
     emission->born.count = 0;
     if (due_count > 0) TRY(give_birth(emission, to, due_count));
-    emission->is_read = emission->born.count == 0;
-    if (emission->born.count == 0 && gone_count == 0) return GRAIN_OK;
+    emission->is_read = emission->born.count == 0 && gone_count == 0;
+    if (emission->is_read) return GRAIN_OK;
     TRY(note_all_births(emission));
     SimChange change = {.born = &emission->born,
                         .material = emission->job->dem.material_count > 0 ? emission->born_material : NULL,
                         .places = emission->now.position,
                         .gone = gone_count > 0 ? emission->gone : NULL};
-    TRY(sim_change(emission->sim, &change, emission->born_time));
-    if (emission->is_read) population_mask_gone(&emission->sim->population, &emission->now);
-    return GRAIN_OK;
+    return sim_change(emission->sim, &change, emission->born_time);
 }
 
 GrainResult emission_change(void *user, double from, double to)
