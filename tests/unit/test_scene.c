@@ -2,10 +2,10 @@
 // Scenes made in code: what they hold, what they refuse, and their way through a job folder.
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/system.h"
 #include "grain/grain.h"
 #include "scene/scene.h"
 #include "shared/meshes.h"
+#include "shared/refuse.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -188,11 +188,22 @@ TEST(what_a_scene_refuses_is_named)
     ENSURE_OK(grain_scene_fingerprint(scene, after));
     ENSURE(strcmp(before, after) == 0);
     // Ranges and keys are the job's.
-    ENSURE_OK(grain_scene_set_number(scene, 1, "friction", 7));
-    ENSURE(says(grain_scene_check(scene), GRAIN_ERROR_JOB, "'Slope'.friction is 7; it must be a number from 0 to 2"));
-    ENSURE_OK(grain_scene_set_number(scene, 1, "friction", 1));
-    ENSURE_OK(grain_scene_set_number(scene, 1, "frition", 1));
-    ENSURE(says(grain_scene_write(scene, test_folder()), GRAIN_ERROR_JOB, "frition is not a key"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "friction", 7), GRAIN_ERROR_JOB,
+                "'Slope'.friction is 7; it must be a number from 0 to 2"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "frition", 1), GRAIN_ERROR_JOB, "frition is not a key"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "rate", 1), GRAIN_ERROR_JOB, "rate is not a key"));
+    ENSURE(says(grain_scene_set_number(scene, 0, "material.friction", -1), GRAIN_ERROR_JOB, "material.friction is -1"));
+    ENSURE(says(grain_scene_set_text(scene, GRAIN_SCENE, "solver.type", "magic"), GRAIN_ERROR_JOB, "\"magic\""));
+    ENSURE(
+        says(grain_scene_set_number(scene, GRAIN_SCENE, "solver.grain_balls", 1.5), GRAIN_ERROR_JOB, "whole number"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "positions", 0), GRAIN_ERROR_ARGUMENT, "no single value"));
+    ENSURE(says(grain_scene_set_curve(scene, 2, "jitter", (float[]){1}, 1, 1), GRAIN_ERROR_JOB, "jitter is not a key"));
+    ENSURE(says(grain_scene_set_curve(scene, 2, "velocity", (float[]){1}, 1, 1), GRAIN_ERROR_ARGUMENT, "must have 3"));
+    ENSURE_OK(grain_scene_fingerprint(scene, after));
+    ENSURE(strcmp(before, after) == 0);
+    // What only the whole scene tells.
+    ENSURE_OK(grain_scene_set_number(scene, GRAIN_SCENE, "frame_end", -5));
+    ENSURE(says(grain_scene_write(scene, test_folder()), GRAIN_ERROR_JOB, "frame_end is -5"));
     grain_scene_destroy(scene);
     ENSURE(says(grain_scene_check(NULL), GRAIN_ERROR_ARGUMENT, "GrainScene is NULL"));
     ENSURE(says(grain_scene_read("nowhere/at/all", &scene), GRAIN_ERROR_IO, "job.json"));
@@ -218,39 +229,14 @@ TEST(an_attribute_set_again_is_replaced)
     grain_scene_destroy(scene);
 }
 
-typedef struct Refuser {
-    int calls, refuse;
-} Refuser;
-
-static void *refusing_allocate(void *user, uint64_t bytes, uint64_t alignment)
+static GrainResult make_and_write(void *user)
 {
-    Refuser *refuser = user;
-    return refuser->calls++ == refuser->refuse ? NULL : system_allocate(bytes, alignment);
+    GrainScene *scene = NULL;
+    (void)user;
+    GrainResult result = make_scene(&scene);
+    if (result == GRAIN_OK) result = grain_scene_write(scene, test_folder());
+    grain_scene_destroy(scene);
+    return result;
 }
 
-static void refusing_release(void *user, void *memory, uint64_t bytes)
-{
-    (void)user, (void)bytes;
-    system_free(memory);
-}
-
-TEST(every_allocation_of_a_scene_may_fail)
-{
-    int refused = 0, is_asked = 1;
-    for (int n = 0; is_asked; n++) {
-        Refuser refuser = {0, n};
-        GrainAllocator allocator = {refusing_allocate, refusing_release, &refuser};
-        GrainScene *scene = NULL;
-        ENSURE_OK(grain_set_allocator(&allocator));
-        GrainResult result = make_scene(&scene);
-        if (result == GRAIN_OK) result = grain_scene_write(scene, test_folder());
-        grain_scene_destroy(scene);
-        int64_t left = (int64_t)grain_allocated_bytes();
-        grain_set_allocator(NULL);
-        is_asked = refuser.calls > n;
-        refused += is_asked;
-        ENSURE_EQUAL(left, 0);
-        ENSURE_EQUAL(result, is_asked ? GRAIN_ERROR_MEMORY : GRAIN_OK);
-    }
-    ENSURE(refused > 10);
-}
+TEST(every_allocation_of_a_scene_may_fail) { refuse_each_allocation(make_and_write, NULL, 1, 10); }
