@@ -8,7 +8,7 @@ from bpy.types import PropertyGroup
 from .simulations import Simulation
 from .units import tidy
 
-LAWS = (('SAND', "Sand", "Flows, heaps up at the friction angle; damp with cohesion"),
+LAWS = (('SAND', "Sand", "Flows and heaps up at the friction angle; damp with cohesion"),
         ('SNOW_POWDER', "Powder Snow", "Breaks into dust at a touch"),
         ('SNOW_CHUNKY', "Chunky Snow", "Packs and breaks into lumps"),
         ('SNOW_WET', "Wet Snow", "Sticks together and gives way"),

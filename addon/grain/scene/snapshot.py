@@ -235,8 +235,8 @@ def _job_object(mesh: Mesh, simulation: Simulation, scale: float, snapshot: Snap
         open_edges = count_open_edges(mesh.triangles)
         if open_edges:
             snapshot.warnings.append(
-                f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
-                "instance with a Solidify modifier or Fill Holes")
+                f"'{mesh.name}' is not closed ({open_edges} open edges), so sand may fill it incorrectly. Close it, for "
+                "example with a Solidify modifier or Fill Holes")
         source = mesh.owner.grain.source
         velocity = tuple(tidy(component * scale) for component in source.velocity)
         return JobObject(mesh.name, "source", positions, mesh.triangles,
@@ -266,8 +266,8 @@ def _check_inside(mesh: Mesh, snapshot: Snapshot) -> None:
     if not open_edges or (is_emitter and mesh.owner.grain.emitter.place == 'SURFACE'):
         return
     remedy = "Set From to Surface, or close it" if is_emitter else "Close it"
-    snapshot.warnings.append(f"'{mesh.name}' is not closed ({open_edges} open edges), so it is not clear what is inside. {remedy}, "
-                             "for instance with a Solidify modifier or Fill Holes")
+    snapshot.warnings.append(f"'{mesh.name}' is not closed ({open_edges} open edges), so its inside is ambiguous. {remedy}, "
+                             "for example with a Solidify modifier or Fill Holes")
 
 
 def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:
@@ -281,7 +281,7 @@ def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:
     open_edges = count_open_edges(mesh.triangles)
     if open_edges:
         raise SnapshotError(f"'{owner.name}' is not closed ({open_edges} open edges), so it has no mass. Close it, for "
-                            "instance with a Solidify modifier or Fill Holes, or make it a Collider")
+                            "example with a Solidify modifier or Fill Holes, or make it a Collider")
     return JobObject(owner.name, "body", positions, mesh.triangles, **steering.grip(settings),
                      density=tidy(settings.density),
                      pivot=tuple(tidy(component * scale) for component in mesh.matrix.translation),
@@ -290,10 +290,10 @@ def _body(mesh: Mesh, positions: np.ndarray, scale: float) -> JobObject:
 
 def _grain(item: Optional[Object], depsgraph: Depsgraph, scale: float) -> JobObject:
     if item is None:
-        raise SnapshotError("Grains are to be shaped like an object, but none is chosen: pick one in Grains > Object")
+        raise SnapshotError("Grain Shape is Object, but no object is chosen: choose one in Grains > Object")
     positions, triangles = surface_of(item, depsgraph)
     if len(triangles) == 0 or not np.isfinite(positions).all():
-        raise SnapshotError(f"'{item.name}' has no surface that grains could be shaped like. Choose a closed mesh")
+        raise SnapshotError(f"'{item.name}' has no surface, so it cannot be a grain shape. Choose a closed mesh in Grains > Object")
     if count_open_edges(triangles):
         raise SnapshotError(f"'{item.name}' is not closed, so it has no inside to fill with balls. Close it, or choose "
                             "another object in Grains > Object")
@@ -328,9 +328,9 @@ def _has_instances(item: Object) -> bool:
 def _check_visibility(roles: set[Object], view_layer: ViewLayer, snapshot: Snapshot) -> None:
     for item in sorted(roles, key=lambda item: item.name):
         if item.name not in view_layer.objects:
-            snapshot.warnings.append(f"'{item.name}' takes no part: its collection is excluded from the view layer")
+            snapshot.warnings.append(f"'{item.name}' is ignored: its collection is excluded from the view layer")
         elif item.hide_viewport:
-            snapshot.warnings.append(f"'{item.name}' takes no part: it is disabled in viewports (monitor icon in the "
+            snapshot.warnings.append(f"'{item.name}' is ignored: it is disabled in viewports (monitor icon in the "
                                      "Outliner)")
 
 
