@@ -30,10 +30,7 @@ float *rigid_scene_add_poses(RigidScene *scene, int number, Vec3 pivot, int coun
         const float pose[7] = {pivot.x, pivot.y, pivot.z, 1.0f, 0.0f, 0.0f, 0.0f};
         memcpy(poses + 7 * k, pose, sizeof pose);
     }
-    SimCollider *collider = &scene->sand.colliders[number];
-    collider->poses = poses;
-    collider->pose_count = count;
-    collider->sample_seconds = sample_seconds;
+    scene->sand.colliders[number].motion = motion_of_poses(poses, count, sample_seconds);
     return poses;
 }
 
@@ -43,10 +40,7 @@ float *rigid_scene_add_shapes(RigidScene *scene, int number, int count, double s
     float *shapes = scene->samples[number] = ALLOC_ZEROED(float, 3 * mesh->vertex_count * count);
     for (int k = 0; k < count; k++)
         memcpy(shapes + 3 * mesh->vertex_count * k, mesh->positions, 3 * (size_t)mesh->vertex_count * sizeof(float));
-    SimCollider *collider = &scene->sand.colliders[number];
-    collider->shapes = shapes;
-    collider->shape_count = count;
-    collider->sample_seconds = sample_seconds;
+    scene->sand.colliders[number].motion = motion_of_shapes(shapes, mesh->vertex_count, count, sample_seconds);
     return shapes;
 }
 

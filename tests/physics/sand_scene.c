@@ -78,10 +78,7 @@ float *sand_add_poses(SandScene *scene, int number, Vec3 pivot, int count, doubl
         const float pose[7] = {pivot.x, pivot.y, pivot.z, 1.0f, 0.0f, 0.0f, 0.0f};
         memcpy(poses + 7 * k, pose, sizeof pose);
     }
-    SimCollider *collider = &scene->colliders[number];
-    collider->poses = poses;
-    collider->pose_count = count;
-    collider->sample_seconds = sample_seconds;
+    scene->colliders[number].motion = motion_of_poses(poses, count, sample_seconds);
     return poses;
 }
 

@@ -81,31 +81,6 @@ TEST(a_corner_is_three_walls_and_a_sheet_has_two_sides)
     shape_free(&bucket);
 }
 
-TEST(tracks_run_smoothly_through_their_samples_and_never_past_one)
-{
-    enum { SAMPLES = 9 };
-    float poses[7 * SAMPLES];
-    const float x[SAMPLES] = {0, 1, 2, 3, 4, 4, 4, 4, 4};
-    for (int k = 0; k < SAMPLES; k++) {
-        const float pose[7] = {x[k], 0, 0, cosf(0.1f * (float)k), 0, 0, sinf(0.1f * (float)k)};
-        memcpy(poses + 7 * k, pose, sizeof pose);
-    }
-    SimCollider collider = {.poses = poses, .pose_count = SAMPLES, .sample_seconds = 0.5};
-    double before = 0.0, speed_before = 2.0;
-    for (int i = 0; i <= 800; i++) {
-        double time = 0.005 * i;
-        RigidPose pose = rigid_pose_at(&collider, time);
-        double fraction = time / 0.5;
-        if (i % 100 == 0) ENSURE_NEAR(pose.position.x, (double)x[i / 100], 1e-6);
-        ENSURE(pose.position.x >= before - 1e-12 && pose.position.x <= 4.0 + 1e-12);
-        double speed = i ? (pose.position.x - before) / 0.005 : 2.0;
-        ENSURE(fabs(speed - speed_before) < 0.15); // no jumps: from 2 m/s to rest within one sample
-        ENSURE_NEAR(quatd_to_rotation(pose.facing).z, 0.2 * fraction, 1e-6);
-        before = pose.position.x, speed_before = speed;
-    }
-    ENSURE_NEAR(rigid_fastest(&collider), 1.5 * 2.0, 1e-6);
-}
-
 // An asymmetric body tumbles freely, turning about its unstable middle axis: angular momentum is the state and cannot
 // drift; its energy must not either.
 TEST(a_tumbling_body_keeps_its_energy)

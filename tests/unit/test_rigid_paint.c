@@ -73,8 +73,7 @@ TEST(what_is_held_stands_without_speed_and_then_goes_its_way)
     Shape shape = shape_box(-1, -1, -1, 1, 1, 1);
     GrainMesh mesh = shape_mesh(&shape);
     const float poses[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 2, 0, 0, 1, 0, 0, 0};
-    SimCollider collider = {
-        .mesh = &mesh, .poses = poses, .pose_count = 3, .sample_seconds = 0.1, .friction = 0.5f, .name = "Lid"};
+    SimCollider collider = {.mesh = &mesh, .motion = motion_of_poses(poses, 3, 0.1), .friction = 0.5f, .name = "Lid"};
     RigidDef def = {
         .colliders = &collider, .collider_count = 1, .gravity = {0, 0, -10}, .point_reach = 0.1f, .threads = 1};
     Rigid *rigid;

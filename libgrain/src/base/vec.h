@@ -43,6 +43,7 @@ typedef struct Vec3d {
 
 static inline Vec3d vec3d(double x, double y, double z) { return (Vec3d){x, y, z}; }
 static inline Vec3d vec3d_from(Vec3 a) { return (Vec3d){(double)a.x, (double)a.y, (double)a.z}; }
+static inline Vec3 vec3_from(Vec3d a) { return (Vec3){(float)a.x, (float)a.y, (float)a.z}; }
 static inline Vec3d vec3d_add(Vec3d a, Vec3d b) { return (Vec3d){a.x + b.x, a.y + b.y, a.z + b.z}; }
 static inline Vec3d vec3d_sub(Vec3d a, Vec3d b) { return (Vec3d){a.x - b.x, a.y - b.y, a.z - b.z}; }
 static inline Vec3d vec3d_scale(Vec3d a, double s) { return (Vec3d){a.x * s, a.y * s, a.z * s}; }

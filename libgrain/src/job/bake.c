@@ -327,14 +327,15 @@ static void expect_emitters(const Bake *bake, Vec3 up, float *highest, float *fa
         const EmitterDef *def = &bake->flow.emitters[e].def;
         *fastest = real_maxf(*fastest, emitter_fastest(def));
         float lift = 0.0f;
-        for (int64_t k = 1; k < def->track.pose_count; k++) {
-            const float *first = def->track.poses, *pose = first + 7 * k;
+        const Motion *motion = &def->motion;
+        for (int64_t k = 1; motion->kind == MOTION_POSES && k < motion->sample_count; k++) {
+            const float *first = motion->samples, *pose = first + MOTION_POSE_FLOATS * k;
             lift = real_maxf(lift, vec3_dot(vec3(pose[0] - first[0], pose[1] - first[1], pose[2] - first[2]), up));
         }
         for (int64_t v = 0; v < def->mesh->vertex_count; v++)
             *highest = real_maxf(*highest, lift + vec3_dot(((const Vec3 *)def->mesh->positions)[v], up));
-        for (int64_t v = 0; v < def->track.shape_count * def->mesh->vertex_count; v++)
-            *highest = real_maxf(*highest, vec3_dot(((const Vec3 *)def->track.shapes)[v], up));
+        for (int64_t v = 0; motion->kind == MOTION_SHAPES && v < motion->sample_count * motion->vertex_count; v++)
+            *highest = real_maxf(*highest, vec3_dot(motion_shape(motion, 0)[v], up));
     }
 }
 
@@ -366,7 +367,8 @@ static float expected_speed(const Bake *bake)
     if (bake->flow.emitter_count > 0 && !(lowest < INFINITY)) lowest = highest; // nothing to hit but each other
     // What a prop throws flies as fast as the prop.
     for (int i = 0; i < bake->solids.collider_count; i++)
-        fastest = real_maxf(fastest, (float)rigid_fastest(&bake->solids.colliders[i]));
+        fastest = real_maxf(fastest,
+                            (float)motion_fastest(&bake->solids.colliders[i].motion, bake->solids.colliders[i].mesh));
     // What a force field throws flies as after half a second in it.
     fastest += 0.5f * fields_strongest(bake->job.fields, bake->job.field_count);
     float fall = sqrtf(2.0f * strength * real_maxf(highest - lowest, bake->job.particle_radius));

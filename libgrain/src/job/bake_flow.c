@@ -46,23 +46,13 @@ static double room_of(const Job *job)
     return 4.0 / 3.0 * M_PI * real_pow(radius, 3.0) * (1.0 + spread * spread) / PACKING;
 }
 
-static SimCollider track_of(const Job *job, const JobObject *object)
-{
-    return (SimCollider){.mesh = &object->mesh,
-                         .poses = object->poses,
-                         .pose_count = object->poses ? object->sample_count : 0,
-                         .shapes = object->shapes,
-                         .shape_count = object->shapes ? object->sample_count : 0,
-                         .sample_seconds = 1.0 / (job->fps * object->samples_per_frame)};
-}
-
 EmitterDef bake_flow_emitter(const Job *job, int number, const GrainSdf *inside)
 {
     const JobObject *object = &job->objects[number];
     const JobEmitter *emitter = &object->emitter;
     return (EmitterDef){.mesh = &object->mesh,
                         .inside = emitter->from_surface ? NULL : inside,
-                        .track = track_of(job, object),
+                        .motion = object->motion,
                         .rate = emitter->rate,
                         .rate_scale = emitter->in_litres ? LITRE / room_of(job) : 1.0,
                         .active = emitter->active,
@@ -96,13 +86,15 @@ static void enclose(BakeFlow *flow, const JobObject *object)
     flow->low = vec3_min(flow->low, low), flow->high = vec3_max(flow->high, high);
     Vec3 half = vec3_scale(vec3_sub(high, low), 0.5f);
     float reach = vec3_length(half);
-    for (int64_t k = 0; object->poses && k < object->sample_count; k++) {
-        Vec3 pivot = {object->poses[7 * k], object->poses[7 * k + 1], object->poses[7 * k + 2]};
+    const Motion *motion = &object->motion;
+    for (int64_t k = 0; motion->kind == MOTION_POSES && k < motion->sample_count; k++) {
+        const float *pose = motion->samples + MOTION_POSE_FLOATS * k;
+        Vec3 pivot = {pose[0], pose[1], pose[2]};
         flow->low = vec3_min(flow->low, vec3_sub(pivot, vec3(reach, reach, reach)));
         flow->high = vec3_max(flow->high, vec3_add(pivot, vec3(reach, reach, reach)));
     }
-    const Vec3 *point = (const Vec3 *)object->shapes;
-    for (int64_t k = 0; point && k < object->sample_count * object->mesh.vertex_count; k++)
+    const Vec3 *point = motion->kind == MOTION_SHAPES ? motion_shape(motion, 0) : NULL;
+    for (int64_t k = 0; point && k < motion->sample_count * motion->vertex_count; k++)
         flow->low = vec3_min(flow->low, point[k]), flow->high = vec3_max(flow->high, point[k]);
 }
 
@@ -144,10 +136,8 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
                         object->name, job->solver);
         if (object->role == JOB_EMITTER) TRY(add_emitter(flow, i, sdf[i]));
         if (object->role == JOB_KILL)
-            flow->zones[flow->zone_count++] = (Zone){.mesh = &object->mesh,
-                                                     .inside = sdf[i],
-                                                     .track = track_of(job, object),
-                                                     .voxel_size = job->particle_radius};
+            flow->zones[flow->zone_count++] = (Zone){
+                .mesh = &object->mesh, .inside = sdf[i], .motion = object->motion, .voxel_size = job->particle_radius};
     }
     for (int i = 0; i < job->object_count; i++)
         if (job->objects[i].is_plane) enclose_plane(flow, &job->objects[i]);

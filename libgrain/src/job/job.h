@@ -57,10 +57,8 @@ typedef struct JobObject {
     float friction, thickness;            ///< colliders; friction of bodies too
     Curve friction_curve, stickiness_curve;      ///< likewise
     CoverPaint friction_paint, stickiness_paint; ///< likewise; without numbers: 1 all over
-    const float *poses;                          ///< of props and bodies that move: 7 numbers a sample; NULL: it stands
-    const float *shapes; ///< of props that bend: the mesh's positions a sample; NULL: it does not
-    int64_t sample_count;
-    int samples_per_frame;
+    Motion motion;
+    int samples_per_frame; ///< of its motion
     JobBody body;
     int material; ///< sources: 0, or which of Job.dem.materials, counted from 1
 } JobObject;
@@ -163,7 +161,10 @@ GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity);
 /// The array a key names; GRAIN_ERROR_JOB unless it is of this type.
 GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays *arrays, int is_float, int components,
                            const JobArray **out);
-/// How a prop or body moves over the frames.
+/// Poses of any kind of object, so many a frame.
+GrainResult job_read_poses(const JobNode *node, const Job *job, const JobArrays *arrays, int samples_per_frame,
+                           Motion *out);
+/// How an object moves over the frames.
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object);
 

@@ -19,20 +19,6 @@ static GrainResult read_range(const JobNode *node, const char *const keys[3], Fi
     return job_float(node, keys[2], 0, MAX_LENGTH, -1, &out->farthest);
 }
 
-static GrainResult read_poses(const JobNode *node, const Job *job, const JobArrays *arrays, Field *field)
-{
-    const JobArray *poses = NULL;
-    TRY(job_find_array(node, "poses", arrays, 1, 7, &poses));
-    if (poses->count < 1) return fail(GRAIN_ERROR_JOB, "job.json: %s.poses is empty", node->path);
-    const float *numbers = (const float *)(job->geometry + poses->offset);
-    for (int64_t i = 0; i < 7 * poses->count; i++)
-        if (!isfinite(numbers[i]))
-            return fail(GRAIN_ERROR_JOB, "job.json: %s.poses: number %lld is not finite; check the object's animation",
-                        node->path, (long long)i);
-    field->track = (SimCollider){.poses = numbers, .pose_count = poses->count, .sample_seconds = 1.0 / job->fps};
-    return GRAIN_OK;
-}
-
 static GrainResult read_field(JobNode *node, const Job *job, const JobArrays *arrays, Field *field)
 {
     static const char *const keys[] = {
@@ -73,7 +59,7 @@ static GrainResult read_field(JobNode *node, const Job *job, const JobArrays *ar
     TRY(job_integer(node, "seed", 0, (int64_t)1 << 53, 0, &seed));
     field->seed = (uint64_t)seed;
     TRY(job_read_curve(node, "strength", job, arrays, -MAX_STRENGTH, MAX_STRENGTH, &field->strength));
-    return read_poses(node, job, arrays, field);
+    return job_read_poses(node, job, arrays, 1, &field->motion);
 }
 
 GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arrays)

@@ -33,26 +33,31 @@ static GrainResult check_finite(const JobNode *node, const char *key, const floa
     return GRAIN_OK;
 }
 
-static GrainResult read_poses(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
+GrainResult job_read_poses(const JobNode *node, const Job *job, const JobArrays *arrays, int samples_per_frame,
+                           Motion *out)
 {
     const JobArray *poses = NULL;
-    TRY(job_find_array(node, "poses", arrays, 1, 7, &poses));
-    object->poses = (const float *)(job->geometry + poses->offset);
-    object->sample_count = poses->count;
+    TRY(job_find_array(node, "poses", arrays, 1, MOTION_POSE_FLOATS, &poses));
     if (poses->count < 1) return fail(GRAIN_ERROR_JOB, "job.json: %s.poses is empty", node->path);
-    TRY(check_finite(node, "poses", object->poses, 7 * poses->count));
-    for (int64_t k = 0; k < poses->count; k++) {
-        const float *q = object->poses + 7 * k + 3;
+    *out = motion_of_poses((const float *)(job->geometry + poses->offset), poses->count,
+                           motion_period(job->fps, samples_per_frame));
+    return check_finite(node, "poses", out->samples, MOTION_POSE_FLOATS * poses->count);
+}
+
+// Objects, unlike force fields, have a mesh that their poses turn.
+static GrainResult check_rotations(const JobNode *node, const Motion *motion)
+{
+    for (int64_t k = 0; k < motion->sample_count; k++) {
+        const float *q = motion->samples + MOTION_POSE_FLOATS * k + 3;
         float squared = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
         if (fabsf(squared - 1.0f) > 1e-3f)
             return fail(GRAIN_ERROR_JOB,
                         "job.json: %s.poses: sample %lld is no rotation; its quaternion must have length 1", node->path,
                         (long long)k);
     }
-    if (fabsf(object->poses[3]) < 0.999999f)
+    if (fabsf(motion->samples[3]) < 0.999999f)
         return fail(GRAIN_ERROR_JOB,
-                    "job.json: %s.poses: the first sample must not be turned; positions are those of the "
-                    "first frame",
+                    "job.json: %s.poses: the first sample must not be turned; positions are those of the first frame",
                     node->path);
     return GRAIN_OK;
 }
@@ -60,14 +65,15 @@ static GrainResult read_poses(const JobNode *node, const Job *job, const JobArra
 static GrainResult read_shapes(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
 {
     const JobArray *shapes = NULL;
+    int64_t vertices = object->mesh.vertex_count;
     TRY(job_find_array(node, "shapes", arrays, 1, 3, &shapes));
-    if (shapes->count < object->mesh.vertex_count || shapes->count % object->mesh.vertex_count != 0)
+    if (shapes->count < vertices || shapes->count % vertices != 0)
         return fail(GRAIN_ERROR_JOB,
                     "job.json: %s.shapes has %lld positions, which is not a multiple of the mesh's %lld", node->path,
-                    (long long)shapes->count, (long long)object->mesh.vertex_count);
-    object->shapes = (const float *)(job->geometry + shapes->offset);
-    object->sample_count = shapes->count / object->mesh.vertex_count;
-    return check_finite(node, "shapes", object->shapes, 3 * shapes->count);
+                    (long long)shapes->count, (long long)vertices);
+    object->motion = motion_of_shapes((const float *)(job->geometry + shapes->offset), vertices,
+                                      shapes->count / vertices, motion_period(job->fps, object->samples_per_frame));
+    return check_finite(node, "shapes", object->motion.samples, 3 * shapes->count);
 }
 
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
@@ -85,7 +91,9 @@ GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays
             GRAIN_ERROR_JOB,
             "job.json: %s.motion is \"%s\"; only colliders, emitters and kill zones can, and bodies can be moving",
             node->path, motions[motion]);
-    return motion == 1 ? read_poses(node, job, arrays, object) : read_shapes(node, job, arrays, object);
+    if (motion == 2) return read_shapes(node, job, arrays, object);
+    TRY(job_read_poses(node, job, arrays, object->samples_per_frame, &object->motion));
+    return check_rotations(node, &object->motion);
 }
 
 GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object)

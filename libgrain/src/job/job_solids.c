@@ -48,9 +48,9 @@ static GrainResult make_body(const Job *job, const JobObject *object, int thread
     TRY(cover_body(job, object, threads, body, cover));
     body->velocity = object->body.velocity;
     body->spin = object->body.spin;
-    body->pivot = object->poses ? (Vec3d){(double)object->poses[0], (double)object->poses[1], (double)object->poses[2]}
-                  : object->body.has_pivot ? vec3d_from(object->body.pivot)
-                                           : body->centre;
+    body->pivot = body->centre;
+    if (object->body.has_pivot) body->pivot = vec3d_from(object->body.pivot);
+    if (object->motion.kind == MOTION_POSES) body->pivot = motion_pivot(&object->motion);
     body->release = (object->body.release_frame - job->frame_start) / job->fps;
     return GRAIN_OK;
 }
@@ -69,21 +69,16 @@ GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, J
         int number = out->collider_count++;
         out->object[number] = i;
         SimCollider *collider = &out->colliders[number];
-        *collider =
-            (SimCollider){.sdf = object->shapes ? NULL : sdf[i],
-                          .plane_point = object->plane_point,
-                          .plane_normal = object->plane_normal,
-                          .friction = object->friction,
-                          .stickiness = curve_largest(&object->stickiness_curve),
-                          .friction_paint = object->friction_paint.numbers,
-                          .stickiness_paint = object->stickiness_paint.numbers,
-                          .mesh = object->is_plane ? NULL : &object->mesh,
-                          .poses = object->poses,
-                          .pose_count = object->poses ? object->sample_count : 0,
-                          .shapes = object->shapes,
-                          .shape_count = object->shapes ? object->sample_count : 0,
-                          .sample_seconds = object->is_plane ? 0.0 : 1.0 / (job->fps * object->samples_per_frame),
-                          .name = object->name};
+        *collider = (SimCollider){.sdf = object->motion.kind == MOTION_SHAPES ? NULL : sdf[i],
+                                  .plane_point = object->plane_point,
+                                  .plane_normal = object->plane_normal,
+                                  .friction = object->friction,
+                                  .stickiness = curve_largest(&object->stickiness_curve),
+                                  .friction_paint = object->friction_paint.numbers,
+                                  .stickiness_paint = object->stickiness_paint.numbers,
+                                  .mesh = object->is_plane ? NULL : &object->mesh,
+                                  .motion = object->motion,
+                                  .name = object->name};
         if (object->role != JOB_BODY) continue;
         GrainResult result = make_body(job, object, threads, &out->bodies[number], &out->covers[number]);
         if (result != GRAIN_OK) return fail_within(result, "object '%s'", object->name);

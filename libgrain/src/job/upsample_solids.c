@@ -61,12 +61,8 @@ static GrainResult add_solid(UpsampleSolids *solids, int number, int *body_count
                                               .plane_normal = object->plane_normal,
                                               .friction = object->friction,
                                               .rotation = quat_identity()};
-    solids->tracks[i] = (SimCollider){
-        .poses = object->poses,
-        .pose_count = object->poses ? object->sample_count : 0,
-        .sample_seconds = 1.0 / job->fps / (object->samples_per_frame > 0 ? object->samples_per_frame : 1)};
-    if (object->poses) solids->rest[i] = rigid_pose_at(&solids->tracks[i], 0.0).position;
-    if (object->is_plane || object->shapes) return GRAIN_OK;
+    solids->rest[i] = motion_pivot(&object->motion);
+    if (object->is_plane || object->motion.kind == MOTION_SHAPES) return GRAIN_OK;
     GrainSdf *sdf;
     TRY(make_sdf(solids, object, &object->mesh, &sdf));
     solids->colliders[i].sdf = sdf;
@@ -77,14 +73,12 @@ GrainResult upsample_solids_make(UpsampleSolids *solids, const Job *job, const G
 {
     *solids = (UpsampleSolids){.job = job, .run = *run};
     solids->colliders = ALLOC_ZEROED(UpsampleCollider, job->object_count);
-    solids->tracks = ALLOC_ZEROED(SimCollider, job->object_count);
     solids->object = ALLOC_ZEROED(int, job->object_count);
     solids->body = ALLOC_ZEROED(int, job->object_count);
     solids->rest = ALLOC_ZEROED(Vec3d, job->object_count);
-    solids->from = ALLOC_ZEROED(RigidPose, job->object_count);
-    solids->to = ALLOC_ZEROED(RigidPose, job->object_count);
-    if (!solids->colliders || !solids->tracks || !solids->object || !solids->body || !solids->rest || !solids->from ||
-        !solids->to)
+    solids->from = ALLOC_ZEROED(Pose, job->object_count);
+    solids->to = ALLOC_ZEROED(Pose, job->object_count);
+    if (!solids->colliders || !solids->object || !solids->body || !solids->rest || !solids->from || !solids->to)
         return GRAIN_ERROR_MEMORY;
     int body_count = 0;
     for (int i = 0; i < job->object_count; i++)
@@ -96,15 +90,14 @@ GrainResult upsample_solids_make(UpsampleSolids *solids, const Job *job, const G
 void upsample_solids_free(UpsampleSolids *solids)
 {
     for (int i = 0; i < solids->count; i++) grain_sdf_destroy((GrainSdf *)solids->colliders[i].sdf);
-    alloc_free(solids->colliders), alloc_free(solids->tracks);
-    alloc_free(solids->object), alloc_free(solids->body);
+    alloc_free(solids->colliders), alloc_free(solids->object), alloc_free(solids->body);
     alloc_free(solids->rest), alloc_free(solids->from), alloc_free(solids->to);
     *solids = (UpsampleSolids){0};
 }
 
 // --- motion ---------------------------------------------------------------------------------------
 
-static GrainResult read_body(const struct GrainFrame *frame, int body, RigidPose *out)
+static GrainResult read_body(const struct GrainFrame *frame, int body, Pose *out)
 {
     const Column *position = column_find(frame->columns, frame->column_count, "body.position"),
                  *facing = column_find(frame->columns, frame->column_count, "body.orientation");
@@ -118,14 +111,17 @@ static GrainResult read_body(const struct GrainFrame *frame, int body, RigidPose
     return GRAIN_OK;
 }
 
+static const Motion *motion_of(const UpsampleSolids *solids, int i)
+{
+    return &solids->job->objects[solids->object[i]].motion;
+}
+
 // A mesh that bends, as it is at the sample nearest to this time.
 static GrainResult bend(UpsampleSolids *solids, int i, double time)
 {
     const JobObject *object = &solids->job->objects[solids->object[i]];
-    int64_t sample = (int64_t)llround(time / solids->tracks[i].sample_seconds);
-    if (sample >= object->sample_count) sample = object->sample_count - 1;
     GrainMesh mesh = object->mesh;
-    mesh.positions = object->shapes + 3 * mesh.vertex_count * (sample > 0 ? sample : 0);
+    mesh.positions = &motion_shape(&object->motion, motion_nearest(&object->motion, time))->x;
     grain_sdf_destroy((GrainSdf *)solids->colliders[i].sdf);
     solids->colliders[i].sdf = NULL;
     GrainSdf *sdf;
@@ -137,7 +133,7 @@ static GrainResult bend(UpsampleSolids *solids, int i, double time)
 GrainResult upsample_solids_begin(UpsampleSolids *solids, const struct GrainFrame *first)
 {
     for (int i = 0; i < solids->count; i++) {
-        RigidPose pose;
+        Pose pose;
         if (solids->body[i] < 0) continue;
         TRY(read_body(first, solids->body[i], &pose));
         solids->rest[i] = pose.position;
@@ -150,7 +146,7 @@ GrainResult upsample_solids_frame(UpsampleSolids *solids, const struct GrainFram
 {
     solids->from_time = from_time;
     for (int i = 0; i < solids->count; i++) {
-        if (solids->job->objects[solids->object[i]].shapes)
+        if (motion_of(solids, i)->kind == MOTION_SHAPES)
             TRY(bend(solids, i, from == to ? from_time : from_time + 1.0 / solids->job->fps));
         if (solids->body[i] < 0) continue;
         TRY(read_body(from, solids->body[i], &solids->from[i]));
@@ -160,22 +156,20 @@ GrainResult upsample_solids_frame(UpsampleSolids *solids, const struct GrainFram
 }
 
 // Bodies between two frames: along a line, turning evenly.
-static RigidPose pose_at(const UpsampleSolids *solids, int i, double time)
+static Pose pose_at(const UpsampleSolids *solids, int i, double time)
 {
-    if (solids->body[i] < 0) return rigid_pose_at(&solids->tracks[i], time);
+    if (solids->body[i] < 0) return motion_pose(motion_of(solids, i), time);
     double t = (time - solids->from_time) * solids->job->fps;
-    const RigidPose *from = &solids->from[i], *to = &solids->to[i];
+    const Pose *from = &solids->from[i], *to = &solids->to[i];
     Vec3d turn = quatd_to_rotation(quatd_multiply(to->facing, quatd_conjugate(from->facing)));
-    return (RigidPose){vec3d_add(from->position, vec3d_scale(vec3d_sub(to->position, from->position), t)),
-                       quatd_multiply(quatd_from_rotation(vec3d_scale(turn, t)), from->facing)};
+    return (Pose){vec3d_add(from->position, vec3d_scale(vec3d_sub(to->position, from->position), t)),
+                  quatd_multiply(quatd_from_rotation(vec3d_scale(turn, t)), from->facing)};
 }
-
-static Vec3 to_single(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
 
 static void place(UpsampleSolids *solids, int i, double time)
 {
     UpsampleCollider *c = &solids->colliders[i];
-    RigidPose now = pose_at(solids, i, time), before = pose_at(solids, i, time - MOMENT);
+    Pose now = pose_at(solids, i, time), before = pose_at(solids, i, time - MOMENT);
     Vec3d way = vec3d_scale(vec3d_sub(now.position, before.position), 1.0 / MOMENT);
     Vec3d spin =
         vec3d_scale(quatd_to_rotation(quatd_multiply(now.facing, quatd_conjugate(before.facing))), 1.0 / MOMENT);
@@ -183,16 +177,16 @@ static void place(UpsampleSolids *solids, int i, double time)
     Vec3d arm = vec3d_scale(quatd_rotate(now.facing, solids->rest[i]), -1.0);
     c->is_moving = 1;
     c->rotation = (Quat){(float)now.facing.w, (float)now.facing.x, (float)now.facing.y, (float)now.facing.z};
-    c->position = to_single(vec3d_add(now.position, arm));
-    c->spin = to_single(spin);
-    c->velocity = to_single(vec3d_add(way, vec3d_cross(spin, arm)));
+    c->position = vec3_from(vec3d_add(now.position, arm));
+    c->spin = vec3_from(spin);
+    c->velocity = vec3_from(vec3d_add(way, vec3d_cross(spin, arm)));
 }
 
 const UpsampleCollider *upsample_solids_at(void *user, double time, int *count)
 {
     UpsampleSolids *solids = user;
     for (int i = 0; i < solids->count; i++)
-        if (solids->tracks[i].poses || solids->body[i] >= 0) place(solids, i, time);
+        if (motion_of(solids, i)->kind == MOTION_POSES || solids->body[i] >= 0) place(solids, i, time);
     *count = solids->count;
     return solids->colliders;
 }

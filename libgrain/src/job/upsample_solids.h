@@ -2,20 +2,18 @@
 #pragma once
 /// The job's colliders and bodies as grains meet them at any moment of the bake.
 #include "job/job.h"
-#include "sim/rigid/rigid.h"
 
 typedef struct UpsampleSolids {
     const Job *job;
     GrainRun run; ///< of making distance fields
     int count;
     UpsampleCollider *colliders;
-    SimCollider *tracks; ///< poses of props
-    int *object;         ///< collider -> the job's object
-    int *body;           ///< its number among the bodies, or -1
-    Vec3d *rest;         ///< m, pivots at time 0
+    int *object; ///< collider -> the job's object
+    int *body;   ///< its number among the bodies, or -1
+    Vec3d *rest; ///< m, pivots at time 0
     // The frame under way, of bodies.
     double from_time;
-    RigidPose *from, *to;
+    Pose *from, *to;
 } UpsampleSolids;
 
 /// Distance fields of all that does not bend. A zeroed UpsampleSolids may be freed.

@@ -2,6 +2,7 @@
 #pragma once
 /// What a solver is: a row of functions. solver_list.c holds the one table of them; a new solver is a folder beside
 /// dem/ and a line there.
+#include "motion/motion.h"
 #include "particles/particles.h"
 #include "sdf/sdf.h"
 
@@ -28,14 +29,9 @@ typedef struct SimCollider {
                       ///< ever will, where it changes
     const float *friction_paint, *stickiness_paint; ///< of each vertex, what they are multiplied by; NULL: 1 all over
     const GrainMesh *mesh; ///< NULL for planes; needed only where it bends or where there are bodies
-    const float *poses; ///< 7 a sample: where the pivot is (x, y, z) and what the prop has turned about it since time
-                        ///< 0 (w, x, y, z); NULL: it stands
-    int64_t pose_count;
-    const float *shapes; ///< mesh->vertex_count positions a sample, for meshes that bend; NULL: it does not
-    int64_t shape_count;
-    double sample_seconds; ///< from one sample to the next; what was last is held
-    const SimBody *body;   ///< NULL: nothing moves it but its poses
-    const char *name;      ///< for messages; NULL: it has none
+    Motion motion;
+    const SimBody *body; ///< NULL: nothing moves it but its motion
+    const char *name;    ///< for messages; NULL: it has none
 } SimCollider;
 
 /// A kind of grain. Two kinds that touch mix: geometric means of friction, rolling friction, restitution and cohesion,

@@ -47,7 +47,7 @@ static GrainResult create_rigid(Dem *dem, float smallest, int threads)
                     .point_reach = dem->def.largest_radius,
                     .threads = threads}; // of bodies there may be many among few grains
     for (int i = 0; i < dem->def.collider_count; i++) {
-        dem->has_moving |= dem->colliders[i].poses || dem->colliders[i].shapes || dem->colliders[i].body;
+        dem->has_moving |= dem->colliders[i].motion.kind != MOTION_STILL || dem->colliders[i].body;
         dem->is_sticky |= dem->colliders[i].stickiness > 0.0f;
         dem->is_painted |= dem->colliders[i].friction_paint || dem->colliders[i].stickiness_paint;
     }

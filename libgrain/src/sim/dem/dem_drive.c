@@ -45,7 +45,7 @@ static void drive_wall(Dem *dem, int64_t wall, const RigidObject *object)
     DemWallHeld *held = &walls->held[wall];
     const DemBall *ball = &dem->balls[walls->ball[wall]];
     Vec3 offset = read3(ball->offset);
-    if (object->given.shapes) {
+    if (object->given.motion.kind == MOTION_SHAPES) {
         Vec3 drive = read3(held->drive), normal = read3(held->normal);
         Vec3 seen = vec3_add_scaled(offset, drive, -(float)(dem->rigid->time - dem->rigid->listed_time));
         set_wall(walls, wall, ball, normal, held->gap + vec3_dot(seen, normal), drive);

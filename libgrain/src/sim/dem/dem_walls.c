@@ -265,7 +265,7 @@ static int64_t find_in_block(Dem *dem, const int32_t *ball_before, int64_t block
     Finder finder = {dem, ball_before, dem->wall_found + block * dem->wall_room, 0, dem->wall_room};
     int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
     for (int c = 0; c < dem->def.collider_count; c++) {
-        if (dem->colliders[c].shapes)
+        if (dem->colliders[c].motion.kind == MOTION_SHAPES)
             find_bending_walls(&finder, c, first, last);
         else if (dem->colliders[c].sdf)
             find_sdf_walls(&finder, c, first, last);

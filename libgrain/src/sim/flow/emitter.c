@@ -30,7 +30,7 @@ double emitter_due(const EmitterDef *def, double time)
 
 float emitter_fastest(const EmitterDef *def)
 {
-    float own = def->inherit > 0.0f ? def->inherit * (float)rigid_fastest(&def->track) : 0.0f;
+    float own = def->inherit > 0.0f ? def->inherit * (float)motion_fastest(&def->motion, def->mesh) : 0.0f;
     return curve_largest(&def->velocity) + fabsf(def->normal_speed) + def->jitter + own;
 }
 
@@ -97,7 +97,7 @@ static GrainResult bend(Emitter *emitter, int64_t sample, const GrainRun *run)
 {
     const EmitterDef *def = &emitter->def;
     int64_t vertices = def->mesh->vertex_count;
-    memcpy(emitter->points, def->track.shapes + 3 * vertices * sample, sizeof(Vec3) * (size_t)vertices);
+    memcpy(emitter->points, motion_shape(&def->motion, sample), sizeof(Vec3) * (size_t)vertices);
     if (!def->inside) return sum_areas(emitter);
     GrainMesh mesh = *def->mesh;
     mesh.positions = emitter->points;
@@ -114,7 +114,7 @@ GrainResult emitter_create(Emitter *emitter, const EmitterDef *def, const GrainR
 {
     *emitter = (Emitter){.def = *def, .sample = -1};
     if (!def->inside && !(emitter->area = ALLOC(double, def->mesh->triangle_count))) return GRAIN_ERROR_MEMORY;
-    if (def->track.shapes) {
+    if (def->motion.kind == MOTION_SHAPES) {
         emitter->points = ALLOC(float, 3 * def->mesh->vertex_count);
         return emitter->points ? emitter_prepare(emitter, 0.0, run) : GRAIN_ERROR_MEMORY;
     }
@@ -132,10 +132,8 @@ void emitter_free(Emitter *emitter)
 
 GrainResult emitter_prepare(Emitter *emitter, double time, const GrainRun *run)
 {
-    const SimCollider *track = &emitter->def.track;
-    if (!track->shapes) return GRAIN_OK;
-    int64_t sample = (int64_t)llround(time / track->sample_seconds);
-    if (sample >= track->shape_count) sample = track->shape_count - 1;
+    if (emitter->def.motion.kind != MOTION_SHAPES) return GRAIN_OK;
+    int64_t sample = motion_nearest(&emitter->def.motion, time);
     if (sample == emitter->sample) return GRAIN_OK;
     emitter->sample = sample;
     return bend(emitter, sample, run);
@@ -143,36 +141,12 @@ GrainResult emitter_prepare(Emitter *emitter, double time, const GrainRun *run)
 
 // --- where ----------------------------------------------------------------------------------------
 
-static Vec3 to_single(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
-
-// Where a point of the mesh at time 0 is.
-static Vec3d carried(const SimCollider *track, Vec3 on, double time)
-{
-    if (!track->poses) return vec3d_from(on);
-    RigidPose pose = rigid_pose_at(track, time);
-    Vec3d pivot = vec3d((double)track->poses[0], (double)track->poses[1], (double)track->poses[2]);
-    return vec3d_add(pose.position, quatd_rotate(pose.facing, vec3d_sub(vec3d_from(on), pivot)));
-}
-
-static Vec3 turned(const SimCollider *track, Vec3 direction, double time)
-{
-    return track->poses ? to_single(quatd_rotate(rigid_pose_at(track, time).facing, vec3d_from(direction))) : direction;
-}
-
 // A point of a mesh that bends, given by weights of a triangle's corners.
 static Vec3 bent_point(const Emitter *emitter, const int32_t corner[3], const float weight[3], double time)
 {
-    const SimCollider *track = &emitter->def.track;
-    int64_t vertices = emitter->def.mesh->vertex_count, last = track->shape_count - 1;
-    double at = real_min(real_max(time / track->sample_seconds, 0.0), (double)last);
-    int64_t sample = (int64_t)at < last ? (int64_t)at : last, next = sample < last ? sample + 1 : last;
-    float part = (float)(at - (double)sample);
-    Vec3 sum = {0, 0, 0};
-    for (int k = 0; k < 3; k++) {
-        Vec3 from = ((const Vec3 *)track->shapes)[sample * vertices + corner[k]];
-        Vec3 to = ((const Vec3 *)track->shapes)[next * vertices + corner[k]];
-        sum = vec3_add_scaled(sum, vec3_add_scaled(from, vec3_sub(to, from), part), weight[k]);
-    }
+    Vec3 point[3], sum = {0, 0, 0};
+    motion_corners(&emitter->def.motion, time, corner, point, NULL);
+    for (int k = 0; k < 3; k++) sum = vec3_add_scaled(sum, point[k], weight[k]);
     return sum;
 }
 
@@ -212,16 +186,17 @@ static void draw_on_surface(const Emitter *emitter, Rng4 random, double time, Em
     const float weight[3] = {1.0f - root, root * (1.0f - other), root * other};
     out->on = mix((const Vec3 *)mesh->positions, corner, weight);
     Vec3 normal;
-    if (def->track.shapes) {
+    if (def->motion.kind == MOTION_SHAPES) {
         out->place = bent_point(emitter, corner, weight, time);
         Vec3 before = bent_point(emitter, corner, weight, time - MOMENT);
         *own = vec3_scale(vec3_sub(out->place, before), (float)(1.0 / MOMENT));
         normal = normal_of(points_of(emitter), corner);
     } else {
-        Vec3d place = carried(&def->track, out->on, time), before = carried(&def->track, out->on, time - MOMENT);
-        out->place = to_single(place);
-        *own = to_single(vec3d_scale(vec3d_sub(place, before), 1.0 / MOMENT));
-        normal = turned(&def->track, normal_of((const Vec3 *)mesh->positions, corner), time);
+        Vec3d place = motion_carry(&def->motion, out->on, time),
+              before = motion_carry(&def->motion, out->on, time - MOMENT);
+        out->place = vec3_from(place);
+        *own = vec3_from(vec3d_scale(vec3d_sub(place, before), 1.0 / MOMENT));
+        normal = motion_turn(&def->motion, normal_of((const Vec3 *)mesh->positions, corner), time);
     }
     out->velocity = vec3_scale(normal, def->normal_speed);
 }
@@ -236,10 +211,12 @@ static int draw_inside(const Emitter *emitter, Rng4 random, double time, Emitter
     out->on = vec3(low.x + size * rng_unit(random.word[1]), low.y + size * rng_unit(random.word[2]),
                    low.z + size * rng_unit(random.word[3]));
     if (sdf_sample_point(inside, out->on, &gradient) > 0.0f) return 0;
-    Vec3d place = carried(&def->track, out->on, time), before = carried(&def->track, out->on, time - MOMENT);
-    out->place = to_single(place);
-    *own = to_single(vec3d_scale(vec3d_sub(place, before), 1.0 / MOMENT));
-    out->velocity = vec3_scale(turned(&def->track, vec3_normalize(gradient, vec3(0, 0, 0)), time), def->normal_speed);
+    Vec3d place = motion_carry(&def->motion, out->on, time),
+          before = motion_carry(&def->motion, out->on, time - MOMENT);
+    out->place = vec3_from(place);
+    *own = vec3_from(vec3d_scale(vec3d_sub(place, before), 1.0 / MOMENT));
+    out->velocity =
+        vec3_scale(motion_turn(&def->motion, vec3_normalize(gradient, vec3(0, 0, 0)), time), def->normal_speed);
     return 1;
 }
 

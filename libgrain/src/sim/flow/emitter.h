@@ -4,14 +4,14 @@
 /// the seed, so there is no state to be kept: the n-th particle is due when the rate has added up to n, at a place,
 /// with a size and a speed that are drawn for n.
 #include "mesh/mesh.h"
-#include "sim/flow/curve.h"
+#include "motion/curve.h"
 #include "sim/solver.h"
 
 typedef struct EmitterDef {
     const GrainMesh *mesh;  ///< at time 0
     const GrainSdf *inside; ///< of it; NULL: particles are born on the surface
-    SimCollider track;      ///< how it moves: of it poses, shapes and sample_seconds mean something
-    Curve rate;             ///< times rate_scale: particles a second
+    Motion motion;
+    Curve rate; ///< times rate_scale: particles a second
     double rate_scale;
     Curve active;       ///< above 0.5: on; a sample holds until the next frame
     Curve velocity;     ///< m/s

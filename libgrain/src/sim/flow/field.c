@@ -107,7 +107,7 @@ static Vec3 act(const Moment *m, Vec3 place, Vec3 velocity, int64_t number)
 
 static Moment moment_of(const Field *field, double time)
 {
-    RigidPose pose = rigid_pose_at(&field->track, time);
+    Pose pose = motion_pose(&field->motion, time);
     Vec3d axis = quatd_rotate(pose.facing, vec3d(0, 0, 1));
     double frames = time / field->frame_seconds;
     return (Moment){field, vec3((float)pose.position.x, (float)pose.position.y, (float)pose.position.z),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Force fields, as Blender has them for particles of mass 1: what they give is an acceleration.
-#include "sim/flow/curve.h"
+#include "motion/curve.h"
 #include "sim/solver.h"
 
 typedef enum FieldKind {
@@ -41,7 +41,7 @@ typedef struct Field {
     float rest_length;        ///< m, of a spring
     int is_global;            ///< turbulence stands still while the field moves
     uint64_t seed;
-    SimCollider track; ///< poses: place and facing; the axis is z
+    Motion motion; ///< position and facing; the axis is z
     double frame_seconds;
 } Field;
 

@@ -11,13 +11,11 @@
 
 GrainResult zone_prepare(Zone *zone, double time, const GrainRun *run)
 {
-    const SimCollider *track = &zone->track;
-    if (!track->shapes) return GRAIN_OK;
-    int64_t sample = (int64_t)llround(time / track->sample_seconds);
-    if (sample >= track->shape_count) sample = track->shape_count - 1;
+    if (zone->motion.kind != MOTION_SHAPES) return GRAIN_OK;
+    int64_t sample = motion_nearest(&zone->motion, time);
     if (zone->bent && sample == zone->sample) return GRAIN_OK;
     GrainMesh mesh = *zone->mesh;
-    mesh.positions = track->shapes + 3 * mesh.vertex_count * sample;
+    mesh.positions = &motion_shape(&zone->motion, sample)->x;
     GrainSdfDef def;
     TRY(grain_sdf_def_default(&def, sizeof def));
     def.voxel_size = zone->voxel_size;
@@ -33,18 +31,15 @@ void zone_free(Zone *zone)
     *zone = (Zone){0};
 }
 
-static Vec3 to_single(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
-
 int zone_has(const Zone *zone, Vec3 place, Vec3 way, double time)
 {
-    const SimCollider *track = &zone->track;
     const GrainSdf *inside = zone->bent ? zone->bent : zone->inside;
-    if (track->poses) { // to where it was at time 0
-        RigidPose pose = rigid_pose_at(track, time);
+    if (zone->motion.kind == MOTION_POSES) { // to where it was at time 0
+        Pose pose = motion_pose(&zone->motion, time);
         Quatd back = quatd_conjugate(pose.facing);
-        Vec3d pivot = vec3d((double)track->poses[0], (double)track->poses[1], (double)track->poses[2]);
-        place = to_single(vec3d_add(quatd_rotate(back, vec3d_sub(vec3d_from(place), pose.position)), pivot));
-        way = to_single(quatd_rotate(back, vec3d_from(way)));
+        Vec3d pivot = motion_pivot(&zone->motion);
+        place = vec3_from(vec3d_add(quatd_rotate(back, vec3d_sub(vec3d_from(place), pose.position)), pivot));
+        way = vec3_from(quatd_rotate(back, vec3d_from(way)));
     }
     Vec3 low, high, gradient, from = vec3_sub(place, way);
     sdf_bounds(inside, &low, &high);

@@ -7,9 +7,9 @@
 typedef struct Zone {
     const GrainMesh *mesh;  ///< at time 0
     const GrainSdf *inside; ///< of it then
-    SimCollider track;      ///< how it moves: poses, shapes and sample_seconds
-    float voxel_size;       ///< m, of `bent`
-    GrainSdf *bent;         ///< of a mesh that bends, as it was at `sample`
+    Motion motion;
+    float voxel_size; ///< m, of `bent`
+    GrainSdf *bent;   ///< of a mesh that bends, as it was at `sample`
     int64_t sample;
 } Zone;
 

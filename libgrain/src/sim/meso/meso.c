@@ -162,7 +162,7 @@ static GrainResult create_rigid(Meso *meso, const SimDef *def)
     if (!meso->colliders) return GRAIN_ERROR_MEMORY;
     for (int i = 0; i < def->collider_count; i++) {
         meso->colliders[i] = def->colliders[i];
-        meso->blocks.has_moving |= def->colliders[i].poses || def->colliders[i].shapes || def->colliders[i].body;
+        meso->blocks.has_moving |= def->colliders[i].motion.kind != MOTION_STILL || def->colliders[i].body;
     }
     meso->def.colliders = meso->colliders;
     double frequency = PI / (BODY_CONTACT_STEPS * longest_step(meso));

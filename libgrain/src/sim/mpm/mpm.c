@@ -106,7 +106,7 @@ static GrainResult create_rigid(Mpm *mpm, const SimDef *def)
                       .point_reach = def->largest_radius,
                       .threads = mpm->threads};
     for (int i = 0; i < def->collider_count; i++) {
-        mpm->has_moving |= mpm->colliders[i].poses || mpm->colliders[i].shapes || mpm->colliders[i].body;
+        mpm->has_moving |= mpm->colliders[i].motion.kind != MOTION_STILL || mpm->colliders[i].body;
         mpm->has_meshes |= mpm->colliders[i].mesh != NULL;
     }
     return rigid_create(&rigid, &mpm->rigid);

@@ -26,7 +26,7 @@ static int needs_surface(const RigidDef *def, const SimCollider *collider)
 {
     int has_bodies = 0;
     for (int i = 0; i < def->collider_count; i++) has_bodies |= def->colliders[i].body != NULL;
-    return collider->mesh && (has_bodies || collider->shapes);
+    return collider->mesh && (has_bodies || collider->motion.kind == MOTION_SHAPES);
 }
 
 static double radius_about(const GrainMesh *mesh, Vec3d pivot)
@@ -46,12 +46,11 @@ static void matrix_from(Quatd q, double m[9])
     memcpy(m, columns, sizeof columns);
 }
 
-// The pose its samples ask for, in terms of the pivot.
-static RigidPose track_pose(const RigidObject *object, double seconds)
+// The pose its samples ask for, about the object's own pivot.
+static Pose track_pose(const RigidObject *object, double seconds)
 {
-    RigidPose pose = rigid_pose_at(&object->given, seconds);
-    const float *first = object->given.poses;
-    Vec3d arm = vec3d_sub(object->rest, vec3d((double)first[0], (double)first[1], (double)first[2]));
+    Pose pose = motion_pose(&object->given.motion, seconds);
+    Vec3d arm = vec3d_sub(object->rest, motion_pivot(&object->given.motion));
     pose.position = vec3d_add(pose.position, quatd_rotate(pose.facing, arm));
     return pose;
 }
@@ -61,14 +60,11 @@ static GrainResult create_object(Rigid *rigid, int i)
     RigidObject *object = &rigid->objects[i];
     const SimCollider *given = &object->given;
     object->body = -1;
-    object->has_moved = given->poses || given->shapes || given->body;
-    if (given->body)
-        object->rest = given->body->centre;
-    else if (given->poses)
-        object->rest = vec3d((double)given->poses[0], (double)given->poses[1], (double)given->poses[2]);
+    object->has_moved = given->motion.kind != MOTION_STILL || given->body;
+    object->rest = given->body ? given->body->centre : motion_pivot(&given->motion);
     object->radius = radius_about(given->mesh, object->rest);
-    object->fastest = rigid_fastest(given);
-    object->now = object->listed = object->found = (RigidPose){object->rest, quatd_identity()};
+    object->fastest = motion_fastest(&given->motion, given->mesh);
+    object->now = object->listed = object->found = (Pose){object->rest, quatd_identity()};
     matrix_from(object->now.facing, object->matrix);
     int threads = rigid->def.threads;
     TRY(rigid_paint_create(&object->friction_paint, given->friction_paint, given->mesh, given->sdf, threads));
@@ -116,9 +112,10 @@ static GrainResult create_body(Rigid *rigid, int number, int i)
 // How fast a prop goes at time 0.
 static void start_along_track(RigidObject *object)
 {
-    double seconds = object->given.sample_seconds / 64.0;
-    if (!object->given.poses || object->given.pose_count < 2) return;
-    RigidPose later = track_pose(object, seconds);
+    const Motion *motion = &object->given.motion;
+    double seconds = motion->period / 64.0;
+    if (motion->kind != MOTION_POSES || motion->sample_count < 2) return;
+    Pose later = track_pose(object, seconds);
     object->velocity = vec3d_scale(vec3d_sub(later.position, object->now.position), 1.0 / seconds);
     object->spin = vec3d_scale(quatd_to_rotation(later.facing), 1.0 / seconds);
 }
@@ -265,8 +262,8 @@ static void move_body(const Rigid *rigid, RigidBody *body, RigidObject *object, 
 
 static void move_along_track(RigidObject *object, double time, double seconds)
 {
-    if (!object->given.poses) return; // a body that is held
-    RigidPose next = track_pose(object, time + seconds);
+    if (object->given.motion.kind != MOTION_POSES) return; // a body that is held
+    Pose next = track_pose(object, time + seconds);
     object->velocity = vec3d_scale(vec3d_sub(next.position, object->now.position), 1.0 / seconds);
     Quatd turn = quatd_multiply(next.facing, quatd_conjugate(object->now.facing));
     object->spin = vec3d_scale(quatd_to_rotation(turn), 1.0 / seconds);
@@ -284,7 +281,7 @@ static void settle(RigidObject *object)
     object->turned = vec3(sign * (float)turned.x, sign * (float)turned.y, sign * (float)turned.z);
 }
 
-static double way_since(const RigidObject *object, RigidPose then)
+static double way_since(const RigidObject *object, Pose then)
 {
     Quatd turned = quatd_multiply(object->now.facing, quatd_conjugate(then.facing));
     double chord = 2.0 * sqrt(turned.x * turned.x + turned.y * turned.y + turned.z * turned.z);
@@ -294,9 +291,9 @@ static double way_since(const RigidObject *object, RigidPose then)
 // Since then, by more than the margin or past a sample.
 static int has_bent(const Rigid *rigid, const RigidObject *object, double then, double margin)
 {
-    const SimCollider *given = &object->given;
-    return given->shapes && (object->bend_speed * (rigid->time - then) > margin ||
-                             rigid_shape_interval(given, then) != rigid_shape_interval(given, rigid->time));
+    const Motion *motion = &object->given.motion;
+    return motion->kind == MOTION_SHAPES && (object->bend_speed * (rigid->time - then) > margin ||
+                                             motion_interval(motion, then) != motion_interval(motion, rigid->time));
 }
 
 // Moves one object on; returns whether contacts have to be found again.
@@ -325,7 +322,7 @@ GrainResult rigid_move(Rigid *rigid, double seconds)
         int64_t end = parallel_block_end(block, OBJECT_BLOCK, rigid->object_count);
         for (int64_t i = block * OBJECT_BLOCK; i < end; i++) {
             RigidObject *object = &rigid->objects[i];
-            if (!object->has_moved || object->given.shapes) continue;
+            if (!object->has_moved || object->given.motion.kind == MOTION_SHAPES) continue;
             if (move_object(rigid, object, seconds)) __atomic_store_n(&must_find, 1, __ATOMIC_RELAXED);
             if (!(vec3d_length(object->now.position) < HUGE_VAL)) __atomic_store_n(&lost, (int32_t)i, __ATOMIC_RELAXED);
         }
@@ -348,7 +345,7 @@ double rigid_margin(const RigidObject *object, double seconds, double largest)
 {
     if (!object->has_moved) return 0.0;
     double speed = vec3d_length(object->velocity) + object->radius * vec3d_length(object->spin);
-    if (object->given.shapes) speed = object->bend_speed;
+    if (object->given.motion.kind == MOTION_SHAPES) speed = object->bend_speed;
     return real_min(real_max(speed * LIST_STEPS * seconds, LEAST_MARGIN * largest), largest);
 }
 
@@ -359,7 +356,7 @@ void rigid_bend(Rigid *rigid, RigidObject *object, double time)
     double fastest = 0.0;
     for (int64_t slot = 0; slot < surface->tree.triangle_count; slot++) {
         Vec3 speed[3];
-        rigid_shape_at(given, time, given->mesh->triangles + 3 * (int64_t)surface->triangle[slot],
+        motion_corners(&given->motion, time, given->mesh->triangles + 3 * (int64_t)surface->triangle[slot],
                        surface->corners + 3 * slot, speed);
         for (int c = 0; c < 3; c++) fastest = real_max(fastest, (double)vec3_length(speed[c]));
     }
@@ -374,7 +371,7 @@ void rigid_mark(Rigid *rigid, double seconds, double largest_margin)
         RigidObject *object = &rigid->objects[i];
         object->listed = object->now;
         if (object->has_moved) settle(object);
-        if (object->given.shapes) rigid_bend(rigid, object, rigid->time);
+        if (object->given.motion.kind == MOTION_SHAPES) rigid_bend(rigid, object, rigid->time);
         object->margin = rigid_margin(object, seconds, largest_margin);
     }
 }
@@ -419,7 +416,7 @@ int rigid_has_left(const Rigid *rigid)
         const RigidObject *object = &rigid->objects[i];
         if (!object->has_moved) continue;
         if (has_bent(rigid, object, rigid->listed_time, object->margin)) return 1;
-        if (!object->given.shapes && way_since(object, object->listed) > object->margin) return 1;
+        if (object->given.motion.kind != MOTION_SHAPES && way_since(object, object->listed) > object->margin) return 1;
     }
     return 0;
 }
@@ -441,7 +438,7 @@ static double *unpack(double *to, double *value, int count)
 
 static void exchange(RigidObject *object, RigidBody *body, double *to, PackFn *copy)
 {
-    RigidPose *poses[] = {&object->now, &object->listed, &object->found};
+    Pose *poses[] = {&object->now, &object->listed, &object->found};
     for (int i = 0; i < 3; i++) to = copy(copy(to, &poses[i]->position.x, 3), &poses[i]->facing.w, 4);
     to = copy(copy(to, &object->velocity.x, 3), &object->spin.x, 3);
     to = copy(copy(to, &object->margin, 1), &object->found_margin, 1);
@@ -511,7 +508,7 @@ GrainResult rigid_load(Rigid *rigid, const Column *columns, int column_count)
     }
     for (int i = 0; i < rigid->object_count; i++) {
         RigidObject *object = &rigid->objects[i];
-        if (object->given.shapes) rigid_bend(rigid, object, rigid->listed_time);
+        if (object->given.motion.kind == MOTION_SHAPES) rigid_bend(rigid, object, rigid->listed_time);
         exchange(object, body_of(rigid, object), rigid->packed + PACKED * i, unpack);
         settle(object);
     }

@@ -15,28 +15,24 @@
 #include "sim/rigid/rigid_surface.h"
 #include "sim/solver.h"
 
-typedef struct RigidPose {
-    Vec3d position; ///< m, of the pivot: the centre of mass of bodies
-    Quatd facing;   ///< turned since time 0
-} RigidPose;
-
 typedef struct RigidObject {
     SimCollider given;
-    int32_t body;          ///< its number among the bodies, or -1
-    int32_t is_held;       ///< by rigid_hold
-    int32_t has_moved;     ///< its pose is not the one at time 0, or may become another: 0 for what stands
-    Vec3d rest;            ///< m, the pivot at time 0
-    RigidPose now, listed; ///< listed: when the solver last made its lists (rigid_mark)
-    RigidPose found;       ///< when its contacts with bodies were last looked for
-    Vec3d velocity, spin;  ///< over the last step
-    double fastest;        ///< m/s: of any of its points, ever, by its poses and shapes
-    double radius;         ///< m, from the pivot to the farthest point; planes: 0
-    double margin;         ///< m: a point may go that far before the solver makes its lists again
-    double found_margin;   ///< the same for contacts with bodies
-    double bend_speed;     ///< m/s, of the fastest corner of a mesh that bends, in the present interval
-    Vec3 shift, turned;    ///< since the lists were made: of the pivot; x, y, z of the quaternion
-    double matrix[9];      ///< of now.facing
-    RigidSurface surface;  ///< in the coordinates of time 0; of a mesh that bends: where it was looked at last
+    int32_t body;         ///< its number among the bodies, or -1
+    int32_t is_held;      ///< by rigid_hold
+    int32_t has_moved;    ///< its pose is not the one at time 0, or may become another: 0 for what stands
+    Vec3d rest;           ///< m, the pivot at time 0
+    Pose now, listed;     ///< of bodies the pivot is the centre of mass; listed: when the solver last made its lists
+                          ///< (rigid_mark)
+    Pose found;           ///< when its contacts with bodies were last looked for
+    Vec3d velocity, spin; ///< over the last step
+    double fastest;       ///< m/s: of any of its points, ever, by its poses and shapes
+    double radius;        ///< m, from the pivot to the farthest point; planes: 0
+    double margin;        ///< m: a point may go that far before the solver makes its lists again
+    double found_margin;  ///< the same for contacts with bodies
+    double bend_speed;    ///< m/s, of the fastest corner of a mesh that bends, in the present interval
+    Vec3 shift, turned;   ///< since the lists were made: of the pivot; x, y, z of the quaternion
+    double matrix[9];     ///< of now.facing
+    RigidSurface surface; ///< in the coordinates of time 0; of a mesh that bends: where it was looked at last
     RigidPaint friction_paint, stickiness_paint; ///< what of the object's friction and stickiness there is where
 } RigidObject;
 
@@ -149,8 +145,6 @@ double rigid_speed(const Rigid *rigid);
 /// 1/kg: of an object, for a contact at this place (coordinates of time 0). 0 for what no force moves. Where several
 /// contacts share a body, each takes this times their number: together they swing no faster than one alone.
 double rigid_inverse_mass(const Rigid *rigid, int object, Vec3d place);
-/// m/s: the fastest any point of a prop ever goes by its poses or shapes.
-double rigid_fastest(const SimCollider *collider);
 
 /// Everything needed to go on bit for bit.
 int rigid_save(const Rigid *rigid, Column *columns);
@@ -163,14 +157,6 @@ Vec3d rigid_body_pivot(const Rigid *rigid, int body);
 double rigid_margin(const RigidObject *object, double seconds, double largest);
 /// The surface of a mesh that bends as it is at this time.
 void rigid_bend(Rigid *rigid, RigidObject *object, double time);
-
-// rigid_track.c
-RigidPose rigid_pose_at(const SimCollider *collider, double seconds);
-/// Where the corners of a triangle of a mesh that bends are, and how fast they go.
-void rigid_shape_at(const SimCollider *collider, double seconds, const int32_t *triangle, Vec3 corner[3],
-                    Vec3 speed[3]);
-/// Which sample interval this moment lies in; contacts with a mesh that bends hold within one.
-int64_t rigid_shape_interval(const SimCollider *collider, double seconds);
 
 // rigid_near.c
 /// Which objects each body comes near to.

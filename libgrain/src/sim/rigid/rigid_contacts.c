@@ -53,10 +53,10 @@ static Vec3 to_float(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z);
 
 Vec3 rigid_drive_at(const RigidObject *other, double time, const RigidPlane *plane)
 {
-    if (!other->given.shapes || other->is_held) return vec3(0, 0, 0);
+    if (other->given.motion.kind != MOTION_SHAPES || other->is_held) return vec3(0, 0, 0);
     Vec3 corner[3], speed[3];
     int64_t triangle = other->surface.triangle[plane->slot];
-    rigid_shape_at(&other->given, time, other->given.mesh->triangles + 3 * triangle, corner, speed);
+    motion_corners(&other->given.motion, time, other->given.mesh->triangles + 3 * triangle, corner, speed);
     Vec3 sum = vec3_scale(speed[0], 1.0f - plane->v - plane->w);
     return vec3_add_scaled(vec3_add_scaled(sum, speed[1], plane->v), speed[2], plane->w);
 }
@@ -259,7 +259,7 @@ GrainResult rigid_find_contacts(Rigid *rigid, double seconds)
     for (int i = 0; i < rigid->object_count; i++) {
         RigidObject *object = &rigid->objects[i];
         object->found = object->now;
-        if (object->given.shapes) rigid_bend(rigid, object, rigid->time);
+        if (object->given.motion.kind == MOTION_SHAPES) rigid_bend(rigid, object, rigid->time);
         double reach = (double)rigid->def.point_reach;
         object->found_margin =
             object->has_moved ? real_max(rigid_margin(object, seconds, reach), LEAST_MARGIN * reach) : 0.0;
@@ -296,7 +296,8 @@ static void look_again(const Rigid *rigid, RigidContact *contact, Vec3d place, V
     const RigidObject *other = &rigid->objects[contact->other];
     double squared = vec3d_dot(way, way), refresh = REFRESH * (double)rigid->def.point_reach;
     if (squared <= refresh * refresh) return;
-    if (!other->given.mesh || other->given.shapes) return; // one plane for all; found again soon anyway
+    if (!other->given.mesh || other->given.motion.kind == MOTION_SHAPES)
+        return; // one plane for all; found again soon anyway
     double gap = vec3d_dot(vec3d_sub(contact->sampled, contact->foot), contact->normal);
     if (gap > 0.0 && gap * gap > squared) return;
     double reach = rigid_reach(rigid, &rigid->objects[rigid->bodies[contact->body].object], other);

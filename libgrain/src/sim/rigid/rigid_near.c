@@ -28,7 +28,7 @@ static int may_touch(const Rigid *rigid, const RigidObject *body, const RigidObj
 {
     double reach = rigid_reach(rigid, body, other) + body->radius, far = reach + other->radius;
     Vec3d apart = vec3d_sub(body->now.position, other->now.position);
-    if (other->given.mesh && !other->given.shapes && vec3d_dot(apart, apart) > far * far) return 0;
+    if (other->given.mesh && other->given.motion.kind != MOTION_SHAPES && vec3d_dot(apart, apart) > far * far) return 0;
     Vec3d centre = rigid_to_rest(other, body->now.position);
     if (!other->given.mesh)
         return vec3d_dot(vec3d_sub(centre, vec3d_from(other->given.plane_point)),

@@ -24,13 +24,11 @@ static void view_bending(const Rigid *rigid, const RigidObject *object, const Ve
     }
 }
 
-static Vec3 vec3_from(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.z); }
-
 void rigid_view(const Rigid *rigid, int number, const Vec3 *places, int count, float reach, RigidView *view)
 {
     const RigidObject *object = &rigid->objects[number];
     const SimCollider *given = &object->given;
-    if (given->shapes) {
+    if (given->motion.kind == MOTION_SHAPES) {
         view_bending(rigid, object, places, count, reach, view);
         return;
     }
@@ -63,7 +61,7 @@ void rigid_view(const Rigid *rigid, int number, const Vec3 *places, int count, f
 int rigid_may_reach(const Rigid *rigid, int number, Vec3d middle, double reach)
 {
     const RigidObject *object = &rigid->objects[number];
-    if (object->given.shapes || !object->given.mesh) return 1; // planes are near everything
+    if (object->given.motion.kind == MOTION_SHAPES || !object->given.mesh) return 1; // planes are near everything
     Vec3d way = vec3d_sub(middle, object->now.position);
     if (vec3d_dot(way, way) >= (object->radius + reach) * (object->radius + reach)) return 0;
     if (!object->given.sdf) return 1;

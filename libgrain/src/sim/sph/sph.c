@@ -176,7 +176,7 @@ static GrainResult create_rigid(Sph *sph, const SimDef *def)
     if (!sph->colliders) return GRAIN_ERROR_MEMORY;
     for (int i = 0; i < def->collider_count; i++) {
         sph->colliders[i] = def->colliders[i];
-        sph->has_moving |= def->colliders[i].poses || def->colliders[i].shapes || def->colliders[i].body;
+        sph->has_moving |= def->colliders[i].motion.kind != MOTION_STILL || def->colliders[i].body;
     }
     sph->def.colliders = sph->colliders;
     double frequency = M_PI / (BODY_CONTACT_STEPS * sph->step_limit);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+/// How an object moves over the shot: it stands still, moves as one piece (poses), or bends (shapes). Samples are
+/// borrowed and a fixed period apart, the first at time 0, where objects are as their meshes say; the last one is held.
+#include "base/vec.h"
+#include "grain/mesh.h"
+
+typedef enum MotionKind { MOTION_STILL, MOTION_POSES, MOTION_SHAPES } MotionKind;
+
+typedef struct Motion {
+    MotionKind kind;
+    const float *samples; ///< poses: 7 numbers each, the position of the pivot (x, y, z) and the rotation about it
+                          ///< since time 0 (w, x, y, z); shapes: the positions of all vertices
+    int64_t sample_count;
+    int64_t vertex_count; ///< of shapes
+    double period;        ///< s from one sample to the next
+} Motion;
+
+typedef struct Pose {
+    Vec3d position; ///< m, of the pivot
+    Quatd facing;   ///< rotation since time 0
+} Pose;
+
+#define MOTION_POSE_FLOATS 7
+
+/// s between samples that are evenly spread over a frame.
+static inline double motion_period(double fps, int samples_per_frame) { return 1.0 / (fps * samples_per_frame); }
+
+static inline Motion motion_of_poses(const float *poses, int64_t count, double period)
+{
+    return (Motion){MOTION_POSES, poses, count, 0, period};
+}
+static inline Motion motion_of_shapes(const float *positions, int64_t vertex_count, int64_t count, double period)
+{
+    return (Motion){MOTION_SHAPES, positions, count, vertex_count, period};
+}
+
+// --- poses; what stands still and what bends keeps the pose of time 0, the identity about the origin ---
+
+/// m, the pivot at time 0.
+Vec3d motion_pivot(const Motion *motion);
+Pose motion_pose(const Motion *motion, double seconds);
+/// Where a point of the mesh at time 0 is now.
+Vec3d motion_carry(const Motion *motion, Vec3 point, double seconds);
+/// The same for a direction.
+Vec3 motion_turn(const Motion *motion, Vec3 direction, double seconds);
+
+// --- shapes ---
+
+/// The positions of all vertices at a sample.
+const Vec3 *motion_shape(const Motion *motion, int64_t sample);
+/// The sample closest to this time.
+int64_t motion_nearest(const Motion *motion, double seconds);
+/// The sample interval this time lies in. Within one, every vertex moves along a straight line.
+int64_t motion_interval(const Motion *motion, double seconds);
+/// Where the corners of a triangle are, and how fast they move (m/s; speed may be NULL).
+void motion_corners(const Motion *motion, double seconds, const int32_t *triangle, Vec3 corner[3], Vec3 speed[3]);
+
+/// m/s, an upper bound on the speed of any vertex over the whole shot. mesh: at time 0; NULL: only the pivot counts.
+double motion_fastest(const Motion *motion, const GrainMesh *mesh);
