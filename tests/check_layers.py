@@ -14,7 +14,7 @@ SOURCE = ROOT / "libgrain" / "src"
 ADDON = ROOT / "addon" / "grain"
 
 # A folder of libgrain/src includes only folders above it here.
-ORDER = ("base", "mesh", "motion", "sdf", "cover", "particles", "fill", "sim", "upsample", "volume", "output", "job", "dots", "ahead")
+ORDER = ("base", "mesh", "motion", "sdf", "cover", "particles", "fill", "shape", "sim", "upsample", "volume", "output", "view", "job")
 OPENMP_HOME = SOURCE / "base" / "parallel.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/', re.MULTILINE)
 OPENMP = re.compile(r"^\s*#\s*pragma\s+omp|_Pragma\s*\(\s*\"omp|#\s*include\s*<omp\.h>", re.MULTILINE)
@@ -35,6 +35,31 @@ def wrong_includes() -> Iterator[str]:
         for folder in INCLUDE.findall(path.read_text("utf-8")):
             if folder in ORDER and ORDER.index(folder) > ORDER.index(home):
                 yield f"{path.relative_to(ROOT)} includes {folder}/, which comes after {home}/"
+
+
+SOLVER_INCLUDE = re.compile(r'^\s*#\s*include\s+"sim/(\w+)/', re.MULTILINE)
+SOLVERS = re.compile(r"^#define SOLVERS\(X\) (.*)$", re.MULTILINE)
+
+
+def solver_names() -> list[str]:
+    table = SOLVERS.search((SOURCE / "sim/solver.c").read_text("utf-8"))
+    return re.findall(r"X\((\w+)\)", table[1]) if table else []
+
+
+def solvers_from_outside() -> Iterator[str]:
+    """What a solver is like is told by its row in the table; its headers and its name are its own."""
+    names = solver_names()
+    if not names:
+        yield "libgrain/src/sim/solver.c has no line '#define SOLVERS(X) X(name) ...'"
+    compared = re.compile(r"\b(?:strn?cmp|solver_find)\([^;]*\"(?:" + "|".join(names) + r")\"|\b(?:" + "|".join(names) + r")_solver\b")
+    for path in c_files():
+        home = path.relative_to(SOURCE).parts
+        text = path.read_text("utf-8")
+        for name in SOLVER_INCLUDE.findall(text):
+            if name in names and home[:2] != ("sim", name):
+                yield f"{path.relative_to(ROOT)} includes a header of sim/{name}/"
+        if not (home[0] == "sim" and home[1] in names) and compared.search(text):
+            yield f"{path.relative_to(ROOT)} names a solver; ask its traits (sim/solver.h)"
 
 
 def stray_openmp() -> Iterator[str]:
@@ -168,6 +193,7 @@ def machine_dependent_math() -> Iterator[str]:
 
 RULES = {
     "includes_follow_the_order": wrong_includes,
+    "solvers_are_asked_through_the_table": solvers_from_outside,
     "openmp_only_in_parallel_h": stray_openmp,
     "the_system_only_in_system_files": stray_system_calls,
     "engine_without_blender": blender_in_engine,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// OpenVDB as a handful of C calls. This is libgrain_vdb, the only C++ of Grain: libgrain loads it when a .vdb file
-/// is to be written or read (src/base/vdb.c), so that a Blender with an OpenVDB of its own never meets ours
+/// is to be written or read (src/output/vdb.c), so that a Blender with an OpenVDB of its own never meets ours
 /// otherwise. No exception gets out: every call returns 0, or a VdbError and a text.
 #include <stdint.h>
 

@@ -69,8 +69,8 @@ static GrainResult create(const Pack *pack, const Particles *start, Dem **dem)
     Vec3 normal[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
     for (int i = 0; i < 5; i++)
         walls[i] = (SimCollider){.plane_point = point[i], .plane_normal = normal[i], .friction = 0.5f};
-    DemShape shape;
-    TRY(dem_shape_by_name(pack->is_clumps ? "tetrahedron" : "sphere", &shape));
+    BallShape shape;
+    TRY(shape_by_name(pack->is_clumps ? "tetrahedron" : "sphere", &shape));
     float radius = RADIUS / shape.balls[0].radius; // balls of one size, whatever they are part of
     SimDef def = {.solver = "dem",
                   .gravity = {0, 0, -9.81f},

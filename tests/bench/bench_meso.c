@@ -8,7 +8,6 @@
 #include "particles/particles.h"
 #include "shared/processor_clock.h"
 #include "sim/meso/meso.h"
-#include "sim/meso/meso_law.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@
 enum { STEPS = 60, PIECES = 5 };
 
 // A block settling in a box of five walls, as dense as sources are filled.
-static GrainResult create(MesoNumbers numbers, int64_t particles, int threads, Meso **out)
+static GrainResult create(SimMesoNumbers numbers, int64_t particles, int threads, Meso **out)
 {
     float pitch = RADIUS * 1.7818f;
     int along = (int)lround(cbrt((double)particles / 0.6)), high = (int)lround(0.6 * along);
@@ -43,7 +42,7 @@ static GrainResult create(MesoNumbers numbers, int64_t particles, int threads, M
                   .largest_radius = RADIUS,
                   .density = 2600.0f,
                   .restitution = 0.3f,
-                  .meso = meso_law_of(&numbers),
+                  .meso = sim_meso_of(&numbers),
                   .expected_speed = 1.0f,
                   .colliders = walls,
                   .collider_count = 5};
@@ -78,7 +77,7 @@ static double neighbours_of(const Meso *meso, double reach)
 }
 
 // The fastest piece counts: noise only ever adds.
-static GrainResult measure(MesoNumbers numbers, int64_t particles, int threads, int steps, Speed *speed)
+static GrainResult measure(SimMesoNumbers numbers, int64_t particles, int threads, int steps, Speed *speed)
 {
     Meso *meso = NULL;
     *speed = (Speed){0};
@@ -102,7 +101,7 @@ BENCH(meso)
     enum { KINDS = 4 };
     static const struct {
         const char *name;
-        MesoNumbers numbers;
+        SimMesoNumbers numbers;
         int steps;
     } kinds[KINDS] = {{"grains, ip3, reach 1.15", {4e4f, 100, 1.15f, 1.0f}, STEPS},
                       {"grains, ip3, reach 1.38", {4e4f, 100, 1.38f, 1.0f}, STEPS},

@@ -93,7 +93,7 @@ static Measured measure(double per_particle, int threads, int frames)
                        .per_particle = per_particle,
                        .size_spread = 0.2f,
                        .substep = 0.01f,
-                       .gravity = {0, 0, -9.81f},
+                       .gravity = {.constant = {0, 0, -9.81f}, .components = 3},
                        .coarse_total = coarse.frame[0].count,
                        .shard_count = 1,
                        .colliders = walls_at};

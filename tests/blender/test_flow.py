@@ -81,6 +81,21 @@ def test_the_estimate_knows_what_is_emitted(_: Path) -> None:
     assert abs(estimate.emitted(item, simulation) * estimate.room_of_particle(simulation) - 0.25e-3) < 1e-9
 
 
+def test_litres_bake_to_what_was_estimated(folder: Path) -> None:
+    from grain.scene import estimate, paths
+    item = tap(rate_unit='LITRES', litres=0.5)
+    scene = bpy.context.scene
+    simulation = scene.grain.active
+    scene.frame_start, scene.frame_end = 1, 5
+    for kind in simulation.bl_rna.properties["solver"].enum_items:
+        simulation.solver = kind.identifier
+        support.save(folder)
+        assert bpy.ops.grain.bake() == {'FINISHED'}
+        born = len(support.read_frame(paths.cache_folder(simulation) / "coarse_000005.grain")["radius"])
+        assert born > 50 and abs(born - estimate.emitted(item, simulation)) <= 1, (kind.identifier, born)
+        assert bpy.ops.grain.free() == {'FINISHED'}
+
+
 def test_baked_and_shown(folder: Path) -> None:
     """Sand grows in number, vanishes in the zone, and points keep their numbers."""
     item = tap()

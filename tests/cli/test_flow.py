@@ -118,6 +118,21 @@ def test_litres_are_of_sand_as_it_lies(folder: Path) -> None:
     assert 0.95 < level < 1.2, level
 
 
+def test_litres_are_so_many_particles(folder: Path) -> None:
+    """As many as the volume holds: pieces of a bulk stand as densely as in a source, single grains as in a heap."""
+    spread, seconds, litres = 0.2, 5 / FPS, 0.6
+    packed = (2 * RADIUS * (1 + spread)) ** 3 / math.sqrt(2)
+    heaped = 4 / 3 * math.pi * RADIUS ** 3 * (1 + spread ** 2) / 0.6
+    for solver in SOLVERS:
+        job = tap(solver, rate=litres, rate_unit="litres", velocity=[0, 0, -2], frame_end=6)
+        job.data["solver"]["size_spread"] = spread
+        job.write(folder / solver)
+        program.run("bake", folder / solver, check=0)
+        born = len(numbers(folder / solver / "cache", 6, "radius"))
+        wanted = 1e-3 * litres * seconds / (heaped if solver == "dem" else packed)
+        assert abs(born - wanted) <= 1, (solver, born, wanted)
+
+
 def test_a_thin_stream_comes_together_where_it_lands(folder: Path) -> None:
     """Born far apart, particles of a bulk must not keep that distance: they did, and poured sand stood 5 to 7 times too high.
     Measured: sph 1.20, mpm 1.49 (it stays loose up to 0.85 of its density, and a surface is a cell thick)."""
@@ -220,6 +235,19 @@ def test_what_falls_out_of_the_scene_is_let_go(folder: Path) -> None:
         gone = sum(1 for r in numbers(cache, number, "radius") if r == 0.0)
         assert (gone == 0) == (fallen < 20 * size), (number, gone)
     assert gone == len(numbers(cache, 30, "radius"))
+
+
+def test_what_falls_out_of_the_scene_by_keyed_gravity_is_let_go(folder: Path) -> None:
+    """Gravity points up from the first frame on, so the far end of the world is above. 300 m/s2 are quick about it."""
+    job = jobs.Job(frame_end=5, gravity=[0, 0, -9.81], solver={"type": "dem", "particle_radius": 0.01})
+    job.add_mesh("Sand", "source", jobs.box((-0.03, -0.03, 0.0), (0.03, 0.03, 0.06)))
+    job.data["animation"] = {"gravity": job.add_array("f32", 3, [0, 0, 300.0])}
+    program.run("bake", job.write(folder), check=0)
+    size = math.sqrt(3) * 0.06
+    for number in (3, 5):
+        risen = 0.5 * 300.0 * ((number - 1) / 24.0) ** 2
+        gone = [radius == 0.0 for radius in numbers(folder / "cache", number, "radius")]
+        assert all(gone) if risen > 25 * size else not any(gone), (number, risen / size, sum(gone))
 
 
 def test_born_with_what_is_painted_on_the_emitter(folder: Path) -> None:

@@ -85,7 +85,7 @@ GrainResult scene_add_revolved(DemScene *scene, const float (*outline)[2], int c
 GrainResult scene_set_shape(DemScene *scene, const char *name)
 {
     scene->def.shape_count = 1;
-    return dem_shape_by_name(name, &scene->shape);
+    return shape_by_name(name, &scene->shape);
 }
 
 static GrainResult add_grain(DemScene *scene, Vec3 at, float radius, float jitter, float spread)

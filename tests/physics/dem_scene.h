@@ -10,7 +10,7 @@ typedef struct DemScene {
     Particles start;
     SimCollider colliders[SCENE_MAX_COLLIDERS];
     GrainSdf *sdf[SCENE_MAX_COLLIDERS]; ///< of the colliders; NULL for planes
-    DemShape shape;                     ///< of all grains, when scene_set_shape was called
+    BallShape shape;                    ///< of all grains, when scene_set_shape was called
     Dem *dem;
 } DemScene;
 

@@ -9,11 +9,11 @@
 #define FREE_RADIUS 0.8f
 #define SIZES 0.2f
 
-void meso_begin(SandScene *scene, float radius, MesoNumbers numbers)
+void meso_begin(SandScene *scene, float radius, SimMesoNumbers numbers)
 {
     sand_begin(scene, "meso", radius, 0.0f);
     sand_expect_fall(scene, 20.0f * radius);
-    scene->def.meso = meso_law_of(&numbers);
+    scene->def.meso = sim_meso_of(&numbers);
 }
 
 GrainResult meso_fill(SandScene *scene, Vec3 low, Vec3 high, SandFn *is_inside, const void *user)
@@ -45,7 +45,7 @@ static void measure_slope(const SandScene *scene, double length, MesoSlope *out)
         out->height += (double)scene->now.position[i].z / (double)scene->now.count;
 }
 
-GrainResult meso_break_dam(SandScene *scene, MesoNumbers numbers, double seconds, MesoSlope *out)
+GrainResult meso_break_dam(SandScene *scene, SimMesoNumbers numbers, double seconds, MesoSlope *out)
 {
     const float diameter = 0.02f, length = 40.0f * diameter, width = 4.0f * diameter;
     meso_begin(scene, 0.5f * diameter, numbers);

@@ -3,10 +3,9 @@
 /// Scenes of the mesoscopic model.
 #include "physics/sand_scene.h"
 #include "sim/meso/meso.h"
-#include "sim/meso/meso_law.h"
 
 /// As sand_begin, of this material.
-void meso_begin(SandScene *scene, float radius, MesoNumbers numbers);
+void meso_begin(SandScene *scene, float radius, SimMesoNumbers numbers);
 /// As sand_fill_box, but of radii between 0.8 and 1 of those that do not overlap, so that nothing is under pressure.
 GrainResult meso_fill(SandScene *scene, Vec3 low, Vec3 high, SandFn *is_inside, const void *user);
 static inline Meso *meso_of(const SandScene *scene) { return scene->sim.state; }
@@ -19,7 +18,7 @@ typedef struct MesoSlope {
     double height;  ///< m, of the centre of mass
 } MesoSlope;
 /// Leaves the scene for more to be measured, whatever it returns; sand_end it.
-GrainResult meso_break_dam(SandScene *scene, MesoNumbers numbers, double seconds, MesoSlope *out);
+GrainResult meso_break_dam(SandScene *scene, SimMesoNumbers numbers, double seconds, MesoSlope *out);
 
 /// A thread that comes down on the floor around the z axis, folding along x.
 typedef struct MesoThread {

@@ -33,7 +33,7 @@ static double push_apart(SimMeso law, float distance, float opening)
 }
 
 // Straight pieces: K (rest - D) within its window, -Z dD/dt within its own; 1e-4 is what floats give.
-MARKED_TEST(meso_force_is_the_sum_of_its_pieces, TEST_ADDRESS)
+TEST(meso_force_is_the_sum_of_its_pieces)
 {
     const double diameter = 0.02;
     SimMeso law = {.elastic = {{5000, 1.0f, 0, 1.0f}, {1000, 1.0f, 1.0f, 1.3f}},
@@ -73,7 +73,8 @@ TEST(meso_refuses_a_force_that_is_none)
 static GrainResult start_column(SandScene *scene, int is_paste, int threads)
 {
     int number;
-    meso_begin(scene, RADIUS, is_paste ? (MesoNumbers){2e4f, 100, 1.0f, 2.0f} : (MesoNumbers){2e4f, 10, 1.0f, 1.0f});
+    meso_begin(scene, RADIUS,
+               is_paste ? (SimMesoNumbers){2e4f, 100, 1.0f, 2.0f} : (SimMesoNumbers){2e4f, 10, 1.0f, 1.0f});
     sand_add_plane(scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.6f);
     sand_add_plane(scene, vec3(0.14f, 0, 0), vec3(-1, 0, 0), 0.3f);
     GrainResult result = sand_add_prop(scene, shape_box(-0.24f, -0.05f, 0.02f, -0.14f, 0.05f, 0.1f), 0.4f, &number);
@@ -102,7 +103,7 @@ static GrainResult take_steps(SandScene *scene, int count)
     return result;
 }
 
-MARKED_TEST(meso_any_number_of_threads, TEST_THREADS)
+TEST(meso_any_number_of_threads)
 {
     for (int is_paste = 0; is_paste < 2; is_paste++) {
         SandScene one, more;
@@ -143,7 +144,7 @@ TEST(meso_any_instruction_set)
 }
 
 // Saved in the middle of the flow, between two sorts, and gone on with by another solver.
-MARKED_TEST(meso_goes_on_from_what_was_saved, TEST_ADDRESS)
+TEST(meso_goes_on_from_what_was_saved)
 {
     for (int is_paste = 0; is_paste < 2; is_paste++) {
         SandScene whole, first, second;
@@ -176,7 +177,7 @@ TEST(meso_keeps_momentum)
     for (int is_paste = 0; is_paste < 2; is_paste++) {
         SandScene scene;
         meso_begin(&scene, RADIUS,
-                   is_paste ? (MesoNumbers){2e4f, 200, 1.0f, 2.0f} : (MesoNumbers){2e4f, 10, 1.0f, 1.0f});
+                   is_paste ? (SimMesoNumbers){2e4f, 200, 1.0f, 2.0f} : (SimMesoNumbers){2e4f, 10, 1.0f, 1.0f});
         scene.def.gravity = vec3(0, 0, 0);
         ENSURE_OK(meso_fill(&scene, vec3(-0.1f, -0.1f, 0), vec3(0.1f, 0.1f, 0.12f), NULL, NULL));
         int64_t half = scene.start.count;
@@ -207,11 +208,11 @@ TEST(meso_keeps_momentum)
 
 // Nothing but falling particles, and with ambient viscosity c the speed g (1 - exp(-c t)) / c; steps of 1/1000 of that
 // time constant.
-MARKED_TEST(meso_falls_freely_and_through_what_surrounds_it, TEST_ADDRESS)
+TEST(meso_falls_freely_and_through_what_surrounds_it)
 {
     for (int is_slowed = 0; is_slowed < 2; is_slowed++) {
         SandScene scene;
-        meso_begin(&scene, RADIUS, (MesoNumbers){2e4f, 10, 1.0f, 1.0f});
+        meso_begin(&scene, RADIUS, (SimMesoNumbers){2e4f, 10, 1.0f, 1.0f});
         scene.def.meso.ambient = is_slowed ? 5.0f : 0.0f;
         ENSURE_OK(meso_fill(&scene, vec3(-0.08f, -0.08f, 0), vec3(0.08f, 0.08f, 0.1f), NULL, NULL));
         ENSURE_OK(sand_create(&scene, 1));
@@ -230,7 +231,7 @@ TEST(meso_implicit_viscosity_is_the_explicit_one)
     double left[2];
     for (int is_explicit = 0; is_explicit < 2; is_explicit++) {
         SandScene scene;
-        meso_begin(&scene, RADIUS, (MesoNumbers){0, 120, 1.0f, 2.0f});
+        meso_begin(&scene, RADIUS, (SimMesoNumbers){0, 120, 1.0f, 2.0f});
         scene.def.gravity = vec3(0, 0, 0);
         ENSURE_OK(meso_fill(&scene, vec3(-0.1f, -0.1f, -0.1f), vec3(0.1f, 0.1f, 0.1f), NULL, NULL));
         for (int64_t i = 0; i < scene.start.count; i++)
@@ -261,9 +262,9 @@ TEST(meso_never_blows_up)
     for (uint64_t n = 0; n < 60; n++) {
         Rng4 a = rng_at(77, n, RNG_STREAM_TEST, 0), b = rng_at(77, n, RNG_STREAM_TEST, 1);
         SandScene scene;
-        MesoNumbers numbers = {powf(10.0f, 1.0f + 7.0f * rng_unit(a.word[0])),
-                               powf(10.0f, 6.0f * rng_unit(a.word[1]) - 1.0f), 0.3f + 1.7f * rng_unit(a.word[2]),
-                               3.0f * rng_unit(a.word[3])};
+        SimMesoNumbers numbers = {powf(10.0f, 1.0f + 7.0f * rng_unit(a.word[0])),
+                                  powf(10.0f, 6.0f * rng_unit(a.word[1]) - 1.0f), 0.3f + 1.7f * rng_unit(a.word[2]),
+                                  3.0f * rng_unit(a.word[3])};
         meso_begin(&scene, powf(10.0f, -3.0f + 2.0f * rng_unit(b.word[0])), numbers);
         if (n % 3 == 0) // pulling pieces that begin and end with a jump
             scene.def.meso.elastic[scene.def.meso.elastic_count++] = (SimMesoSegment){

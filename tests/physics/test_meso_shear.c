@@ -30,7 +30,7 @@
 
 static GrainResult place(SandScene *scene, const Particles *particles)
 {
-    meso_begin(scene, 0.5f * DIAMETER, (MesoNumbers){1400, 0.05f, 1.5f, 0.67f}); // ip4
+    meso_begin(scene, 0.5f * DIAMETER, (SimMesoNumbers){1400, 0.05f, 1.5f, 0.67f}); // ip4
     scene->def.gravity = vec3(0, 0, 0);
     scene->def.restitution = 1.0f;
     for (int side = -1; side <= 1; side += 2) {

@@ -21,7 +21,7 @@
 TEST(meso_gas_two_jets_end_isotropic_and_keep_their_energy)
 {
     SandScene scene;
-    meso_begin(&scene, RADIUS, (MesoNumbers){3e4f, 0, 1.0f, 1.0f}); // ip1
+    meso_begin(&scene, RADIUS, (SimMesoNumbers){3e4f, 0, 1.0f, 1.0f}); // ip1
     scene.def.gravity = vec3(0, 0, 0);
     scene.def.restitution = 1.0f;
     float half = 14.0f * RADIUS;
@@ -129,7 +129,7 @@ TEST(meso_grains_pile_up_by_avalanches_with_uneven_forces)
     enum { HEAP = 300, GRAINS = 350 };
     const float every = 0.2f;
     SandScene scene;
-    meso_begin(&scene, RADIUS, (MesoNumbers){8e4f, 40, 1.0f, 1.0f}); // ip3, hard
+    meso_begin(&scene, RADIUS, (SimMesoNumbers){8e4f, 40, 1.0f, 1.0f}); // ip3, hard
     sand_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.8f);
     // First a heap, then single grains, as fast as they fall through what surrounds them.
     scene.def.meso.ambient = 8.0f;
@@ -179,7 +179,7 @@ TEST(meso_fluid_spreads_flat)
 {
     MesoSlope slope;
     SandScene scene;
-    ENSURE_OK(meso_break_dam(&scene, (MesoNumbers){1500, 10, 1.5f, 0.67f}, 6.0, &slope)); // ip4
+    ENSURE_OK(meso_break_dam(&scene, (SimMesoNumbers){1500, 10, 1.5f, 0.67f}, 6.0, &slope)); // ip4
     double uneven = unevenness(&scene);
     printf("# slope %.2f degrees, covered %.2f of the tray, pressed unevenly by %.2f\n", slope.degrees, slope.covered,
            uneven);
@@ -199,7 +199,7 @@ TEST(meso_fluid_spreads_flat)
 TEST(meso_paste_folds)
 {
     SandScene scene;
-    meso_begin(&scene, RADIUS, (MesoNumbers){1e4f, 600, 1.0f, 2.0f}); // ip5
+    meso_begin(&scene, RADIUS, (SimMesoNumbers){1e4f, 600, 1.0f, 2.0f}); // ip5
     const float width = 2.0f * DIAMETER, wall = 3.0f * DIAMETER, mouth = 20.0f * DIAMETER, length = 160.0f * DIAMETER;
     const float side = 0.5f * width, top = mouth + length, speed = 1.0f;
     int left, right, piston;

@@ -16,7 +16,7 @@ TEST(meso_elasticity_makes_grains_of_a_fluid)
     MesoSlope slope[STEPS];
     for (int i = 0; i < STEPS; i++) {
         SandScene scene;
-        ENSURE_OK(meso_break_dam(&scene, (MesoNumbers){elasticity[i], 10, 1.0f, 1.0f}, 4.0, &slope[i]));
+        ENSURE_OK(meso_break_dam(&scene, (SimMesoNumbers){elasticity[i], 10, 1.0f, 1.0f}, 4.0, &slope[i]));
         printf("# %6.0f Pa: %.2f degrees, centre of mass at %.1f mm, run out %.3f m\n", (double)elasticity[i],
                slope[i].degrees, 1000.0 * slope[i].height, slope[i].run_out);
         sand_end(&scene);
@@ -38,7 +38,7 @@ TEST(meso_reach_makes_cream_of_grains)
     for (int i = 0; i < STEPS; i++) {
         SandScene scene;
         float radius = 0.08f;
-        meso_begin(&scene, 0.01f, (MesoNumbers){27000, 20, 1.0f, ratio[i]});
+        meso_begin(&scene, 0.01f, (SimMesoNumbers){27000, 20, 1.0f, ratio[i]});
         sand_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.6f);
         ENSURE_OK(
             meso_fill(&scene, vec3(-radius, -radius, 0), vec3(radius, radius, 2.0f * radius), in_cylinder, &radius));
@@ -102,7 +102,7 @@ static GrainResult collapse(float firmness, float ratio, Collapse *out)
     float weight = (float)meso_mass(2600.0f, mean) * 9.81f;
     double away;
     SandScene scene;
-    meso_begin(&scene, 0.01f, (MesoNumbers){firmness * weight / (4.0f * mean * mean), 20, 1.0f, ratio});
+    meso_begin(&scene, 0.01f, (SimMesoNumbers){firmness * weight / (4.0f * mean * mean), 20, 1.0f, ratio});
     sand_add_plane(&scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.6f);
     GrainResult result =
         meso_fill(&scene, vec3(-radius, -radius, 0), vec3(radius, radius, 2.0f * radius), in_cylinder, &radius);

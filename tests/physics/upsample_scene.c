@@ -86,7 +86,7 @@ UpsampleDef recording_def(const Recording *recording, double per_particle, Upsam
                          .per_particle = per_particle,
                          .size_spread = 0.2f,
                          .substep = 0.01f,
-                         .gravity = {0, 0, -9.81f},
+                         .gravity = {.constant = {0, 0, -9.81f}, .components = 3},
                          .coarse_total = recording->count,
                          .shard_count = 1,
                          .colliders = colliders_at,

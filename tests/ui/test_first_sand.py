@@ -11,7 +11,6 @@ from typing import Optional
 
 import bpy
 import drive
-import harness
 import support
 
 options = drive.options()
@@ -68,7 +67,7 @@ def quick_sand() -> drive.Scenario:
     drive.ensure("Grain Floor" in bpy.data.objects, "there is something to fall on")
     drive.ensure(drive.area('PROPERTIES').spaces[0].context == 'PHYSICS', "the Bake button is in front")
     yield from picture("2_quick_sand")
-    if not harness.is_heavy():  # an eighth of the grains: a window drawn without a graphics card leaves a bake little time
+    if not support.is_heavy():  # an eighth of the grains: a window drawn without a graphics card leaves a bake little time
         scene().grain.active.particle_radius *= 2.0
 
 

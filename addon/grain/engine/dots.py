@@ -61,7 +61,7 @@ class Style:
     radius_scale: float  # of a grain's radius in m to what is drawn
 
     @cached_property
-    def look(self) -> ffi.GrainDotsLook:
+    def look(self) -> ffi.GrainPointsLook:
         return ffi_dots.dots_look(np.ascontiguousarray(self.colours, np.float32), self.wet_value)
 
 
@@ -120,7 +120,7 @@ def part_of_view(dots: Dots, matrix: np.ndarray, width: int, height: int, diamet
 
 
 def picture(dots: Dots, matrix: np.ndarray, width: int, height: int, part: tuple[int, int, int, int], diameter: float) -> np.ndarray:
-    """Depth and colour of each pixel of the part, float32, as grain/dots.h describes them. diameter: pixels of the largest grain
+    """Depth and colour of each pixel of the part, float32, as grain/view.h describes them. diameter: pixels of the largest grain
     where w is 1. Raises GrainError."""
     most = int(max(1.0, min(_MOST_PIXELS, (_MOST_TOUCHED / max(1, len(dots))) ** 0.5)))
     out = np.empty((part[3] - part[1]) * (part[2] - part[0]) * 2, np.float32)

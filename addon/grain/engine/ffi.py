@@ -105,35 +105,35 @@ class GrainCoverQuality(ctypes.Structure):
                 ("largest_distance", c_double)]
 
 
-class GrainDots(ctypes.Structure):
+class GrainPoints(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32), ("count", c_int64), ("positions", c_void_p),
                 ("radii", c_void_p), ("ids", c_void_p), ("moistures", c_void_p)]
 
 
-class GrainDotsLook(ctypes.Structure):
+class GrainPointsLook(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("wet_value", c_float), ("largest_radius", c_float), ("reserved", c_uint32),
                 ("colours", c_float * 3 * 256)]
 
 
-class GrainDotsView(ctypes.Structure):
+class GrainPointsView(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("width", c_int32), ("height", c_int32), ("left", c_int32), ("bottom", c_int32),
                 ("right", c_int32), ("top", c_int32), ("diameter", c_float), ("most_pixels", c_int32),
                 ("matrix", c_float * 16), ("reserved", c_uint32)]
 
 
-class GrainAheadDef(ctypes.Structure):
+class GrainPrefetchDef(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("column_count", c_int32), ("path", c_char_p), ("count", c_int64),
-                ("names", c_char_p * 8), ("columns", c_void_p * 8), ("look", POINTER(GrainDotsLook)), ("colours", c_void_p)]
+                ("names", c_char_p * 8), ("columns", c_void_p * 8), ("look", POINTER(GrainPointsLook)), ("colours", c_void_p)]
 
 
-class GrainAheadDots(ctypes.Structure):
+class GrainPrefetchPoints(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("are_made", c_int32), ("largest_radius", c_float), ("bounds", c_float * 6),
                 ("reserved", c_uint32)]
 
 
 STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef,
            GrainUpsampleDef, GrainVolumeDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape,
-           GrainDots, GrainDotsLook, GrainDotsView, GrainAheadDef, GrainAheadDots)
+           GrainPoints, GrainPointsLook, GrainPointsView, GrainPrefetchDef, GrainPrefetchPoints)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
@@ -156,14 +156,14 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grain_cover_view": (c_int32, [c_void_p, c_int32, POINTER(GrainView)]),
     "grain_cover_quality": (c_int32, [c_void_p, POINTER(GrainCoverQuality)]),
     "grain_cover_bind": (c_int32, [c_void_p, POINTER(GrainMesh), POINTER(GrainRun)]),
-    "grain_dots_colour": (c_int32, [POINTER(GrainDots), POINTER(GrainDotsLook), POINTER(GrainRun), c_void_p, c_void_p]),
-    "grain_dots_picture": (c_int32, [c_void_p, c_void_p, c_int64, POINTER(GrainDotsView), POINTER(GrainRun), c_void_p]),
-    "grain_ahead_create": (c_int32, [POINTER(c_void_p)]),
-    "grain_ahead_destroy": (None, [c_void_p]),
-    "grain_ahead_add": (c_int32, [c_void_p, POINTER(GrainAheadDef), POINTER(c_int64)]),
-    "grain_ahead_drop": (c_int32, [c_void_p, c_int64]),
-    "grain_ahead_is_done": (c_int32, [c_void_p, c_int64]),
-    "grain_ahead_finish": (c_int32, [c_void_p, c_int64, POINTER(GrainAheadDots)]),
+    "grain_points_colour": (c_int32, [POINTER(GrainPoints), POINTER(GrainPointsLook), POINTER(GrainRun), c_void_p, c_void_p]),
+    "grain_points_picture": (c_int32, [c_void_p, c_void_p, c_int64, POINTER(GrainPointsView), POINTER(GrainRun), c_void_p]),
+    "grain_prefetch_create": (c_int32, [POINTER(c_void_p)]),
+    "grain_prefetch_destroy": (None, [c_void_p]),
+    "grain_prefetch_add": (c_int32, [c_void_p, POINTER(GrainPrefetchDef), POINTER(c_int64)]),
+    "grain_prefetch_drop": (c_int32, [c_void_p, c_int64]),
+    "grain_prefetch_is_done": (c_int32, [c_void_p, c_int64]),
+    "grain_prefetch_finish": (c_int32, [c_void_p, c_int64, POINTER(GrainPrefetchPoints)]),
     "grain_cover_follow": (c_int32, [c_void_p, POINTER(c_float), c_int64, c_double, POINTER(GrainRun)]),
 }
 

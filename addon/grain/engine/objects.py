@@ -95,8 +95,8 @@ class CacheFrame:
 
 @dataclass
 class Lit:
-    """Dots that a Reader makes: colours as grain/dots.h describes them, of all grains or none."""
-    look: ffi.GrainDotsLook
+    """Dots that a Reader makes: colours as grain/view.h describes them, of all grains or none."""
+    look: ffi.GrainPointsLook
     colour: np.ndarray
     is_made: bool = False
     largest: float = 0.0  # radius in m

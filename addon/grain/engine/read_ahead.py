@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .ffi import GrainDotsLook, GrainError
+from .ffi import GrainPointsLook, GrainError
 from .objects import CacheFrame, Lit, Reader, side_by_side
 
 _COLOUR = "colour"  # of dots; no column of a file
@@ -63,7 +63,7 @@ class Grains:
         arrays = [*self._columns.values(), *self._ahead.values()]
         return sum(array.nbytes for array in arrays if array is not None)
 
-    def read_ahead(self, reader: Reader, names: list[str], look: Optional[GrainDotsLook]) -> bool:
+    def read_ahead(self, reader: Reader, names: list[str], look: Optional[GrainPointsLook]) -> bool:
         """Has missing columns read by the reader, and dots made of them in a look. Whether anything was. Raises GrainError."""
         with self.lock:
             missing = [name for name in names if name not in self._columns and name not in self._ahead]
@@ -123,7 +123,7 @@ def grains(path: Path, amount: float) -> Grains:
         return _kept[key]
 
 
-def expect(paths: list[Path], like: Grains, look: Optional[GrainDotsLook] = None) -> None:
+def expect(paths: list[Path], like: Grains, look: Optional[GrainPointsLook] = None) -> None:
     """These frames may be wanted next, in this order, with the same columns, and as dots in this look; what was expected before is
     not any more. Returns at once; whatever fails is told when it is wanted."""
     global _reader

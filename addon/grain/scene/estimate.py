@@ -121,7 +121,7 @@ def emitted(item: Object, simulation: Simulation) -> float:
 
 
 def room_of_particle(simulation: Simulation) -> float:
-    """m³ of sand that a particle stands for, the room between grains counted (libgrain/src/job/bake_flow.c)."""
+    """m³ of sand that a particle stands for, the room between grains counted (libgrain/src/sim/solver.c)."""
     radius = simulation.particle_radius * metres_per_unit(simulation.id_data)
     if simulation.solver == 'DEM':
         return 4.0 / 3.0 * pi * radius ** 3 * (1.0 + simulation.size_spread ** 2) / PACKING

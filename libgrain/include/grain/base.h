@@ -57,6 +57,16 @@ GRAIN_API GrainResult grain_set_allocator(const GrainAllocator *allocator);
 GRAIN_API int64_t grain_allocated_bytes(void);
 GRAIN_API int64_t grain_allocated_peak(void);
 
+typedef enum GrainType { GRAIN_F32 = 0, GRAIN_I32 = 1, GRAIN_F64 = 2, GRAIN_I64 = 3 } GrainType;
+
+/// Read-only window on one array. Valid until its owner is destroyed.
+typedef struct GrainView {
+    const void *data;
+    int64_t count;
+    int32_t components; ///< 1 to 16 values to an element
+    int32_t type;       ///< GrainType
+} GrainView;
+
 #ifdef __cplusplus
 }
 #endif

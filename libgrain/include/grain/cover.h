@@ -11,7 +11,6 @@
 ///     grain_cover_view(cover, GRAIN_COVER_POSITION, &positions);
 ///     ...
 ///     grain_cover_destroy(cover);
-#include "grain/output.h"
 #include "grain/sdf.h"
 
 #ifdef __cplusplus

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Cache frames as they lie on disk (layout: libgrain/docs/formats.md).
-#include "grain/run.h"
+#include "grain/sdf.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum GrainType { GRAIN_F32 = 0, GRAIN_I32 = 1, GRAIN_F64 = 2, GRAIN_I64 = 3 } GrainType;
-
-/// Read-only window on one array. Valid until its owner is destroyed.
-typedef struct GrainView {
-    const void *data;
-    int64_t count;
-    int32_t components; ///< 1 to 16 values to an element
-    int32_t type;       ///< GrainType
-} GrainView;
 
 typedef struct GrainFrame GrainFrame;
 
@@ -41,6 +31,14 @@ GRAIN_API GrainResult grain_frame_column(const GrainFrame *frame, const char *na
 /// beginning is an even sample of them. One call at a time for a frame.
 GRAIN_API GrainResult grain_frame_load(GrainFrame *frame, const char *name, int64_t count, void *out,
                                        int32_t thread_count);
+
+// --- distance fields as files ----------------------------------------------------------------------
+
+/// As an OpenVDB level set: active in the band, signs everywhere. The file is written beside its final name, flushed
+/// and renamed. grid_name NULL: "surface". GRAIN_ERROR_IO where libgrain_vdb.so cannot be loaded; the text says why.
+GRAIN_API GrainResult grain_sdf_write_vdb(const GrainSdf *sdf, const char *path, const char *grid_name);
+/// A level set of upright, cubic voxels. grid_name NULL: the first one in the file.
+GRAIN_API GrainResult grain_sdf_read_vdb(const char *path, const char *grid_name, GrainSdf **out);
 
 #ifdef __cplusplus
 }

@@ -38,12 +38,6 @@ GRAIN_API void grain_sdf_destroy(GrainSdf *sdf);
 GRAIN_API GrainResult grain_sdf_sample(const GrainSdf *sdf, const float *positions, int64_t count, float *distances,
                                        float *gradients, const GrainRun *run);
 
-/// As an OpenVDB level set: active in the band, signs everywhere. The file is written beside its final name, flushed
-/// and renamed. grid_name NULL: "surface". GRAIN_ERROR_IO where libgrain_vdb.so cannot be loaded; the text says why.
-GRAIN_API GrainResult grain_sdf_write_vdb(const GrainSdf *sdf, const char *path, const char *grid_name);
-/// A level set of upright, cubic voxels. grid_name NULL: the first one in the file.
-GRAIN_API GrainResult grain_sdf_read_vdb(const char *path, const char *grid_name, GrainSdf **out);
-
 #ifdef __cplusplus
 }
 #endif

@@ -34,20 +34,14 @@ static void release_to_system(void *user, void *memory, uint64_t bytes)
 static GrainAllocator allocator = {allocate_from_system, release_to_system, NULL};
 static _Atomic int64_t allocated_bytes, allocated_peak;
 
-GrainResult grain_set_allocator(const GrainAllocator *replacement)
+int64_t alloc_bytes(void) { return allocated_bytes; }
+
+int64_t alloc_peak(void) { return allocated_peak; }
+
+void alloc_replace(const GrainAllocator *replacement)
 {
-    if (allocated_bytes != 0)
-        return fail(GRAIN_ERROR_ARGUMENT, "the allocator cannot be changed while %lld bytes are in use",
-                    (long long)allocated_bytes);
-    if (replacement && (!replacement->allocate || !replacement->release))
-        return fail(GRAIN_ERROR_ARGUMENT, "GrainAllocator needs both allocate and release");
     allocator = replacement ? *replacement : (GrainAllocator){allocate_from_system, release_to_system, NULL};
-    return GRAIN_OK;
 }
-
-int64_t grain_allocated_bytes(void) { return allocated_bytes; }
-
-int64_t grain_allocated_peak(void) { return allocated_peak; }
 
 static AllocHeader *header_of(void *memory) { return (AllocHeader *)((char *)memory - ALLOC_ALIGNMENT); }
 

@@ -3,6 +3,12 @@
 #include "grain/base.h"
 #include <stddef.h>
 
+/// Bytes held now, and the most ever held.
+int64_t alloc_bytes(void);
+int64_t alloc_peak(void);
+/// Where memory comes from, from now on; NULL: the system. Only while nothing is held.
+void alloc_replace(const GrainAllocator *allocator);
+
 /// Every block starts on a cache line, which is also the widest vector.
 #define ALLOC_ALIGNMENT 64
 

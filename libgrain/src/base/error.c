@@ -10,7 +10,7 @@
 
 static _Thread_local char last_error[ERROR_TEXT_BYTES] = "no error";
 
-const char *grain_last_error(void) { return last_error; }
+const char *error_text(void) { return last_error; }
 
 GrainResult fail(GrainResult code, const char *format, ...)
 {

@@ -2,6 +2,8 @@
 #pragma once
 #include "grain/base.h"
 
+#include <stddef.h>
+
 /// Format strings are C's on every system: MinGW's plain "printf" means Microsoft's.
 #ifdef __clang__
 #define LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -12,6 +14,9 @@
 /// Stores the text for grain_last_error on this thread and returns code, so that `return fail(...)` reads well.
 /// Name the object, the value and the remedy.
 GrainResult fail(GrainResult code, const char *format, ...) LIKE_PRINTF(2, 3);
+
+/// The text stored last on this thread.
+const char *error_text(void);
 
 /// Puts context in front of the text stored last ("object 'Tray': ..."), keeping its code.
 GrainResult fail_within(GrainResult code, const char *format, ...) LIKE_PRINTF(2, 3);

@@ -53,7 +53,7 @@ SimdSet simd_set(void)
     return simd_limit(SIMD_AVX512);
 }
 
-const char *grain_instruction_set(void)
+const char *simd_name(void)
 {
     switch (simd_set()) {
     case SIMD_AVX512:

@@ -18,6 +18,8 @@ typedef enum SimdSet { SIMD_BASE, SIMD_AVX2, SIMD_AVX512 } SimdSet;
 /// The best set this CPU has, or the one named by the environment variable GRAIN_SIMD (base, avx2, avx512) if it is
 /// lower.
 SimdSet simd_set(void);
+/// "avx512", "avx2", "sse2", "neon" or "plain".
+const char *simd_name(void);
 /// For tests: use no more than this set from now on. Returns the set in force, which the CPU may hold lower.
 SimdSet simd_limit(SimdSet most);
 

@@ -376,3 +376,43 @@ GrainResult grain_cover_quality(const GrainCover *cover, GrainCoverQuality *out)
     *out = cover->quality;
     return GRAIN_OK;
 }
+
+// --- covers that move -----------------------------------------------------------------------------
+
+GrainResult grain_cover_bind(GrainCover *cover, const GrainMesh *mesh, const GrainRun *options)
+{
+    if (!cover) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_bind needs a cover");
+    Run run;
+    TRY(run_begin(&run, options));
+    TRY(mesh_validate(mesh));
+    return cover_bind(cover, mesh, &run);
+}
+
+static GrainResult check_seconds(double seconds)
+{
+    if (seconds > 0.0 && isfinite(seconds)) return GRAIN_OK;
+    return fail(GRAIN_ERROR_ARGUMENT, "seconds is %g; it must be above 0", seconds);
+}
+
+GrainResult grain_cover_follow(GrainCover *cover, const float *positions, int64_t vertex_count, double seconds,
+                               const GrainRun *options)
+{
+    if (!cover || !positions) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_follow needs a cover and positions");
+    if (!cover->binding)
+        return fail(GRAIN_ERROR_ARGUMENT, "the cover is not bound to a mesh: call grain_cover_bind first");
+    TRY(check_seconds(seconds));
+    Run run;
+    TRY(run_begin(&run, options));
+    return cover_follow(cover, positions, vertex_count, seconds, &run);
+}
+
+GrainResult grain_cover_move(GrainCover *cover, const double pose[16], double seconds)
+{
+    if (!cover || !pose) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_move needs a cover and a pose");
+    if (cover->binding) return fail(GRAIN_ERROR_ARGUMENT, "the cover is bound to a mesh: use grain_cover_follow");
+    TRY(check_seconds(seconds));
+    for (int i = 0; i < 12; i++)
+        if (!isfinite(pose[i]))
+            return fail(GRAIN_ERROR_ARGUMENT, "the pose holds %g: look at the object's drivers", pose[i]);
+    return cover_move(cover, pose, seconds);
+}

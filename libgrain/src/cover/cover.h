@@ -32,4 +32,10 @@ GrainResult cover_measure(CoverFloaters *floaters, const CoverSurface *surface, 
 GrainResult cover_weigh(const CoverFloaters *floaters, float support, double spacing, int threads, float *weights);
 /// Room for this many particles; what is there stays.
 GrainResult cover_reserve(GrainCover *cover, int64_t capacity);
+
+// cover_follow.c: the work of the public calls; arguments are checked.
+GrainResult cover_bind(GrainCover *cover, const GrainMesh *mesh, const Run *run);
+GrainResult cover_follow(GrainCover *cover, const float *positions, int64_t vertex_count, double seconds,
+                         const Run *run);
+GrainResult cover_move(GrainCover *cover, const double pose[16], double seconds);
 void cover_binding_free(CoverBinding *binding);

@@ -42,9 +42,9 @@ GrainResult cover_floaters_reserve(CoverFloaters *f, int64_t capacity)
         TRY(grow((void **)columns[i], f->count, capacity, sizeof(float)));
         memset(*columns[i] + f->count, 0, (size_t)(capacity - f->count) * sizeof(float));
     }
-    TRY(grow((void **)&f->places.point, f->count, capacity, sizeof(CoverPoint)));
+    TRY(grow((void **)&f->places.point, f->count, capacity, sizeof(MeshPoint)));
     for (int i = 0; i < COVER_SORTED; i++) TRY(grow((void **)&f->spare[i], 0, capacity, sizeof(float)));
-    TRY(grow((void **)&f->spare_points, 0, capacity, sizeof(CoverPoint)));
+    TRY(grow((void **)&f->spare_points, 0, capacity, sizeof(MeshPoint)));
     TRY(grow((void **)&f->neighbours, 0, capacity * COVER_LIST_LENGTH, sizeof(int32_t)));
     TRY(grow((void **)&f->list_length, 0, block_count, sizeof(int32_t)));
     TRY(grow((void **)&f->sums, 0, parallel_block_count(capacity, COVER_BLOCK), sizeof(double)));
@@ -96,7 +96,7 @@ static void sort_columns(CoverFloaters *f, int threads)
         *columns[column] = f->spare[column];
         f->spare[column] = swap;
     }
-    CoverPoint *swap = f->places.point;
+    MeshPoint *swap = f->places.point;
     f->places.point = f->spare_points;
     f->spare_points = swap;
 }

@@ -34,7 +34,7 @@ typedef struct CoverFloaters {
     int32_t *neighbours;        ///< places in the grid's order
     int32_t *list_length;       ///< of each block of 16: neighbours of the one that has most
     float *spare[COVER_SORTED]; ///< for putting arrays in order
-    CoverPoint *spare_points;
+    MeshPoint *spare_points;
     double *sums; ///< one for each block of COVER_BLOCK
 } CoverFloaters;
 

@@ -160,12 +160,12 @@ static GrainResult load_feet(CoverBinding *b, int64_t count, const float *place,
     for (int64_t i = 0; i < count; i++) {
         const float *p = (const float *)((const char *)place + (size_t)i * stride);
         cover_set(f->places.position, i, cover_to_local(&b->frame, p));
-        f->places.point[i] = (CoverPoint){-1, 0.0f, 0.0f, 0.0f};
+        f->places.point[i] = (MeshPoint){-1, 0.0f, 0.0f, 0.0f};
     }
     return GRAIN_OK;
 }
 
-static Tie tie_to(const CoverBinding *b, const float position[3], CoverPoint point)
+static Tie tie_to(const CoverBinding *b, const float position[3], MeshPoint point)
 {
     Tie tie = {.triangle = b->mesh.triangle[point.slot], .v = point.v, .w = point.w};
     Footing f = stand_on(b, b->positions, b->normals, tie.triangle, tie.v, tie.w);
@@ -211,15 +211,11 @@ static GrainResult bind(CoverBinding *b, GrainCover *cover, const GrainMesh *mes
     return GRAIN_OK;
 }
 
-GrainResult grain_cover_bind(GrainCover *cover, const GrainMesh *mesh, const GrainRun *options)
+GrainResult cover_bind(GrainCover *cover, const GrainMesh *mesh, const Run *run)
 {
-    if (!cover) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_bind needs a cover");
-    Run run;
-    TRY(run_begin(&run, options));
-    TRY(mesh_validate(mesh));
     CoverBinding *binding = ALLOC_ZEROED(CoverBinding, 1);
     if (!binding) return GRAIN_ERROR_MEMORY;
-    GrainResult result = bind(binding, cover, mesh, run.thread_count);
+    GrainResult result = bind(binding, cover, mesh, run->thread_count);
     if (result != GRAIN_OK) {
         cover_binding_free(binding);
         return result;
@@ -268,7 +264,7 @@ static GrainResult list_feet(GrainCover *cover, int threads)
         Vec3d n = footing.normal;
         cover_set(f->places.position, i, cover_to_local(&b->frame, foot));
         cover_set(f->places.normal, i, vec3((float)n.x, (float)n.y, (float)n.z));
-        f->places.point[i] = (CoverPoint){-1, 0.0f, 0.0f, 0.0f};
+        f->places.point[i] = (MeshPoint){-1, 0.0f, 0.0f, 0.0f};
     }
     return cover_floaters_list(f, threads);
 }
@@ -361,7 +357,7 @@ static GrainResult measure_again(GrainCover *cover, int threads)
     double area = 0.0;
     for (int64_t slot = 0; slot < b->mesh.count; slot++) {
         Vec3 a, ab, ac;
-        cover_tree_corners(&b->mesh.tree, (int32_t)slot, &a, &ab, &ac);
+        mesh_tree_corners(&b->mesh.tree, (int32_t)slot, &a, &ab, &ac);
         area += 0.5 * (double)vec3_length(vec3_cross(ab, ac));
     }
     TRY(list_feet(cover, threads));
@@ -372,30 +368,24 @@ static GrainResult measure_again(GrainCover *cover, int threads)
     return cover_weigh(&b->feet, cover_support(&cover->def), b->frame.spacing, threads, cover->weight);
 }
 
-GrainResult grain_cover_follow(GrainCover *cover, const float *positions, int64_t vertex_count, double seconds,
-                               const GrainRun *options)
+GrainResult cover_follow(GrainCover *cover, const float *positions, int64_t vertex_count, double seconds,
+                         const Run *run)
 {
-    if (!cover || !positions) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_follow needs a cover and positions");
     CoverBinding *b = cover->binding;
-    if (!b) return fail(GRAIN_ERROR_ARGUMENT, "the cover is not bound to a mesh: call grain_cover_bind first");
     if (vertex_count != b->vertex_count)
         return fail(GRAIN_ERROR_MESH,
                     "the mesh has %lld vertices now and had %lld when it was covered: a modifier changes its topology "
                     "during the animation",
                     (long long)vertex_count, (long long)b->vertex_count);
-    if (!(seconds > 0.0) || !isfinite(seconds))
-        return fail(GRAIN_ERROR_ARGUMENT, "seconds is %g; it must be above 0", seconds);
-    Run run;
-    TRY(run_begin(&run, options));
     GrainMesh mesh = mesh_of(b, positions);
     TRY(mesh_validate(&mesh));
     memcpy(b->next_positions, positions, 3 * (size_t)vertex_count * sizeof(float));
     TRY(make_normals(b, b->next_positions, b->next_normals));
     mesh.positions = b->next_positions;
-    TRY(cover_mesh_refit(&b->mesh, &mesh, &b->frame, run.thread_count));
-    move_particles(cover, seconds, run.thread_count);
-    TRY(recover(cover, seconds, run.thread_count));
-    TRY(measure_again(cover, run.thread_count));
+    TRY(cover_mesh_refit(&b->mesh, &mesh, &b->frame, run->thread_count));
+    move_particles(cover, seconds, run->thread_count);
+    TRY(recover(cover, seconds, run->thread_count));
+    TRY(measure_again(cover, run->thread_count));
     float *swap = b->positions;
     b->positions = b->next_positions, b->next_positions = swap;
     Vec3 *swap_normals = b->normals;
@@ -415,15 +405,8 @@ static GrainResult keep_rest(GrainCover *cover)
     return GRAIN_OK;
 }
 
-GrainResult grain_cover_move(GrainCover *cover, const double pose[16], double seconds)
+GrainResult cover_move(GrainCover *cover, const double pose[16], double seconds)
 {
-    if (!cover || !pose) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_move needs a cover and a pose");
-    if (cover->binding) return fail(GRAIN_ERROR_ARGUMENT, "the cover is bound to a mesh: use grain_cover_follow");
-    if (!(seconds > 0.0) || !isfinite(seconds))
-        return fail(GRAIN_ERROR_ARGUMENT, "seconds is %g; it must be above 0", seconds);
-    for (int i = 0; i < 12; i++)
-        if (!isfinite(pose[i]))
-            return fail(GRAIN_ERROR_ARGUMENT, "the pose holds %g: look at the object's drivers", pose[i]);
     TRY(keep_rest(cover));
     for (int64_t i = 0; i < cover->count; i++) {
         const float *from = cover->rest + 3 * i, *normal = cover->rest + 3 * (cover->count + i);

@@ -103,7 +103,7 @@ static int is_earlier_layer(void *user, int32_t slot)
     const LayerSearch *s = user;
     if (slot >= s->slot || fabsf(vec3_dot(s->mesh->face_normal[slot], s->normal)) < 0.9f) return 0;
     Vec3 a, ab, ac;
-    cover_tree_corners(&s->mesh->tree, slot, &a, &ab, &ac);
+    mesh_tree_corners(&s->mesh->tree, slot, &a, &ab, &ac);
     // Moeller & Trumbore 1997
     Vec3 p = vec3_cross(s->normal, ac), from_a = vec3_sub(s->place, a);
     float scale = vec3_dot(ab, p);
@@ -120,7 +120,7 @@ static int has_earlier_layer(const CoverFloaters *f, const CoverSurface *surface
     Vec3 normal = mesh->face_normal[slot];
     Vec3 place = vec3_add_scaled(cover_get(f->places.position, floater), normal, -surface->offset);
     LayerSearch search = {mesh, place, normal, slot};
-    return cover_tree_visit(&mesh->tree, place, LAYER, is_earlier_layer, &search);
+    return mesh_tree_visit(&mesh->tree, place, LAYER, is_earlier_layer, &search);
 }
 
 enum { SHOWS, BURIED, LAYERED };

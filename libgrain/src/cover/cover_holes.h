@@ -6,7 +6,7 @@
 /// A point of the surface that is far from all floaters: a corner of their Voronoi cells.
 typedef struct CoverHole {
     Vec3 place, normal; ///< on the surface
-    CoverPoint point;
+    MeshPoint point;
     float size; ///< distance (in spacings) from place to the nearest floater, up to COVER_HOLE_REACH
 } CoverHole;
 #define COVER_HOLE_REACH 2.0f

@@ -81,9 +81,9 @@ GrainResult cover_mesh_refit(CoverMesh *m, const GrainMesh *mesh, const CoverFra
     }
     GrainResult result = GRAIN_OK;
     if (m->tree.leaves)
-        cover_tree_refit(&m->tree, corners, threads);
+        mesh_tree_refit(&m->tree, corners, threads);
     else
-        result = cover_tree_build(&m->tree, corners, m->count, threads);
+        result = mesh_tree_build(&m->tree, corners, m->count, threads);
     alloc_free(corners);
     return result;
 }
@@ -137,7 +137,7 @@ static void orient_faces(CoverMesh *m, const CoverSurface *surface, int threads)
     PARALLEL_FOR(threads, slot, m->count)
     {
         if (!m->solid[slot]) continue;
-        Vec3 middle = cover_tree_place(&m->tree, (CoverPoint){(int32_t)slot, 1.0f / 3.0f, 1.0f / 3.0f, 0.0f});
+        Vec3 middle = mesh_tree_place(&m->tree, (MeshPoint){(int32_t)slot, 1.0f / 3.0f, 1.0f / 3.0f, 0.0f});
         Vec3 normal = m->face_normal[slot];
         float front = sdf_sample_point(&surface->sdf, vec3_add_scaled(middle, normal, reach), NULL);
         float back = sdf_sample_point(&surface->sdf, vec3_add_scaled(middle, normal, -reach), NULL);
@@ -148,7 +148,7 @@ static void orient_faces(CoverMesh *m, const CoverSurface *surface, int threads)
 static double angle_at(const CoverMesh *m, int64_t slot, int corner)
 {
     Vec3 a, ab, ac;
-    cover_tree_corners(&m->tree, (int32_t)slot, &a, &ab, &ac);
+    mesh_tree_corners(&m->tree, (int32_t)slot, &a, &ab, &ac);
     Vec3 to_next = corner == 0 ? ab : corner == 1 ? vec3_sub(ac, ab) : vec3_scale(ac, -1.0f);
     Vec3 to_last = corner == 0 ? ac : corner == 1 ? vec3_scale(ab, -1.0f) : vec3_sub(ab, ac);
     return real_atan2((double)vec3_length(vec3_cross(to_next, to_last)), (double)vec3_dot(to_next, to_last));
@@ -255,7 +255,7 @@ GrainResult cover_mesh_finish(CoverMesh *m, const CoverSurface *surface, int thr
 
 void cover_mesh_free(CoverMesh *m)
 {
-    cover_tree_free(&m->tree);
+    mesh_tree_free(&m->tree);
     sdf_parts_free(&m->parts);
     alloc_free(m->triangle);
     alloc_free(m->solid);

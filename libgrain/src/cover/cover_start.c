@@ -69,7 +69,7 @@ static void fill_triangle(Start *s, const Vec3 corner[3], double from, double to
         double fraction = ((double)i + s->phase - from) / (to - from);
         Rng4 random = rng_at(s->seed, (uint64_t)i, RNG_STREAM_COVER_START, 0);
         cover_set(f->places.position, i, place_in(corner[0], corner[1], corner[2], to - from, fraction, random));
-        f->places.point[i] = (CoverPoint){slot, 0.0f, 0.0f, 0.0f};
+        f->places.point[i] = (MeshPoint){slot, 0.0f, 0.0f, 0.0f};
     }
 }
 
@@ -100,7 +100,7 @@ static void surface_triangle(const CoverSurface *surface, int64_t slot, Vec3 cor
 {
     const CoverMesh *mesh = surface->mesh;
     Vec3 ab, ac;
-    cover_tree_corners(&mesh->tree, (int32_t)slot, &corner[0], &ab, &ac);
+    mesh_tree_corners(&mesh->tree, (int32_t)slot, &corner[0], &ab, &ac);
     corner[1] = vec3_add(corner[0], ab), corner[2] = vec3_add(corner[0], ac);
     for (int c = 0; c < 3; c++)
         corner[c] = vec3_add_scaled(corner[c], mesh->corner_normal[3 * slot + c], surface->offset);

@@ -14,7 +14,7 @@ enum { PART_EDGE = 0, PART_CORNER = 3, PART_FACE = 6 };
 #define SAME_LAYER 0.05f
 #define SAMPLE_BLOCK 256
 
-static int part_of(CoverPoint point)
+static int part_of(MeshPoint point)
 {
     float u = 1.0f - point.v - point.w;
     if (u >= 1.0f - ON_EDGE) return PART_CORNER;
@@ -47,7 +47,7 @@ static inline void set(float *const column[3], int64_t i, Vec3 v)
 }
 
 // Where the surface at the given offset has the mesh's point `foot` nearest to it, seen from place.
-static Vec3 above_point(const CoverSurface *surface, Vec3 place, Vec3 foot, CoverPoint point, Vec3 *normal)
+static Vec3 above_point(const CoverSurface *surface, Vec3 place, Vec3 foot, MeshPoint point, Vec3 *normal)
 {
     const CoverMesh *mesh = surface->mesh;
     int part = part_of(point);
@@ -63,7 +63,7 @@ static Vec3 above_point(const CoverSurface *surface, Vec3 place, Vec3 foot, Cove
 }
 
 // Distance of a place from the surface, when foot is the mesh's nearest point.
-static float distance_left(const CoverSurface *surface, CoverPoint point)
+static float distance_left(const CoverSurface *surface, MeshPoint point)
 {
     return fabsf(sqrtf(point.distance_squared) - fabsf(surface->offset));
 }
@@ -71,20 +71,20 @@ static float distance_left(const CoverSurface *surface, CoverPoint point)
 static void project_to_mesh(const CoverSurface *surface, const CoverPlaces *places, int64_t first, int64_t end,
                             int passes)
 {
-    const CoverTree *tree = &surface->mesh->tree;
+    const MeshTree *tree = &surface->mesh->tree;
     float *const *p = places->position;
     float enough = surface->offset == 0.0f ? SAME_LAYER : 0.0f;
-    cover_tree_nearest(tree, p[0] + first, p[1] + first, p[2] + first, end - first, enough, places->point + first);
+    mesh_tree_nearest(tree, p[0] + first, p[1] + first, p[2] + first, end - first, enough, places->point + first);
     for (int64_t i = first; i < end; i++) {
         for (int pass = 0;; pass++) {
-            CoverPoint *point = &places->point[i];
-            Vec3 normal, place = get(p, i), foot = cover_tree_place(tree, *point);
+            MeshPoint *point = &places->point[i];
+            Vec3 normal, place = get(p, i), foot = mesh_tree_place(tree, *point);
             set(p, i, above_point(surface, place, foot, *point, &normal));
             set(places->normal, i, normal);
             places->distance[i] = 0.0f;
             if (surface->offset == 0.0f) break;
             // In a concave corner another part of the mesh may be nearer now.
-            cover_tree_nearest(tree, p[0] + i, p[1] + i, p[2] + i, 1, 0.0f, point);
+            mesh_tree_nearest(tree, p[0] + i, p[1] + i, p[2] + i, 1, 0.0f, point);
             places->distance[i] = distance_left(surface, *point);
             if (places->distance[i] < ON_SURFACE || pass + 1 >= passes) break;
         }

@@ -5,7 +5,7 @@
 /// All places and lengths in here are counted in spacings (the distance of neighbours in a perfect cover) from the
 /// middle of the surface: a prop of a micrometre and a mountain far from the world's origin look the same.
 #include "base/run.h"
-#include "cover/cover_tree.h"
+#include "mesh/mesh_tree.h"
 #include "sdf/sdf_parts.h"
 
 typedef struct CoverFrame {
@@ -29,7 +29,7 @@ static inline void cover_to_world(const CoverFrame *frame, Vec3 p, float *out)
 
 /// Triangles with an area, in the order of the tree's slots.
 typedef struct CoverMesh {
-    CoverTree tree;
+    MeshTree tree;
     int64_t count;       ///< slots
     double area;         ///< of all of them, in spacings^2
     int32_t *triangle;   ///< slot -> the mesh's triangle
@@ -57,9 +57,9 @@ typedef struct CoverSurface {
 /// A place on the surface and what is known about it.
 typedef struct CoverPlaces {
     float *position[3];
-    float *normal[3];  ///< unit, outward
-    CoverPoint *point; ///< nearest point of the mesh; slot is the next search's guess
-    float *distance;   ///< how far from the surface the place still is
+    float *normal[3]; ///< unit, outward
+    MeshPoint *point; ///< nearest point of the mesh; slot is the next search's guess
+    float *distance;  ///< how far from the surface the place still is
 } CoverPlaces;
 
 /// Brings places [first, end) to the surface in at most `passes` steps. One step is exact where the surface is the mesh

@@ -10,12 +10,9 @@
 #include "grain/job.h"
 #include "job/bake_flow.h"
 #include "mesh/mesh.h"
-#include "sim/dem/dem_shape.h"
-#include "sim/meso/meso.h"
-#include "sim/mpm/mpm.h"
+#include "shape/shape.h"
 #include "sim/rigid/rigid.h"
 #include "sim/sim.h"
-#include "sim/sph/sph.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,11 +23,6 @@
 // Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
 #define COLLIDER_BAND_VOXELS 3.0f
 #define COLLIDER_MOST_VOXELS 16.0f
-// Nodes of the material point method feel a collider two cells deep, and a cell is 3.6 radii. Smoothed particles reach
-// as far as one cell, mesoscopic ones see walls as far as paste does.
-#define CONTINUUM_BAND_RADII 7.5f
-// Particles of a bulk overlap anyway, and rows of them would be seen in a splash.
-#define MPM_SHAKE_RADII 0.5f
 // What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
 #define BYTES_PER_PARTICLE 900.0
 // A body, emitter or kill zone that is small against the grains has its own voxels: this many at least across its
@@ -52,7 +44,7 @@ typedef struct Bake {
     GrainSdf **sdf;       ///< of each object; NULL for planes
     JobSolids solids;
     float *body_state; ///< as written to frames: position, orientation, velocity, spin of all bodies, one after another
-    DemShape shape;    ///< of all grains
+    BallShape shape;   ///< of all grains
     uint8_t *particle_material; ///< NULL when all sources are of one kind
     int64_t material_capacity, material_noted;
     float *particle_moisture; ///< NULL when all sources are dry
@@ -132,12 +124,6 @@ static GrainResult change_particles(void *user, double from, double to)
 
 // --- stages -------------------------------------------------------------------------------------
 
-static int is_continuum(const Job *job)
-{
-    return strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0 ||
-           strcmp(job->solver, meso_solver.name) == 0;
-}
-
 // One a line, in the order of the columns in frames.
 static GrainResult join_body_names(const Job *job, char **out)
 {
@@ -192,7 +178,7 @@ static GrainResult make_sdf(Bake *bake, const JobObject *object, GrainSdf **out)
     TRY(grain_sdf_def_default(&def, sizeof def));
     // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
     float around = 1.1f * bake->job.particle_radius * (1.0f + bake->job.size_spread);
-    if (is_continuum(&bake->job)) around *= CONTINUUM_BAND_RADII;
+    around *= solver_find(bake->job.solver)->traits.collider_reach;
     def.voxel_size = COLLIDER_VOXEL_RADII * bake->job.particle_radius * bake->shape.smallest_ball;
     int is_fine = object->role == JOB_BODY || object->role == JOB_EMITTER || object->role == JOB_KILL;
     if (is_fine) def.voxel_size = real_minf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
@@ -293,7 +279,7 @@ static GrainResult fill_some(Bake *bake, int settles, const GrainSdf **avoid, in
                         job->size_spread,
                         object->velocity,
                         job->seed + (uint64_t)i,
-                        strcmp(job->solver, mpm_solver.name) == 0 ? MPM_SHAKE_RADII : 0.0f};
+                        solver_find(job->solver)->traits.fill_shake};
         GrainResult result = fill_volume(&bake->particles, &fill, &bake->run);
         if (result != GRAIN_OK && result != GRAIN_CANCELLED) result = fail_within(result, "object '%s'", object->name);
         TRY(result);
@@ -344,8 +330,8 @@ static void expect_emitters(const Bake *bake, Vec3 up, float *highest, float *fa
 static float expected_speed(const Bake *bake)
 {
     float lowest = INFINITY, highest = -INFINITY, fastest = 0.0f;
-    float strength = curve_largest(&bake->job.gravity_curve);
-    Vec3 up = vec3_normalize(vec3_scale(bake->job.gravity, -1.0f), vec3(0, 0, 1));
+    float strength = curve_largest(&bake->job.gravity);
+    Vec3 up = vec3_normalize(vec3_scale(curve_constant(&bake->job.gravity), -1.0f), vec3(0, 0, 1));
     for (int64_t i = 0; i < bake->particles.count; i++) {
         float height = vec3_dot(bake->particles.position[i], up);
         lowest = real_minf(lowest, height), highest = real_maxf(highest, height);
@@ -379,7 +365,7 @@ static GrainResult create_sim(Bake *bake)
 {
     const Job *job = &bake->job;
     SimDef def = {.solver = job->solver,
-                  .gravity = job->gravity,
+                  .gravity = curve_constant(&job->gravity),
                   .largest_radius = job->particle_radius * (1.0f + job->size_spread),
                   .density = job->density,
                   .friction = job->friction,

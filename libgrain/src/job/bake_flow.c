@@ -4,10 +4,8 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "mesh/mesh.h"
-#include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid.h"
 #include "sim/rigid/rigid_view.h"
-#include "sim/sph/sph.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +22,6 @@
 // lost.
 #define LOST_BELOW 20.0f
 #define LOST_BESIDE 100.0f
-// Part of a heap that is grains, of dem's.
-#define PACKING 0.6
 #define LITRE 1e-3
 
 /// A particle that is due.
@@ -37,24 +33,16 @@ typedef struct FlowBirth {
 
 // --- emitters and zones ---------------------------------------------------------------------------
 
-// m3 of sand that a particle stands for, the room between grains counted.
-static double room_of(const Job *job)
-{
-    double radius = (double)job->particle_radius, spread = (double)job->size_spread, largest = radius * (1.0 + spread);
-    if (strcmp(job->solver, mpm_solver.name) == 0 || strcmp(job->solver, sph_solver.name) == 0)
-        return real_pow(2.0 * largest, 3.0) / M_SQRT2;
-    return 4.0 / 3.0 * M_PI * real_pow(radius, 3.0) * (1.0 + spread * spread) / PACKING;
-}
-
 EmitterDef bake_flow_emitter(const Job *job, int number, const GrainSdf *inside)
 {
     const JobObject *object = &job->objects[number];
     const JobEmitter *emitter = &object->emitter;
+    double room = solver_room(solver_find(job->solver), (double)job->particle_radius, (double)job->size_spread);
     return (EmitterDef){.mesh = &object->mesh,
                         .inside = emitter->from_surface ? NULL : inside,
                         .motion = object->motion,
                         .rate = emitter->rate,
-                        .rate_scale = emitter->in_litres ? LITRE / room_of(job) : 1.0,
+                        .rate_scale = emitter->in_litres ? LITRE / room : 1.0,
                         .active = emitter->active,
                         .velocity = emitter->velocity,
                         .normal_speed = emitter->normal_speed,
@@ -126,14 +114,9 @@ GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf
     flow->zones = ALLOC_ZEROED(Zone, job->object_count);
     flow->grips = ALLOC_ZEROED(SimGrip, job->object_count);
     if (!flow->emitters || !flow->emitter_object || !flow->zones || !flow->grips) return GRAIN_ERROR_MEMORY;
-    int can_change = solver_find(job->solver)->change != NULL;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         enclose(flow, object);
-        if (!can_change && (object->role == JOB_EMITTER || object->role == JOB_KILL))
-            return fail(GRAIN_ERROR_JOB,
-                        "object '%s': the solver '%s' knows neither emitters nor kill zones; use dem, mpm or sph",
-                        object->name, job->solver);
         if (object->role == JOB_EMITTER) TRY(add_emitter(flow, i, sdf[i]));
         if (object->role == JOB_KILL)
             flow->zones[flow->zone_count++] = (Zone){
@@ -171,10 +154,9 @@ int bake_flow_slots(const BakeFlow *flow)
 
 // --- who goes -------------------------------------------------------------------------------------
 
-static int is_lost(const BakeFlow *flow, Vec3 place)
+static int is_lost(const BakeFlow *flow, Vec3 place, Vec3 down)
 {
-    Vec3 down = vec3_normalize(flow->job->gravity, vec3(0, 0, 0)),
-         middle = vec3_scale(vec3_add(flow->low, flow->high), 0.5f);
+    Vec3 middle = vec3_scale(vec3_add(flow->low, flow->high), 0.5f);
     float size = vec3_length(vec3_sub(flow->high, flow->low));
     Vec3 off = vec3_sub(place, middle);
     return vec3_dot(off, down) > LOST_BELOW * size || vec3_dot(off, off) > LOST_BESIDE * LOST_BESIDE * size * size;
@@ -184,6 +166,7 @@ static GrainResult find_gone(BakeFlow *flow, double from, double to, int64_t *co
 {
     const Particles *now = &flow->now;
     float seconds = (float)(to - from);
+    Vec3 down = vec3_normalize(curve_vector(&flow->job->gravity, to * flow->job->fps), vec3(0, 0, 0));
     *count = 0;
     TRY(alloc_grow((void **)&flow->gone, &flow->gone_capacity, now->count, 1));
     for (int z = 0; z < flow->zone_count; z++) TRY(zone_prepare(&flow->zones[z], to, &flow->run));
@@ -191,7 +174,7 @@ static GrainResult find_gone(BakeFlow *flow, double from, double to, int64_t *co
         flow->gone[i] = 0;
         if (now->radius[i] == 0.0f) continue; // long since
         Vec3 place = now->position[i], way = vec3_scale(now->velocity[i], seconds);
-        int goes = is_lost(flow, place);
+        int goes = is_lost(flow, place, down);
         for (int z = 0; z < flow->zone_count && !goes; z++) goes = zone_has(&flow->zones[z], place, way, to);
         flow->gone[i] = (uint8_t)goes;
         *count += goes;
@@ -258,7 +241,7 @@ static void try_birth(BakeFlow *flow, const FlowBirth *due, double to)
 {
     const Emitter *emitter = &flow->emitters[due->emitter];
     float radius = emitter_radius(emitter, due->number), flown = (float)(to - due->time);
-    Vec3 gravity = curve_vector(&flow->job->gravity_curve, to * flow->job->fps);
+    Vec3 gravity = curve_vector(&flow->job->gravity, to * flow->job->fps);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         EmitterSpot spot;
         if (!emitter_draw(emitter, due->number, attempt, due->time, &spot)) continue;
@@ -348,7 +331,6 @@ GrainResult bake_flow_steer(BakeFlow *flow, double time)
 static GrainResult change_all(BakeFlow *flow, double from, double to)
 {
     int64_t gone_count, due_count;
-    if (!flow->sim->solver->change) return GRAIN_OK;
     TRY(sim_read(flow->sim, &flow->now));
     TRY(find_gone(flow, from, to, &gone_count));
     TRY(list_due(flow, from, to, &due_count));

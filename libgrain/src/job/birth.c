@@ -9,13 +9,13 @@
 GrainResult birth_begin(Birth *birth, const Job *job, int threads)
 {
     *birth = (Birth){.job = job, .threads = threads};
-    birth->lookups = ALLOC_ZEROED(CoverLookup, job->object_count);
+    birth->lookups = ALLOC_ZEROED(MeshLookup, job->object_count);
     return birth->lookups ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
 void birth_free(Birth *birth)
 {
-    for (int i = 0; birth->lookups && i < birth->job->object_count; i++) cover_lookup_free(&birth->lookups[i]);
+    for (int i = 0; birth->lookups && i < birth->job->object_count; i++) mesh_lookup_free(&birth->lookups[i]);
     alloc_free(birth->lookups);
     alloc_free(birth->rest);
     alloc_free(birth->source);
@@ -47,27 +47,27 @@ static GrainResult reserve(Birth *birth, int64_t count)
     return GRAIN_OK;
 }
 
-static GrainResult find_points(Birth *birth, int object, const Vec3 *places, int64_t count, CoverPoint *points)
+static GrainResult find_points(Birth *birth, int object, const Vec3 *places, int64_t count, MeshPoint *points)
 {
-    CoverLookup *lookup = &birth->lookups[object];
-    if (!lookup->mesh) TRY(cover_lookup_create(lookup, &birth->job->objects[object].mesh, birth->threads));
-    cover_lookup_find(lookup, places, count, birth->threads, points);
+    MeshLookup *lookup = &birth->lookups[object];
+    if (!lookup->mesh) TRY(mesh_lookup_create(lookup, &birth->job->objects[object].mesh, birth->threads));
+    mesh_lookup_find(lookup, places, count, birth->threads, points);
     return GRAIN_OK;
 }
 
-static void read_paint(const Birth *birth, int object, const CoverPaint *paint, const CoverPoint *points, int64_t count,
-                       float *out)
+static void read_paint(const Birth *birth, int object, const MeshAttribute *paint, const MeshPoint *points,
+                       int64_t count, float *out)
 {
     PARALLEL_FOR(birth->threads, i, count)
     {
-        cover_lookup_read(&birth->lookups[object], points[i], paint, out + i * paint->components);
+        mesh_lookup_read(&birth->lookups[object], points[i], paint, out + i * paint->components);
     }
 }
 
-GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count,
+GrainResult birth_paint(Birth *birth, int object, const MeshAttribute *paint, const Vec3 *places, int64_t count,
                         float *out)
 {
-    CoverPoint *points = ALLOC(CoverPoint, count);
+    MeshPoint *points = ALLOC(MeshPoint, count);
     GrainResult result = points ? find_points(birth, object, places, count, points) : GRAIN_ERROR_MEMORY;
     if (result == GRAIN_OK) read_paint(birth, object, paint, points, count, out);
     alloc_free(points);
@@ -81,7 +81,7 @@ static GrainResult add_values(Birth *birth, int object, const Vec3 *places, int6
     const JobObject *source = &job->objects[object];
     int has_paint = 0;
     for (int a = 0; a < job->attribute_count; a++) has_paint |= source->paint[a].numbers != NULL;
-    CoverPoint *points = ALLOC(CoverPoint, has_paint ? count : 0);
+    MeshPoint *points = ALLOC(MeshPoint, has_paint ? count : 0);
     GrainResult result = points ? GRAIN_OK : GRAIN_ERROR_MEMORY;
     if (result == GRAIN_OK && has_paint) result = find_points(birth, object, places, count, points);
     for (int a = 0; result == GRAIN_OK && a < job->attribute_count; a++) {

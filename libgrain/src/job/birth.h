@@ -9,7 +9,7 @@
 typedef struct Birth {
     const Job *job;
     int threads;
-    CoverLookup *lookups; ///< of each object, made when first asked for
+    MeshLookup *lookups; ///< of each object, made when first asked for
     int64_t count;
     Vec3 *rest;                        ///< m
     int32_t *source;                   ///< number among the job's sources and emitters
@@ -36,5 +36,5 @@ GrainResult birth_pending(const Birth *birth, int64_t first, float **values, Col
 GrainResult birth_resume(Birth *birth, const Column *columns, int column_count);
 
 /// What is painted on an object near these places; count * components numbers.
-GrainResult birth_paint(Birth *birth, int object, const CoverPaint *paint, const Vec3 *places, int64_t count,
+GrainResult birth_paint(Birth *birth, int object, const MeshAttribute *paint, const Vec3 *places, int64_t count,
                         float *out);

@@ -2,9 +2,9 @@
 #pragma once
 /// The job as read from its folder, every value checked (docs/formats.md has the table of keys).
 #include "base/vec.h"
-#include "cover/cover_lookup.h"
 #include "grain/mesh.h"
 #include "job/job_value.h"
+#include "mesh/mesh_lookup.h"
 #include "output/cache.h"
 #include "sim/flow/field.h"
 #include "sim/solver.h"
@@ -52,11 +52,12 @@ typedef struct JobObject {
     float moisture;       ///< sources and emitters, [0, 1]
     Curve moisture_curve; ///< of emitters
     JobEmitter emitter;
-    CoverPaint moisture_paint;            ///< sources: what moisture is multiplied by; without numbers: 1 all over
-    CoverPaint paint[JOB_MAX_ATTRIBUTES]; ///< sources: of each of Job.attributes; without numbers: it has none of them
-    float friction, thickness;            ///< colliders; friction of bodies too
-    Curve friction_curve, stickiness_curve;      ///< likewise
-    CoverPaint friction_paint, stickiness_paint; ///< likewise; without numbers: 1 all over
+    MeshAttribute moisture_paint; ///< sources: what moisture is multiplied by; without numbers: 1 all over
+    MeshAttribute
+        paint[JOB_MAX_ATTRIBUTES]; ///< sources: of each of Job.attributes; without numbers: it has none of them
+    float friction, thickness;     ///< colliders; friction of bodies too
+    Curve friction_curve, stickiness_curve;         ///< likewise
+    MeshAttribute friction_paint, stickiness_paint; ///< likewise; without numbers: 1 all over
     Motion motion;
     int samples_per_frame; ///< of its motion
     JobBody body;
@@ -66,7 +67,7 @@ typedef struct JobObject {
 /// What only dem asks for (job_dem.c).
 typedef struct JobDem {
     const char *normal_law, *shear_law;
-    const char *grain_shape; ///< a name of dem_shape_names, or "mesh"
+    const char *grain_shape; ///< a name of shape_names, or "mesh"
     int grain_balls;         ///< at most, of a mesh
     float cohesion, young_modulus, poisson_ratio;
     const char *integrator;
@@ -101,7 +102,7 @@ typedef struct Job {
     double fps;
     int32_t frame_start, frame_end;
     int32_t checkpoint_every; ///< frames
-    Vec3 gravity;
+    Curve gravity;            ///< m/s2
     uint64_t seed;
     const char *solver;
     const char *law;          ///< of mpm: a name of mpm_law_names
@@ -114,7 +115,6 @@ typedef struct Job {
     JobVolume volume;
     JobObject *objects;
     int object_count;
-    Curve gravity_curve;
     Curve friction_curve[SIM_MAX_MATERIALS], cohesion_curve[SIM_MAX_MATERIALS]; ///< of each kind of grain
     Curve viscosity_curve;                                                      ///< of meso
     Field *fields;                                                              ///< force fields
@@ -145,9 +145,9 @@ typedef struct JobArrays {
 // job_dem.c
 /// The keys of "solver" that are dem's own.
 GrainResult job_read_dem(const JobNode *solver, Job *job);
-struct DemShape;
+struct BallShape;
 /// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
-GrainResult job_grain_shape(const Job *job, struct DemShape *out);
+GrainResult job_grain_shape(const Job *job, struct BallShape *out);
 /// A source's "material": what of it differs from the solver's settings.
 GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *arrays, int *material);
 
@@ -205,7 +205,7 @@ static inline int job_is_source(const JobObject *object)
 GrainResult job_read_attributes(const JobNode *source, Job *job, const JobArrays *arrays, JobObject *object);
 /// An array with a number for each vertex, all within [0, most]; a missing key leaves *out without numbers.
 GrainResult job_read_paint(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays,
-                           const GrainMesh *mesh, double most, CoverPaint *out);
+                           const GrainMesh *mesh, double most, MeshAttribute *out);
 
 // job_solids.c
 /// Makes the colliders and bodies of the simulation out of the job's objects; sdf: of each object, where it has one.

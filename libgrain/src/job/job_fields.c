@@ -66,9 +66,8 @@ GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arra
 {
     static const char *const animated[] = {"gravity", NULL};
     const json_t *list;
-    job->gravity_curve = (Curve){.constant = {job->gravity.x, job->gravity.y, job->gravity.z}, .components = 3};
     TRY(job_check_animation(root, animated));
-    TRY(job_read_curve(root, "gravity", job, arrays, -1000, 1000, &job->gravity_curve));
+    TRY(job_read_curve(root, "gravity", job, arrays, -1000, 1000, &job->gravity));
     TRY(job_list(root, "fields", &list));
     int count = (int)json_array_size(list);
     if (count > MAX_FIELDS) return fail(GRAIN_ERROR_JOB, "job.json: fields has more than %d entries", MAX_FIELDS);

@@ -2,7 +2,6 @@
 // What a job says about the material of the solver meso.
 #include "base/error.h"
 #include "job/job.h"
-#include "sim/meso/meso_law.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,8 +52,8 @@ GrainResult job_read_meso(const JobNode *solver, Job *job) { return job_read_mes
 GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity)
 {
     int interaction;
-    TRY(job_choice(solver, "interaction", meso_interaction_names, "ip3", &interaction));
-    MesoNumbers n = meso_numbers_of(interaction);
+    TRY(job_choice(solver, "interaction", sim_meso_interaction_names, "ip3", &interaction));
+    SimMesoNumbers n = sim_meso_numbers(interaction);
     TRY(job_float(solver, "elasticity", 0, MAX_ELASTICITY, (double)n.elasticity, &n.elasticity));
     TRY(job_float(solver, "viscosity", 0, MAX_VISCOSITY, (double)n.viscosity, &n.viscosity));
     if (viscosity >= 0.0f) n.viscosity = viscosity;
@@ -67,7 +66,7 @@ GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity)
     if (viscosity >= 0.0f && n.reach_ratio == 0.0f)
         return fail(GRAIN_ERROR_JOB,
                     "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so nothing drags", solver->path);
-    job->meso = meso_law_of(&n);
+    job->meso = sim_meso_of(&n);
     TRY(job_float(solver, "ambient_viscosity", 0, 1000, 0, &job->meso.ambient));
     TRY(read_pieces(solver, "elastic_pieces", 1, job->meso.elastic, &job->meso.elastic_count));
     return read_pieces(solver, "viscous_pieces", 0, job->meso.viscous, &job->meso.viscous_count);

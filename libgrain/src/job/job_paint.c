@@ -28,7 +28,7 @@ static GrainResult check_numbers(const char *path, const char *key, const float 
 }
 
 GrainResult job_read_paint(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays,
-                           const GrainMesh *mesh, double most, CoverPaint *out)
+                           const GrainMesh *mesh, double most, MeshAttribute *out)
 {
     const JobArray *array = NULL;
     if (!json_object_get(node->object, key)) return GRAIN_OK;
@@ -36,7 +36,7 @@ GrainResult job_read_paint(const JobNode *node, const char *key, const Job *job,
     if (array->count != mesh->vertex_count)
         return fail(GRAIN_ERROR_JOB, "job.json: %s.%s has %lld numbers where the mesh has %lld vertices", node->path,
                     key, (long long)array->count, (long long)mesh->vertex_count);
-    *out = (CoverPaint){(const float *)(job->geometry + array->offset), 1, 0};
+    *out = (MeshAttribute){(const float *)(job->geometry + array->offset), 1, 0};
     return check_numbers(node->path, key, out->numbers, array->count, 0.0, most);
 }
 
@@ -86,7 +86,7 @@ static GrainResult read_attribute(const JobNode *node, Job *job, const JobArrays
     if (object->paint[number].numbers)
         return fail(GRAIN_ERROR_JOB, "job.json: %s.name is '%s' a second time; names must differ", node->path, name);
     object->paint[number] =
-        (CoverPaint){(const float *)(job->geometry + array->offset), array->components, domain == 1};
+        (MeshAttribute){(const float *)(job->geometry + array->offset), array->components, domain == 1};
     return check_numbers(node->path, "values", object->paint[number].numbers, array->count * array->components, -1e30,
                          1e30);
 }

@@ -5,9 +5,7 @@
 #include "job/job.h"
 #include "job/job_value.h"
 #include "mesh/mesh.h"
-#include "sim/mpm/mpm_law.h"
 #include "sim/solver.h"
-#include "sim/sph/sph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,11 +235,12 @@ static GrainResult read_solver(const JobNode *root, Job *job)
     if (!solver_find(job->solver))
         return fail(GRAIN_ERROR_JOB, "job.json: solver.type is \"%.60s\"; it must be one of %s", job->solver,
                     solver_names());
+    const char *const *laws = solver_choices("law"), *const *models = solver_choices("model");
     int law, model;
-    TRY(job_choice(&node, "law", mpm_law_names, mpm_law_names[0], &law));
-    job->law = mpm_law_names[law];
-    TRY(job_choice(&node, "model", sph_model_names, sph_model_names[0], &model));
-    job->model = sph_model_names[model];
+    TRY(job_choice(&node, "law", laws, laws[0], &law));
+    job->law = laws[law];
+    TRY(job_choice(&node, "model", models, models[0], &model));
+    job->model = models[model];
     TRY(job_float(&node, "moisture_diffusion", 0, 1, 0, &job->moisture_diffusion));
     TRY(job_float(&node, "particle_radius", 1e-6, 100, JOB_REQUIRED, &job->particle_radius));
     TRY(job_float(&node, "size_spread", 0, 0.5, 0.2, &job->size_spread));
@@ -273,7 +272,9 @@ static GrainResult read_settings(const JobNode *root, Job *job)
     TRY(job_number(root, "fps", 1, 1000, JOB_REQUIRED, &job->fps));
     TRY(job_integer(root, "frame_start", -FRAME_LIMIT, FRAME_LIMIT, JOB_REQUIRED, &frame_start));
     TRY(job_integer(root, "frame_end", frame_start, FRAME_LIMIT, JOB_REQUIRED, &frame_end));
-    TRY(job_vector(root, "gravity", 1000, &(Vec3){0, 0, -9.81f}, &job->gravity));
+    Vec3 gravity;
+    TRY(job_vector(root, "gravity", 1000, &(Vec3){0, 0, -9.81f}, &gravity));
+    job->gravity = (Curve){.constant = {gravity.x, gravity.y, gravity.z}, .components = 3};
     TRY(job_integer(root, "seed", 0, (int64_t)1 << 53, 0, &seed));
     TRY(job_integer(root, "checkpoint_every", 1, FRAME_LIMIT, 10, &checkpoint_every));
     job->checkpoint_every = (int32_t)checkpoint_every;

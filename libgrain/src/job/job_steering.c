@@ -2,10 +2,9 @@
 // Settings that change over the shot: of the solver, and of sources with a material of their own.
 #include "base/error.h"
 #include "job/job.h"
-#include "sim/dem/dem.h"
-#include "sim/meso/meso.h"
-#include "sim/mpm/mpm.h"
+#include "sim/solver.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_FRICTION 2.0
@@ -13,25 +12,45 @@
 #define MAX_VISCOSITY 1e7
 #define MAX_STICKINESS 1000.0
 
-static int is_solver(const Job *job, const Solver *solver) { return strcmp(job->solver, solver->name) == 0; }
+typedef struct Names {
+    char text[256];
+    size_t used;
+} Names;
 
-// A key that the solver has no use for is refused: a shot must not wait for what never comes.
+static void add_name(Names *names, const char *name)
+{
+    size_t left = sizeof names->text - names->used;
+    int length = snprintf(names->text + names->used, left, "%s%s", names->used > 0 ? ", " : "", name);
+    names->used += (size_t)length < left ? (size_t)length : left - 1;
+}
+
+// Names what has the parameter: laws of this solver, if any has it, otherwise solvers.
+static GrainResult refuse(const JobNode *node, const Solver *solver, const char *law, const char *key, uint32_t bit)
+{
+    Names have = {0};
+    int is_law = (solver->traits.steers & bit) != 0;
+    const char *const *laws = solver_choices("law");
+    for (int i = 0; is_law && laws[i]; i++)
+        if (solver_steers(solver, laws[i]) & bit) add_name(&have, laws[i]);
+    for (int i = 0; !is_law && solver_at(i); i++)
+        if (solver_at(i)->traits.steers & bit) add_name(&have, solver_at(i)->name);
+    return fail(GRAIN_ERROR_JOB, "job.json: %s.animation.%s: the %s '%s' has no %s that could change; these have: %s",
+                node->path, key, is_law ? "law" : "solver", is_law ? law : solver->name, key, have.text);
+}
+
+// A key that the solver has no use for is refused: otherwise a shot would wait for a change that never comes.
 static GrainResult check_has(const JobNode *node, const Job *job, const char *law)
 {
-    int is_meso = is_solver(job, &meso_solver), is_snow = is_solver(job, &mpm_solver) && strncmp(law, "snow", 4) == 0;
+    static const struct {
+        const char *key;
+        uint32_t bit;
+    } parameters[] = {
+        {"friction", SIM_STEERS_FRICTION}, {"cohesion", SIM_STEERS_COHESION}, {"viscosity", SIM_STEERS_VISCOSITY}};
+    const Solver *solver = solver_find(job->solver);
     const json_t *animation = json_object_get(node->object, "animation");
-    static const char *const keys[] = {"friction", "cohesion", "viscosity"};
-    for (int i = 0; i < 3; i++) {
-        if (!json_object_get(animation, keys[i])) continue;
-        int is_viscosity = i == 2;
-        if (is_viscosity == is_meso && !is_snow) continue;
-        const char *what = is_snow ? "the law" : "the solver", *name = is_snow ? law : job->solver;
-        return fail(GRAIN_ERROR_JOB, "job.json: %s.animation.%s: %s '%s' has no %s that could change; %s", node->path,
-                    keys[i], what, name, keys[i],
-                    is_viscosity ? "only meso has"
-                    : is_snow    ? "sand and mud have"
-                                 : "dem, mpm and sph have");
-    }
+    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
+        if (json_object_get(animation, parameters[i].key) && !(solver_steers(solver, law) & parameters[i].bit))
+            return refuse(node, solver, law, parameters[i].key, parameters[i].bit);
     return GRAIN_OK;
 }
 
@@ -109,8 +128,8 @@ int job_grips(const Job *job, double seconds, SimGrip *out)
 
 int job_is_steered(const Job *job)
 {
-    int is_steered = job_grips(job, 0.0, NULL) || job->field_count > 0 || job->gravity_curve.count > 0 ||
-                     job->viscosity_curve.count > 0;
+    int is_steered =
+        job_grips(job, 0.0, NULL) || job->field_count > 0 || job->gravity.count > 0 || job->viscosity_curve.count > 0;
     for (int i = 0; i < SIM_MAX_MATERIALS; i++)
         is_steered |= job->friction_curve[i].count > 0 || job->cohesion_curve[i].count > 0;
     return is_steered;
@@ -119,7 +138,7 @@ int job_is_steered(const Job *job)
 SimSteering job_steering(const Job *job, double seconds)
 {
     double frames = seconds * job->fps;
-    SimSteering now = {.gravity = curve_vector(&job->gravity_curve, frames),
+    SimSteering now = {.gravity = curve_vector(&job->gravity, frames),
                        .viscosity = curve_number(&job->viscosity_curve, frames)};
     for (int i = 0; i <= job->dem.material_count; i++) {
         now.friction[i] = curve_number(&job->friction_curve[i], frames);

@@ -110,7 +110,7 @@ static GrainResult paint_source(UpsampleBirths *births, int object, int32_t sour
     for (int64_t i = 0; result == GRAIN_OK && i < n->count; i++)
         if (n->source[i] == source && n->parent[i] < births->begun) which[count] = i, places[count++] = n->rest[i];
     for (int a = 0; result == GRAIN_OK && count > 0 && a < job->attribute_count; a++) {
-        const CoverPaint *paint = &job->objects[object].paint[a];
+        const MeshAttribute *paint = &job->objects[object].paint[a];
         if (!paint->numbers) continue;
         result = birth_paint(parents, object, paint, places, count, values);
         for (int64_t k = 0; result == GRAIN_OK && k < count; k++)

@@ -50,6 +50,21 @@ static GrainResult make_sdf(const UpsampleSolids *solids, const JobObject *objec
     return result == GRAIN_OK || result == GRAIN_CANCELLED ? result : fail_within(result, "object '%s'", object->name);
 }
 
+// What is painted on the surface, as it is in that distance field.
+static GrainResult make_paint(UpsampleSolids *solids, int i, const GrainMesh *mesh)
+{
+    const JobObject *object = &solids->job->objects[solids->object[i]];
+    const MeshAttribute *painted[2] = {&object->friction_paint, &object->stickiness_paint};
+    UpsampleCollider *collider = &solids->colliders[i];
+    for (int k = 0; k < 2; k++) {
+        RigidPaint *paint = &solids->paint[2 * i + k];
+        rigid_paint_free(paint);
+        TRY(rigid_paint_create(paint, painted[k]->numbers, mesh, collider->sdf, solids->run.thread_count));
+        *(k == 0 ? &collider->friction_paint : &collider->pull_paint) = paint->numbers ? paint : NULL;
+    }
+    return GRAIN_OK;
+}
+
 static GrainResult add_solid(UpsampleSolids *solids, int number, int *body_count)
 {
     const Job *job = solids->job;
@@ -57,28 +72,28 @@ static GrainResult add_solid(UpsampleSolids *solids, int number, int *body_count
     int i = solids->count++;
     solids->object[i] = number;
     solids->body[i] = object->role == JOB_BODY ? (*body_count)++ : -1;
-    solids->colliders[i] = (UpsampleCollider){.plane_point = object->plane_point,
-                                              .plane_normal = object->plane_normal,
-                                              .friction = object->friction,
-                                              .rotation = quat_identity()};
+    solids->colliders[i] = (UpsampleCollider){
+        .plane_point = object->plane_point, .plane_normal = object->plane_normal, .rotation = quat_identity()};
     solids->rest[i] = motion_pivot(&object->motion);
     if (object->is_plane || object->motion.kind == MOTION_SHAPES) return GRAIN_OK;
     GrainSdf *sdf;
     TRY(make_sdf(solids, object, &object->mesh, &sdf));
     solids->colliders[i].sdf = sdf;
-    return GRAIN_OK;
+    return make_paint(solids, i, &object->mesh);
 }
 
 GrainResult upsample_solids_make(UpsampleSolids *solids, const Job *job, const GrainRun *run)
 {
-    *solids = (UpsampleSolids){.job = job, .run = *run};
+    *solids = (UpsampleSolids){.job = job, .run = *run, .weight = vec3_length(curve_constant(&job->gravity))};
     solids->colliders = ALLOC_ZEROED(UpsampleCollider, job->object_count);
     solids->object = ALLOC_ZEROED(int, job->object_count);
     solids->body = ALLOC_ZEROED(int, job->object_count);
     solids->rest = ALLOC_ZEROED(Vec3d, job->object_count);
+    solids->paint = ALLOC_ZEROED(RigidPaint, 2 * job->object_count);
     solids->from = ALLOC_ZEROED(Pose, job->object_count);
     solids->to = ALLOC_ZEROED(Pose, job->object_count);
-    if (!solids->colliders || !solids->object || !solids->body || !solids->rest || !solids->from || !solids->to)
+    if (!solids->colliders || !solids->object || !solids->body || !solids->rest || !solids->paint || !solids->from ||
+        !solids->to)
         return GRAIN_ERROR_MEMORY;
     int body_count = 0;
     for (int i = 0; i < job->object_count; i++)
@@ -89,9 +104,10 @@ GrainResult upsample_solids_make(UpsampleSolids *solids, const Job *job, const G
 
 void upsample_solids_free(UpsampleSolids *solids)
 {
+    for (int i = 0; i < 2 * solids->count; i++) rigid_paint_free(&solids->paint[i]);
     for (int i = 0; i < solids->count; i++) grain_sdf_destroy((GrainSdf *)solids->colliders[i].sdf);
     alloc_free(solids->colliders), alloc_free(solids->object), alloc_free(solids->body);
-    alloc_free(solids->rest), alloc_free(solids->from), alloc_free(solids->to);
+    alloc_free(solids->rest), alloc_free(solids->paint), alloc_free(solids->from), alloc_free(solids->to);
     *solids = (UpsampleSolids){0};
 }
 
@@ -127,7 +143,7 @@ static GrainResult bend(UpsampleSolids *solids, int i, double time)
     GrainSdf *sdf;
     TRY(make_sdf(solids, object, &mesh, &sdf));
     solids->colliders[i].sdf = sdf;
-    return GRAIN_OK;
+    return make_paint(solids, i, &mesh);
 }
 
 GrainResult upsample_solids_begin(UpsampleSolids *solids, const struct GrainFrame *first)
@@ -185,8 +201,13 @@ static void place(UpsampleSolids *solids, int i, double time)
 const UpsampleCollider *upsample_solids_at(void *user, double time, int *count)
 {
     UpsampleSolids *solids = user;
-    for (int i = 0; i < solids->count; i++)
-        if (motion_of(solids, i)->kind == MOTION_POSES || solids->body[i] >= 0) place(solids, i, time);
+    for (int i = 0; i < solids->count; i++) {
+        const JobObject *object = &solids->job->objects[solids->object[i]];
+        UpsampleCollider *collider = &solids->colliders[i];
+        collider->friction = curve_number(&object->friction_curve, time * solids->job->fps);
+        collider->pull = solids->weight * curve_number(&object->stickiness_curve, time * solids->job->fps);
+        if (object->motion.kind == MOTION_POSES || solids->body[i] >= 0) place(solids, i, time);
+    }
     *count = solids->count;
     return solids->colliders;
 }

@@ -8,9 +8,11 @@ typedef struct UpsampleSolids {
     GrainRun run; ///< of making distance fields
     int count;
     UpsampleCollider *colliders;
-    int *object; ///< collider -> the job's object
-    int *body;   ///< its number among the bodies, or -1
-    Vec3d *rest; ///< m, pivots at time 0
+    int *object;       ///< collider -> the job's object
+    int *body;         ///< its number among the bodies, or -1
+    Vec3d *rest;       ///< m, pivots at time 0
+    RigidPaint *paint; ///< two for each collider: friction and stickiness
+    float weight;      ///< m/s2: what stickiness is a multiple of
     // The frame under way, of bodies.
     double from_time;
     Pose *from, *to;

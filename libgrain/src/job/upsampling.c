@@ -125,6 +125,7 @@ static void choose_settings(Upsampling *u)
                                 .substep = wanted->substep,
                                 .seed = wanted->seed,
                                 .gravity = u->job.gravity,
+                                .frame_seconds = 1.0 / u->job.fps,
                                 .coarse_total = total,
                                 .shard = u->def->shard - 1,
                                 .shard_count = u->def->shard_count};

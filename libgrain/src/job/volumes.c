@@ -8,9 +8,8 @@
 #include "grain/job.h"
 #include "job/job.h"
 #include "output/volume_file.h"
-#include "sim/dem/dem_shape.h"
-#include "sim/mpm/mpm.h"
-#include "sim/sph/sph.h"
+#include "shape/shape.h"
+#include "sim/solver.h"
 #include "volume/volume.h"
 #include "volume/volume_dust.h"
 
@@ -151,10 +150,9 @@ static GrainResult open_cache(Volumes *v)
 static GrainResult measure_particles(Volumes *v)
 {
     float largest = v->job.particle_radius * (1.0f + v->job.size_spread);
-    if (strcmp(v->job.solver, mpm_solver.name) == 0) v->amount_each = mpm_grain_volume(largest);
-    if (strcmp(v->job.solver, sph_solver.name) == 0) v->amount_each = sph_grain_volume(largest);
+    v->amount_each = solver_grain_volume(solver_find(v->job.solver), largest);
     if (v->amount_each > 0.0) return GRAIN_OK;
-    DemShape shape;
+    BallShape shape;
     TRY(job_grain_shape(&v->job, &shape));
     v->amount_of_cube = shape.volume;
     return GRAIN_OK;

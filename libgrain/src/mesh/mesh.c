@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "mesh/mesh.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "mesh/mesh_read.h"
 
 #include <float.h>
 
@@ -95,4 +97,64 @@ void mesh_bounds(const GrainMesh *mesh, int threads, Vec3 *low, Vec3 *high)
         *low = vec3_min(*low, lows[piece]);
         *high = vec3_max(*high, highs[piece]);
     }
+}
+
+// --- public ---------------------------------------------------------------------------------------
+
+GrainResult grain_mesh_check(const GrainMesh *mesh, const GrainRun *options, GrainMeshReport *report)
+{
+    CHECK_STRUCT(report, GrainMeshReport);
+    *report = (GrainMeshReport){.struct_size = sizeof *report};
+    Run run;
+    TRY(run_begin(&run, options));
+    TRY(mesh_validate_arrays(mesh));
+    return mesh_check(mesh, &run, report);
+}
+
+GrainResult grain_mesh_report_text(const GrainMeshReport *report, char *buffer, int64_t size)
+{
+    CHECK_STRUCT(report, GrainMeshReport);
+    if (!buffer || size < 1) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_report_text needs a buffer");
+    mesh_report_text(report, buffer, size);
+    return GRAIN_OK;
+}
+
+GrainResult grain_mesh_mass(const GrainMesh *mesh, double density, GrainMassProperties *out)
+{
+    CHECK_STRUCT(out, GrainMassProperties);
+    *out = (GrainMassProperties){.struct_size = sizeof *out};
+    if (!(density > 0.0) || !isfinite(density))
+        return fail(GRAIN_ERROR_ARGUMENT, "density is %g kg/m^3; it must be above 0", density);
+    TRY(mesh_validate(mesh));
+    return mesh_mass(mesh, density, out);
+}
+
+GrainResult grain_mesh_file_read(const char *path, GrainMeshFile **out)
+{
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a place for its result");
+    *out = NULL;
+    if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a path");
+    GrainMeshFile *file = ALLOC_ZEROED(GrainMeshFile, 1);
+    if (!file) return GRAIN_ERROR_MEMORY;
+    GrainResult result = mesh_read(path, file);
+    if (result == GRAIN_OK)
+        *out = file;
+    else
+        grain_mesh_file_destroy(file);
+    return result;
+}
+
+void grain_mesh_file_destroy(GrainMeshFile *file)
+{
+    if (!file) return;
+    alloc_free(file->positions);
+    alloc_free(file->triangles);
+    alloc_free(file);
+}
+
+GrainResult grain_mesh_file_view(const GrainMeshFile *file, GrainMesh *out)
+{
+    if (!file || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_view needs a GrainMeshFile and a GrainMesh");
+    *out = (GrainMesh){file->positions, file->triangles, file->vertex_count, file->triangle_count};
+    return GRAIN_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// grain_mesh_check: everything that can be wrong with a mesh, counted.
+// Everything that can be wrong with a mesh, counted.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/real.h"
@@ -182,17 +182,12 @@ static GrainResult check(Checker *k, Run *run)
     return GRAIN_OK;
 }
 
-GrainResult grain_mesh_check(const GrainMesh *mesh, const GrainRun *options, GrainMeshReport *report)
+GrainResult mesh_check(const GrainMesh *mesh, Run *run, GrainMeshReport *report)
 {
-    CHECK_STRUCT(report, GrainMeshReport);
-    *report = (GrainMeshReport){.struct_size = sizeof *report};
-    Run run;
-    TRY(run_begin(&run, options));
-    TRY(mesh_validate_arrays(mesh));
-    report->vertices = mesh->vertex_count;
-    report->triangles = mesh->triangle_count;
-    Checker checker = {.mesh = mesh, .report = report, .threads = run.thread_count};
-    GrainResult result = check(&checker, &run);
+    *report = (GrainMeshReport){
+        .struct_size = sizeof *report, .vertices = mesh->vertex_count, .triangles = mesh->triangle_count};
+    Checker checker = {.mesh = mesh, .report = report, .threads = run->thread_count};
+    GrainResult result = check(&checker, run);
     mesh_shells_free(&checker.shells);
     mesh_topology_free(&checker.topology);
     alloc_free(checker.kept);

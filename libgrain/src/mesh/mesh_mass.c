@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// grain_mesh_mass: mass, centre and inertia from the surface alone. Mirtich 1996, "Fast and accurate computation of
+// Mass, centre and inertia from the surface alone. Mirtich 1996, "Fast and accurate computation of
 // polyhedral mass properties": integrals of 1, x, x^2, x y ... over the volume become integrals over the faces.
 #include "base/error.h"
 #include "base/parallel.h"
@@ -98,13 +98,9 @@ static GrainResult find_mass(const MeshShells *shells, double density, GrainMass
     return GRAIN_OK;
 }
 
-GrainResult grain_mesh_mass(const GrainMesh *mesh, double density, GrainMassProperties *out)
+GrainResult mesh_mass(const GrainMesh *mesh, double density, GrainMassProperties *out)
 {
-    CHECK_STRUCT(out, GrainMassProperties);
     *out = (GrainMassProperties){.struct_size = sizeof *out};
-    if (!(density > 0.0) || !isfinite(density))
-        return fail(GRAIN_ERROR_ARGUMENT, "density is %g kg/m^3; it must be above 0", density);
-    TRY(mesh_validate(mesh));
     MeshTopology topology;
     MeshShells shells;
     TRY(mesh_topology_build(&topology, mesh, 1, 1));

@@ -140,7 +140,7 @@ static GrainResult read_format(Reader *reader, GrainMeshFile *file)
     return fail(GRAIN_ERROR_MESH, "%s: a mesh file must end in .obj, .ply or .stl", reader->path);
 }
 
-static GrainResult read_mesh(const char *path, GrainMeshFile *file)
+GrainResult mesh_read(const char *path, GrainMeshFile *file)
 {
     void *data;
     int64_t bytes;
@@ -149,38 +149,7 @@ static GrainResult read_mesh(const char *path, GrainMeshFile *file)
     GrainResult result = read_format(&reader, file);
     alloc_free(data);
     if (result != GRAIN_OK) return result;
-    GrainMesh mesh;
-    TRY(grain_mesh_file_view(file, &mesh));
+    GrainMesh mesh = {file->positions, file->triangles, file->vertex_count, file->triangle_count};
     result = mesh_validate(&mesh);
     return result == GRAIN_OK ? GRAIN_OK : fail_within(result, "%s", path);
-}
-
-GrainResult grain_mesh_file_read(const char *path, GrainMeshFile **out)
-{
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a place for its result");
-    *out = NULL;
-    if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a path");
-    GrainMeshFile *file = ALLOC_ZEROED(GrainMeshFile, 1);
-    if (!file) return GRAIN_ERROR_MEMORY;
-    GrainResult result = read_mesh(path, file);
-    if (result == GRAIN_OK)
-        *out = file;
-    else
-        grain_mesh_file_destroy(file);
-    return result;
-}
-
-void grain_mesh_file_destroy(GrainMeshFile *file)
-{
-    if (!file) return;
-    alloc_free(file->positions);
-    alloc_free(file->triangles);
-    alloc_free(file);
-}
-
-GrainResult grain_mesh_file_view(const GrainMeshFile *file, GrainMesh *out)
-{
-    if (!file || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_view needs a GrainMeshFile and a GrainMesh");
-    *out = (GrainMesh){file->positions, file->triangles, file->vertex_count, file->triangle_count};
-    return GRAIN_OK;
 }

@@ -18,6 +18,9 @@ typedef struct Reader {
     int64_t line;         ///< of text, from 1
 } Reader;
 
+/// Reads a file of any of the formats; its ending says which. The file's arrays are to be freed also after a failure.
+GrainResult mesh_read(const char *path, GrainMeshFile *file);
+
 /// Moves past blanks, not past the end of the line.
 void reader_skip_blanks(Reader *reader);
 /// Moves to the start of the next line. 0 at the end of the file.

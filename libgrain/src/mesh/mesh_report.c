@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// grain_mesh_report_text: the counts of a GrainMeshReport in an artist's words.
+// The counts of a GrainMeshReport in an artist's words.
 #include "base/error.h"
-#include "grain/mesh.h"
+#include "mesh/mesh.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,15 +28,13 @@ static void add_count(Text *text, int64_t count, const char *one, const char *ma
     if (count > 0) add(text, "%lld %s: %s.\n", (long long)count, count == 1 ? one : many, remedy);
 }
 
-GrainResult grain_mesh_report_text(const GrainMeshReport *r, char *buffer, int64_t size)
+void mesh_report_text(const GrainMeshReport *r, char *buffer, int64_t size)
 {
-    CHECK_STRUCT(r, GrainMeshReport);
-    if (!buffer || size < 1) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_report_text needs a buffer");
     Text text = {buffer, size, 0};
     buffer[0] = 0;
     if (r->triangles == 0) {
         add(&text, "The mesh has no faces: add a surface, or convert the curve or text to a mesh.\n");
-        return GRAIN_OK;
+        return;
     }
     add(&text, "%lld triangle%s in %lld separate part%s, %s.\n", (long long)r->triangles, r->triangles == 1 ? "" : "s",
         (long long)r->shells, r->shells == 1 ? "" : "s", r->closed ? "closed" : "not closed");
@@ -62,5 +60,4 @@ GrainResult grain_mesh_report_text(const GrainMeshReport *r, char *buffer, int64
               "Mesh > Normals > Recalculate Outside turns them");
     add_count(&text, r->non_orientable_shells, "part has only one side (as a Moebius strip)",
               "parts have only one side (as a Moebius strip)", "it is taken as a sheet; Solidify makes a body of it");
-    return GRAIN_OK;
 }

@@ -29,6 +29,12 @@ static inline Vec3 curve_vector(const Curve *curve, double frames)
     return vec3(curve_part(curve, frames, 0), curve_part(curve, frames, 1), curve_part(curve, frames, 2));
 }
 
+/// The constant, which samples take the place of.
+static inline Vec3 curve_constant(const Curve *curve)
+{
+    return vec3(curve->constant[0], curve->constant[1], curve->constant[2]);
+}
+
 /// Longest vector, or largest number.
 static inline float curve_largest(const Curve *curve)
 {

@@ -311,7 +311,7 @@ static GrainResult count_whole_frames(const Cache *cache, CacheWarnFn *warn, voi
         if (result == GRAIN_ERROR_MEMORY) return result;
         if (result == GRAIN_OK) continue;
         char text[1024];
-        snprintf(text, sizeof text, "frame %d is baked again: %s", frame->frame, grain_last_error());
+        snprintf(text, sizeof text, "frame %d is baked again: %s", frame->frame, error_text());
         warn(user, text);
         return GRAIN_OK;
     }
@@ -394,7 +394,7 @@ GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *foun
             continue;
         }
         char text[1024];
-        snprintf(text, sizeof text, "frame %d is made again: %s", frame->frame, grain_last_error());
+        snprintf(text, sizeof text, "frame %d is made again: %s", frame->frame, error_text());
         warn(user, text);
         manifest->frame_count--;
     }

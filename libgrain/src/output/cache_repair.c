@@ -45,7 +45,7 @@ typedef struct Care {
     int64_t count, bytes;
 } Care;
 
-static void tell_error(const Care *care) { care->tell(care->user, grain_last_error()); }
+static void tell_error(const Care *care) { care->tell(care->user, error_text()); }
 
 static GrainResult check_checkpoint(void *user, const char *path, CacheFile kind, int32_t frame)
 {

@@ -7,7 +7,7 @@
 /// Words do not depend on the chunk: a grain has the same ones wherever its chunk begins, so shards cut elsewhere
 /// decode to the same bits, and sand at rest to the same bits in every frame.
 #include "base/simd.h"
-#include "grain/output.h"
+#include "grain/base.h"
 
 /// Grains of a chunk, at most: a plane fits the first-level cache, and the table of chunks costs next to nothing.
 #define CHUNK_GRAINS 16384

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/system.h"
 #include "output/grains_file.h"
+#include "output/level_set_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,4 +107,18 @@ GrainResult grain_frame_load(GrainFrame *frame, const char *name, int64_t count,
                            thread_count > 0 ? thread_count : system_core_count());
     if (count > 0) memcpy(out, column->data, (size_t)(column_bytes(column) / column->count * count));
     return GRAIN_OK;
+}
+
+GrainResult grain_sdf_write_vdb(const GrainSdf *sdf, const char *path, const char *grid_name)
+{
+    if (!sdf || !path) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_write_vdb needs a GrainSdf and a path");
+    return level_set_write(sdf, path, grid_name);
+}
+
+GrainResult grain_sdf_read_vdb(const char *path, const char *grid_name, GrainSdf **out)
+{
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a place for its result");
+    *out = NULL;
+    if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a path");
+    return level_set_read(path, grid_name, out);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// .vdb files of the cache: whole or not there, with a checksum over all their bytes in the manifest.
-#include "base/vdb.h"
 #include "output/cache.h"
+#include "output/vdb.h"
 
 /// "<folder>/volume_0017.vdb", from alloc_array. Blender counts the files of a sequence from 0 on, so where a bake
 /// begins before frame 0 its first frame has the number 0 (CacheManifest.number_shift).

@@ -2,7 +2,7 @@
 #pragma once
 /// Particles as plain arrays in the order of their birth: what fills produce, solvers start from and frames show.
 #include "base/vec.h"
-#include "grain/output.h"
+#include "grain/base.h"
 
 typedef struct Particles {
     int64_t count, capacity;

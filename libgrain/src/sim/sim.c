@@ -74,18 +74,11 @@ GrainResult sim_read(const Sim *sim, Particles *out)
     return GRAIN_OK;
 }
 
-static GrainResult change_solver(Sim *sim, const SimChange *change)
-{
-    if (sim->solver->change) return sim->solver->change(sim->state, change);
-    return fail(GRAIN_ERROR_ARGUMENT, "the solver '%s' knows neither emitters nor kill zones; use dem, mpm or sph",
-                sim->solver->name);
-}
-
 GrainResult sim_change(Sim *sim, const SimChange *change, const float *birth_time)
 {
     Particles now = {0};
     GrainResult result = change->gone ? sim_read(sim, &now) : GRAIN_OK;
-    if (result == GRAIN_OK) result = change_solver(sim, change);
+    if (result == GRAIN_OK) result = sim->solver->change(sim->state, change);
     if (result == GRAIN_OK) result = population_change(&sim->population, change, birth_time, now.position);
     particles_free(&now);
     return result;
@@ -113,10 +106,6 @@ static int take_grips(Sim *sim, const SimGrip *grips)
 GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, const Vec3 *acceleration)
 {
     int64_t count = sim->population.born;
-    if (!sim->solver->steer || !sim->solver->push)
-        return fail(GRAIN_ERROR_ARGUMENT,
-                    "the solver '%s' knows neither force fields nor settings that change; use dem, mpm or sph",
-                    sim->solver->name);
     uint8_t *wake = ALLOC_ZEROED(uint8_t, count);
     if (!wake) return GRAIN_ERROR_MEMORY;
     int is_other = !sim->is_steered || steering_is_noticed(now, &sim->steering[1]);
@@ -165,9 +154,9 @@ static GrainResult load_population(Sim *sim, const Column *columns, int column_c
     uint8_t *material = NULL;
     SimChange change;
     GrainResult result = population_load(&sim->population, columns, column_count, &born, &material, &change);
-    if (result == GRAIN_OK && change.born && change.born->count > 0) result = change_solver(sim, &change);
+    if (result == GRAIN_OK && change.born && change.born->count > 0) result = sim->solver->change(sim->state, &change);
     if (result == GRAIN_OK && sim->population.gone_count > 0)
-        result = change_solver(sim, &(SimChange){.gone = sim->population.is_gone, .will_load = 1});
+        result = sim->solver->change(sim->state, &(SimChange){.gone = sim->population.is_gone, .will_load = 1});
     alloc_free(material);
     particles_free(&born);
     return result;
@@ -177,7 +166,7 @@ static GrainResult load_population(Sim *sim, const Column *columns, int column_c
 static GrainResult load_steering(Sim *sim, const Column *columns, int column_count)
 {
     const Column *acceleration = column_find(columns, column_count, "sim.acceleration");
-    if (!acceleration || !sim->solver->steer) return GRAIN_OK;
+    if (!acceleration) return GRAIN_OK;
     TRY(reserve_acceleration(sim, acceleration->count));
     TRY(column_copy(columns, column_count, "sim.steering", GRAIN_F32, SIM_STEERING_FLOATS, 2, sim->steering));
     TRY(column_copy(columns, column_count, "sim.woken_by", GRAIN_F32, 3, acceleration->count, sim->woken_by));

@@ -51,8 +51,7 @@ GrainResult sim_settle(Sim *sim, double longest, float radius, const SimWatch *w
 /// The particles in the order of birth. Those that are gone have the radius 0 and the velocity 0, and are where they
 /// were last.
 GrainResult sim_read(const Sim *sim, Particles *out);
-/// Who comes and goes: births belong to born (birth_time: s since the first frame, of each, ascending).
-/// GRAIN_ERROR_ARGUMENT where the solver does not know how.
+/// Adds and removes particles. birth_time: s since the first frame, of each of change->born, ascending.
 GrainResult sim_change(Sim *sim, const SimChange *change, const float *birth_time);
 /// What holds until the next call and, for each particle ever born (NULL: none), what force fields add to gravity.
 /// Wakes those for whom gravity is different from before by more than a fiftieth of the Earth's, and all when their

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What a solver is: a row of functions. solver_list.c holds the one table of them; a new solver is a folder beside
-/// dem/ and a line there.
+/// What a solver is: a row of traits and functions. solver.c holds the one table of them. A new solver is a folder
+/// beside dem/ and a line there: nothing outside sim/ asks which solver it has, only what it is like.
 #include "motion/motion.h"
 #include "particles/particles.h"
 #include "sdf/sdf.h"
+#include "sim/material.h"
 
 /// A collider that the sand moves.
 typedef struct SimBody {
@@ -34,52 +35,6 @@ typedef struct SimCollider {
     const char *name;    ///< for messages; NULL: it has none
 } SimCollider;
 
-/// A kind of grain. Two kinds that touch mix: geometric means of friction, rolling friction, restitution and cohesion,
-/// moduli as two springs in a row (docs/dem.md).
-typedef struct SimMaterial {
-    float density;          ///< kg/m3, of a grain
-    float friction;         ///< tangent of the friction angle between grains
-    float rolling_friction; ///< largest rolling moment over normal force and effective radius; 0: balls roll freely
-    float restitution;      ///< of the normal speed, (0, 1]
-    float cohesion;         ///< force to pull two grains apart, over the weight of one
-    float young_modulus;    ///< Pa, for the Hertz laws; 0: follows from softness
-    float poisson_ratio;    ///< for the Hertz laws
-    const char *law;        ///< of mpm: one of mpm_law_names; NULL: SimDef.law
-} SimMaterial;
-
-#define SIM_MESO_SEGMENTS 4
-/// A piece of the force between two mesoscopic particles, along the line of their centres. Lengths are over the sum of
-/// their radii.
-typedef struct SimMesoSegment {
-    float strength; ///< elastic: Pa, pushes apart below the rest length and pulls beyond it; viscous: Pa s
-    float rest;     ///< elastic: where it is 0; viscous: no meaning
-    float from, to; ///< where it acts
-} SimMesoSegment;
-
-/// The material of meso: a sum of pieces of either kind (docs/meso.md). None at all: particles that do not meet.
-typedef struct SimMeso {
-    SimMesoSegment elastic[SIM_MESO_SEGMENTS], viscous[SIM_MESO_SEGMENTS];
-    int elastic_count, viscous_count;
-    float ambient; ///< 1/s: what surrounds the particles slows them at this rate
-} SimMeso;
-
-/// Kinds of grain in one simulation.
-#define SIM_MAX_MATERIALS 8
-/// What may change over a shot, as it is from now on.
-typedef struct SimSteering {
-    Vec3 gravity;                                                   ///< m/s2, also of bodies
-    float friction[SIM_MAX_MATERIALS], cohesion[SIM_MAX_MATERIALS]; ///< of each kind of grain
-    float viscosity; ///< Pa s, of meso: strength of its first viscous piece
-} SimSteering;
-#define SIM_STEERING_FLOATS ((int)(sizeof(SimSteering) / sizeof(float)))
-/// The same of a collider (SimCollider).
-typedef struct SimGrip {
-    float friction, stickiness;
-} SimGrip;
-
-/// Pa: what capillary bridges bear in sand of moisture 1.
-#define SIM_WET_TENSION 2000.0f
-
 /// Everything a solver is told at the start; the pointers stay valid as long as the solver lives.
 typedef struct SimDef {
     const char *solver;     ///< name in the table
@@ -101,7 +56,7 @@ typedef struct SimDef {
     const SimMaterial *more_materials; ///< kinds of grain 1, 2, ...; kind 0 is the one above
     int more_material_count;
     const uint8_t *particle_material; ///< kind of each particle; NULL: all are kind 0
-    const struct DemShape *shapes;    ///< shapes of grains, of dem; NULL: spheres
+    const struct BallShape *shapes;   ///< shapes of grains, of dem; NULL: spheres
     int shape_count;
     const uint8_t *particle_shape; ///< shape of each particle; NULL: all are the first
     uint64_t seed;                 ///< for how the grains face at first
@@ -144,8 +99,28 @@ typedef struct SimChange {
     int will_load;           ///< `load` follows at once: only how many there are and of what kind matters
 } SimChange;
 
+/// A text of SimDef that is one of several names.
+typedef struct SolverChoice {
+    const char *key;          ///< as in job.json: "law", "model", ...
+    const char *const *names; ///< NULL-ended; the first is the default
+} SolverChoice;
+#define SOLVER_MAX_CHOICES 4
+
+/// What the stages around a simulation need to know of its solver.
+typedef struct SolverTraits {
+    int is_continuum;              ///< particles are pieces of a bulk, which overlap; otherwise each is a grain
+    int has_shapes;                ///< grains may be clumps of balls, which turn
+    float grain_share;             ///< part of a particle's room that is solid grain; 0: the particle itself is solid
+    float fill_shake;              ///< radii: how far a particle of a source is moved off the lattice that fills it
+    float collider_reach;          ///< radii: from how far away a particle feels a collider
+    uint32_t steers;               ///< SIM_STEERS_...: which parameters of its materials may change
+    const char *const *fixed_laws; ///< the laws among them that allow none to change, NULL-ended; NULL: there are none
+    SolverChoice choices[SOLVER_MAX_CHOICES]; ///< those after the last have no key
+} SolverTraits;
+
 typedef struct Solver {
     const char *name;
+    SolverTraits traits;
     /// Raised by every change that moves a bit of the result: a cache baked by another number is not continued.
     int version;
     GrainResult (*create)(const SimDef *def, const Particles *start, int threads, void **state);
@@ -163,11 +138,11 @@ typedef struct Solver {
     void (*measure)(const void *state, SimStats *out);
     /// What is solid in the scene, bodies among it.
     struct Rigid *(*rigid)(const void *state);
-    /// Particles come and go. The only call after create that may take memory for them. What rests on one that goes
-    /// wakes up. NULL: this solver has the particles it starts with.
+    /// Adds and removes particles. The only call after create that may take memory for them. What rests on one that is
+    /// removed wakes up.
     GrainResult (*change)(void *state, const SimChange *change);
-    /// What holds from now on; grips: of each collider, NULL: as they are; wake: of every number, 1 for who must not
-    /// sleep on; NULL: nobody. NULL: everything stays what it was at the start, and there are no force fields.
+    /// What holds from now on. grips: of each collider; NULL: as they are. wake: of every number, 1 for who must not
+    /// sleep on; NULL: nobody.
     GrainResult (*steer)(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
     /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this, right before a
     /// step of this length.
@@ -176,5 +151,18 @@ typedef struct Solver {
 
 /// NULL for an unknown name.
 const Solver *solver_find(const char *name);
-/// "dem, sph, ...", for messages.
+/// Number index of the table; NULL behind the last.
+const Solver *solver_at(int index);
+/// "dem, mpm, ...", for messages.
 const char *solver_names(void);
+/// The names that the solvers' choice of this key allows, NULL-ended; NULL: no solver has it.
+const char *const *solver_choices(const char *key);
+/// Which parameters (SIM_STEERS_...) may change in a material of this law.
+uint32_t solver_steers(const Solver *solver, const char *law);
+
+/// m3 of sand, gaps between grains included, that a particle stands for where radii are spread by size_spread.
+double solver_room(const Solver *solver, double radius, double size_spread);
+/// m3 of solid grain in a particle; 0: as much as its own shape holds.
+double solver_grain_volume(const Solver *solver, float largest_radius);
+/// m3: the room of a piece of bulk. Sources are filled with the densest packing of balls.
+double solver_bulk_room(float largest_radius);

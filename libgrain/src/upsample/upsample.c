@@ -104,13 +104,21 @@ float upsample_radius_of(const Upsampler *u, int64_t coarse, int64_t layer)
 
 // --- making and ending ----------------------------------------------------------------------------
 
+static int has_finite_gravity(const UpsampleDef *def)
+{
+    int is_finite = vec3_is_finite(curve_constant(&def->gravity));
+    for (int64_t i = 0; i < def->gravity.count; i++)
+        is_finite &= vec3_is_finite(curve_vector(&def->gravity, (double)i));
+    return is_finite;
+}
+
 static GrainResult check_def(const UpsampleDef *def)
 {
     if (!(def->per_particle > 0.0 && def->per_particle <= UPSAMPLE_MAX_PER_PARTICLE))
         return fail(GRAIN_ERROR_ARGUMENT, "%g grains for a coarse particle; allowed are more than 0 and at most %d",
                     def->per_particle, UPSAMPLE_MAX_PER_PARTICLE);
     if (!(def->coarse_radius > 0.0f) || !isfinite(def->coarse_radius) || !(def->substep > 0.0f) ||
-        !(def->size_spread >= 0.0f && def->size_spread < 1.0f) || !vec3_is_finite(def->gravity))
+        !(def->size_spread >= 0.0f && def->size_spread < 1.0f) || !has_finite_gravity(def))
         return fail(GRAIN_ERROR_ARGUMENT, "radius, substep, size spread or gravity is out of range");
     if (def->coarse_total < 0 || def->coarse_total > INT32_MAX)
         return fail(GRAIN_ERROR_ARGUMENT, "%lld coarse particles; at most %d can be refined",
@@ -140,6 +148,12 @@ static GrainResult reserve(Upsampler *u)
     return upsample_sort_reserve(u);
 }
 
+static void set_gravity(Upsampler *u, double time)
+{
+    u->gravity = curve_vector(&u->def.gravity, u->def.gravity.count > 0 ? time / u->def.frame_seconds : 0.0);
+    u->field.up = vec3_normalize(vec3_scale(u->gravity, -1.0f), vec3(0, 0, 0));
+}
+
 GrainResult upsample_create(const UpsampleDef *def, int threads, Upsampler **out)
 {
     *out = NULL;
@@ -157,7 +171,7 @@ GrainResult upsample_create(const UpsampleDef *def, int threads, Upsampler **out
     u->full_numbers = (u->rank_end < full ? u->rank_end : full) - u->rank_begin;
     if (u->full_numbers < 0) u->full_numbers = 0;
     u->substeps_since_sort = UPSAMPLE_NEVER_SORTED;
-    u->field.up = vec3_normalize(vec3_scale(def->gravity, -1.0f), vec3(0, 0, 0));
+    set_gravity(u, 0.0);
     GrainResult result = reserve(u);
     if (result == GRAIN_OK) result = coarse_field_reserve(&u->field, def->coarse_total);
     if (result == GRAIN_OK)
@@ -201,6 +215,7 @@ static GrainResult check_coarse(const Upsampler *u, const UpsampleCoarse *coarse
 
 static GrainResult birth_at_rest(Upsampler *u, const UpsampleCoarse *coarse, double time)
 {
+    set_gravity(u, time);
     place_colliders(u, time);
     TRY(coarse_field_still(&u->field, coarse, u->def.coarse_radius, u->threads));
     upsample_birth(u, coarse->count);
@@ -246,6 +261,7 @@ GrainResult upsample_advance(Upsampler *u, const UpsampleCoarse *from, const Ups
     double step = seconds / (double)steps;
     for (int64_t i = 0; i < steps; i++) {
         double now = time + step * (double)i;
+        set_gravity(u, now + 0.5 * step);
         place_colliders(u, now + step);
         TRY(coarse_field_set(&u->field, from, to, time, seconds, now, step, u->def.coarse_radius, u->threads));
         if (u->field.present > u->coarse_born) upsample_birth(u, u->field.present);

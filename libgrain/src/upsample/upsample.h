@@ -15,7 +15,9 @@
 #include "base/cell_grid.h"
 #include "base/run.h"
 #include "base/simd.h"
+#include "motion/curve.h"
 #include "sdf/sdf.h"
+#include "sim/rigid/rigid_paint.h"
 
 typedef enum UpsampleScheme {
     UPSAMPLE_GATED,      ///< ours
@@ -24,13 +26,15 @@ typedef enum UpsampleScheme {
 
 /// What grains may not enter, at one moment. A mesh as its signed distance field, or an endless plane (sdf is NULL).
 typedef struct UpsampleCollider {
-    const GrainSdf *sdf;            ///< in the collider's own space
-    Vec3 plane_point, plane_normal; ///< of a plane; unit normal
-    float friction;                 ///< tangent of the friction angle
-    int is_moving;                  ///< the rest means something
-    Quat rotation;                  ///< own space to world
-    Vec3 position;                  ///< of the own space's origin in the world
-    Vec3 velocity, spin;            ///< of that point, m/s; rad/s
+    const GrainSdf *sdf;                           ///< in the collider's own space
+    Vec3 plane_point, plane_normal;                ///< of a plane; unit normal
+    float friction;                                ///< tangent of the friction angle
+    float pull;                                    ///< m/s2, of a sticky surface on a grain that touches it
+    const RigidPaint *friction_paint, *pull_paint; ///< factors over the surface; NULL: 1 everywhere
+    int is_moving;                                 ///< the rest means something
+    Quat rotation;                                 ///< own space to world
+    Vec3 position;                                 ///< of the own space's origin in the world
+    Vec3 velocity, spin;                           ///< of that point, m/s; rad/s
 } UpsampleCollider;
 
 /// The colliders at a time (s since the first frame). Asked once a substep, between parallel regions.
@@ -45,7 +49,8 @@ typedef struct UpsampleDef {
     float size_spread;   ///< radii are even in +- this fraction
     float substep;       ///< s, at most
     uint64_t seed;
-    Vec3 gravity;
+    Curve gravity;              ///< m/s2
+    double frame_seconds;       ///< between samples of gravity
     int64_t coarse_total;       ///< coarse particles by the end of the bake, those still to be born included
     int32_t shard, shard_count; ///< shard counts from 0
     UpsampleCollidersFn *colliders;

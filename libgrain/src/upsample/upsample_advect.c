@@ -92,7 +92,7 @@ void upsample_block_sums(const CoarseField *field, const CoarseNear *near, const
 StepNumbers upsample_step_numbers(const Upsampler *u, float seconds)
 {
     const UpsampleDef *def = &u->def;
-    float q = 1.0f - 1.0f / (UPSAMPLE_REACH * UPSAMPLE_REACH), strength = vec3_length(def->gravity);
+    float q = 1.0f - 1.0f / (UPSAMPLE_REACH * UPSAMPLE_REACH), strength = vec3_length(u->gravity);
     return (StepNumbers){.scheme = def->scheme,
                          .seconds = seconds,
                          .inverse_reach2 = 1.0f / (u->reach * u->reach),
@@ -101,9 +101,9 @@ StepNumbers upsample_step_numbers(const Upsampler *u, float seconds)
                          .is_sand = UPSAMPLE_IS_SAND * UPSAMPLE_FULL_SUM,
                          .blend = seconds / UPSAMPLE_BLEND_TIME,
                          .friction = FRICTION_OVER_GRAVITY * strength * seconds,
-                         .gx = def->gravity.x * seconds,
-                         .gy = def->gravity.y * seconds,
-                         .gz = def->gravity.z * seconds,
+                         .gx = u->gravity.x * seconds,
+                         .gy = u->gravity.y * seconds,
+                         .gz = u->gravity.z * seconds,
                          .weight_at_radius = q * q * q,
                          .ux = u->field.up.x,
                          .uy = u->field.up.y,

@@ -177,6 +177,7 @@ struct Upsampler {
     CoarseField field;
     uint8_t *is_gone; ///< coarse particle -> whether it is, by the last frame
     int any_gone;
+    Vec3 gravity; ///< m/s2, in the present substep
     const UpsampleCollider *colliders;
     int collider_count;
     float fastest; ///< m/s, of all grains after the last substep

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Colliders as grains meet them: nobody enters one, free grains bounce, slide and come to rest on it.
 #include "base/real.h"
+#include "sim/rigid/rigid_view.h"
 #include "upsample/upsample_inside.h"
 
 #include <math.h>
@@ -174,17 +175,35 @@ int upsample_find_walls(const Upsampler *u, const BlockBox *box, const float *x,
 
 // --- one grain ------------------------------------------------------------------------------------
 
+static float painted(const RigidPaint *paint, float value, const UpsampleCollider *c, Vec3 position)
+{
+    if (!paint || value == 0.0f) return value;
+    Vec3 own = to_own_space(c, position);
+    rigid_paint_sample(paint, value, &own.x, &own.y, &own.z, 1, &value);
+    return value;
+}
+
 // The grain's velocity after touching: no longer into the wall, and slowed along it by Coulomb's friction.
-static Vec3 touch(const UpsampleCollider *c, const Wall *wall, Vec3 velocity)
+static Vec3 bounce_off(const Wall *wall, Vec3 velocity, float friction)
 {
     Vec3 slip = vec3_sub(velocity, wall->velocity);
     float towards = -vec3_dot(slip, wall->normal);
     if (towards <= 0.0f) return velocity;
     Vec3 along = vec3_add_scaled(slip, wall->normal, towards);
     float bounce = towards > SLOWEST_BOUNCE ? RESTITUTION * towards : 0.0f;
-    float speed = vec3_length(along), slowed = c->friction * (towards + bounce);
+    float speed = vec3_length(along), slowed = friction * (towards + bounce);
     along = speed > slowed ? vec3_scale(along, 1.0f - slowed / speed) : vec3(0, 0, 0);
     return vec3_add(wall->velocity, vec3_add_scaled(along, wall->normal, bounce));
+}
+
+// seconds: for which a sticky wall pulls.
+static Vec3 touch(const UpsampleCollider *c, const Wall *wall, Vec3 position, Vec3 velocity, float seconds)
+{
+    float friction = painted(c->friction_paint, c->friction, c, position);
+    velocity = bounce_off(wall, velocity, friction);
+    float held = seconds * painted(c->pull_paint, c->pull, c, position);
+    if (held == 0.0f) return velocity;
+    return vec3_add(wall->velocity, rigid_stick(vec3_sub(velocity, wall->velocity), wall->normal, friction, held));
 }
 
 // Room that is left between a grain and the colliders that are not asked, for it to go on in: what a block's list
@@ -219,8 +238,8 @@ typedef struct Moved {
 } Moved;
 
 // Touches every wall in reach, in a corner more than one; returns how much of `left` seconds it can go on before one
-// may be in the way.
-static float touch_walls(const Asked *asked, Moved *grain, float radius, float left)
+// may be in the way. held: s, for which sticky walls pull.
+static float touch_walls(const Asked *asked, Moved *grain, float radius, float left, float held)
 {
     float time = left;
     grain->fastest = vec3_length(grain->velocity);
@@ -231,7 +250,7 @@ static float touch_walls(const Asked *asked, Moved *grain, float radius, float l
         wall.velocity = velocity_at(c, grain->position);
         float gap = wall.distance - radius, stride = gap;
         if (gap <= SLOP * radius) {
-            grain->velocity = touch(c, &wall, grain->velocity);
+            grain->velocity = touch(c, &wall, grain->position, grain->velocity, held);
             grain->fastest = real_maxf(grain->fastest, vec3_length(grain->velocity));
             stride = STRIDE * radius;
             if (gap < -SLOP * radius) {
@@ -251,7 +270,7 @@ static int move_grain(const Asked *asked, float range, Moved *grain, float radiu
 {
     float left = seconds;
     for (int step = 0; step < MOST_STEPS && left > 0.0f; step++) {
-        float time = touch_walls(asked, grain, radius, left);
+        float time = touch_walls(asked, grain, radius, left, step == 0 ? seconds : 0.0f);
         if (room_left(range, grain->way, radius) < grain->fastest * left) return 0;
         grain->position = vec3_add_scaled(grain->position, grain->velocity, time);
         grain->way += vec3_length(grain->velocity) * time;

@@ -81,7 +81,7 @@ static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *s
     dem->found_per_ball = 8;
     dem->wall_room = PARALLEL_BLOCK;
     dem->colliders = ALLOC_ZEROED(SimCollider, def->collider_count);
-    dem->shapes = ALLOC(DemShape, def->shape_count);
+    dem->shapes = ALLOC(BallShape, def->shape_count);
     if (!dem->colliders || !dem->shapes) return GRAIN_ERROR_MEMORY;
     if (def->shape_count > 0) memcpy(dem->shapes, def->shapes, (size_t)def->shape_count * sizeof *dem->shapes);
     if (def->collider_count > 0)
@@ -295,5 +295,23 @@ static GrainResult load(void *state, const Column *columns, int column_count)
 
 static Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
-const Solver dem_solver = {"dem", 8,    create,      destroy, largest_step, step,      read,
-                           save,  load, dem_measure, rigid,   dem_change,   dem_steer, dem_push};
+const Solver dem_solver = {.name = "dem",
+                           .traits = {.has_shapes = 1,
+                                      .collider_reach = 1.0f,
+                                      .steers = SIM_STEERS_FRICTION | SIM_STEERS_COHESION,
+                                      .choices = {{"normal_law", dem_normal_names},
+                                                  {"shear_law", dem_shear_names},
+                                                  {"integrator", dem_integrator_names}}},
+                           .version = 8,
+                           .create = create,
+                           .destroy = destroy,
+                           .largest_step = largest_step,
+                           .step = step,
+                           .read = read,
+                           .save = save,
+                           .load = load,
+                           .measure = dem_measure,
+                           .rigid = rigid,
+                           .change = dem_change,
+                           .steer = dem_steer,
+                           .push = dem_push};

@@ -20,8 +20,8 @@
 #include "base/cell_grid.h"
 #include "base/real.h"
 #include "base/simd.h"
+#include "shape/shape.h"
 #include "sim/dem/dem_law.h"
-#include "sim/dem/dem_shape.h"
 #include "sim/dem/dem_sleep.h"
 #include "sim/rigid/rigid.h"
 #include "sim/solver.h"
@@ -177,7 +177,7 @@ typedef struct Dem {
     int32_t *grain_particle; ///< grain -> the particle it is outside
     int32_t *ball_particle;  ///< ball -> the particle it is, or belongs to
     int32_t *particle_grain; ///< particle -> its grain; -1 for a ball alone
-    DemShape *shapes;
+    BallShape *shapes;
     // Of everything that ever was, for numbers are not given twice.
     int64_t particle_count; ///< grains and balls alone
     int64_t ball_born, grain_born;

@@ -57,7 +57,7 @@ static Quat facing_of(const DemGrain *grain)
 
 static Vec3 listed_arm(const Dem *dem, const DemGrain *grain, int32_t id, int ball)
 {
-    const DemShapeBall *shape = &dem->shapes[dem->grain_shape[id]].balls[ball];
+    const ShapeBall *shape = &dem->shapes[dem->grain_shape[id]].balls[ball];
     return quat_rotate(facing_of(grain), vec3_scale(shape->at, grain->radius));
 }
 
@@ -72,7 +72,7 @@ static DemBall lone_ball(const Particles *start, int64_t i, float density)
                      .anchor = {start->position[i].x, start->position[i].y, start->position[i].z}};
 }
 
-static DemGrain grain_at_start(const DemShape *shape, uint64_t seed, const Particles *start, int64_t i,
+static DemGrain grain_at_start(const BallShape *shape, uint64_t seed, const Particles *start, int64_t i,
                                int64_t particle, float density)
 {
     double size = (double)start->radius[i], mass = (double)density * shape->volume * real_pow(size, 3.0);
@@ -92,7 +92,7 @@ static void start_grain(Dem *dem, const Particles *born, int64_t i, float densit
 {
     const SimDef *def = &dem->def;
     int64_t particle = dem->particle_count, id = dem->grain_born++, at = dem->grain_count++;
-    const DemShape *shape = &dem->shapes[shape_of(def, particle)];
+    const BallShape *shape = &dem->shapes[shape_of(def, particle)];
     dem->grain_id[at] = (int32_t)id;
     dem->grain_first[id] = (int32_t)dem->ball_born;
     dem->grain_first[id + 1] = (int32_t)(dem->ball_born + balls);

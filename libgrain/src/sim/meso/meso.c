@@ -393,5 +393,22 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
-const Solver meso_solver = {"meso", 3,    create,  destroy,  largest_step, step,       read,
-                            save,   load, measure, rigid_of, meso_change,  meso_steer, meso_push};
+// A particle is solid: what lies between particles is not of the material. It feels walls as far as paste does.
+const Solver meso_solver = {.name = "meso",
+                            .traits = {.is_continuum = 1,
+                                       .collider_reach = 7.5f,
+                                       .steers = SIM_STEERS_VISCOSITY,
+                                       .choices = {{"interaction", sim_meso_interaction_names}}},
+                            .version = 3,
+                            .create = create,
+                            .destroy = destroy,
+                            .largest_step = largest_step,
+                            .step = step,
+                            .read = read,
+                            .save = save,
+                            .load = load,
+                            .measure = measure,
+                            .rigid = rigid_of,
+                            .change = meso_change,
+                            .steer = meso_steer,
+                            .push = meso_push};

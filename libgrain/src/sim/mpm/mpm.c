@@ -24,18 +24,10 @@
 #define LEAST_STEP 1e-6
 // A prop may move by this part of a cell in a step.
 #define COLLIDER_WAY 0.25
-// Particles to a cell, and room that one takes: sources are filled with the densest packing of spheres.
+// Particles to a cell.
 #define PER_CELL 8.0
 
 // --- life ---------------------------------------------------------------------------------------
-
-static double room_of(float largest_radius)
-{
-    double spacing = 2.0 * (double)largest_radius;
-    return spacing * spacing * spacing / 1.41421356;
-}
-
-double mpm_grain_volume(float largest_radius) { return (double)MPM_PACKING * room_of(largest_radius); }
 
 static SimMaterial material_of(const SimDef *def, int kind)
 {
@@ -136,7 +128,7 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
 {
     mpm->def = *def;
     mpm->most_threads = threads;
-    mpm->particle_volume = (float)room_of(def->largest_radius);
+    mpm->particle_volume = (float)solver_bulk_room(def->largest_radius);
     mpm->cell = (float)real_cbrt(PER_CELL * (double)mpm->particle_volume);
     mpm->inverse_cell = 1.0f / mpm->cell;
     mpm->touch = def->largest_radius;
@@ -382,5 +374,26 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
-const Solver mpm_solver = {"mpm", 13,   create,  destroy,  largest_step, step,      read,
-                           save,  load, measure, rigid_of, mpm_change,   mpm_steer, mpm_push};
+// Nodes feel a collider two cells deep, and a cell is 3.6 radii. Particles overlap anyway, and rows of them would be
+// seen in a splash.
+const Solver mpm_solver = {.name = "mpm",
+                           .traits = {.is_continuum = 1,
+                                      .grain_share = MPM_PACKING,
+                                      .fill_shake = 0.5f,
+                                      .collider_reach = 7.5f,
+                                      .steers = SIM_STEERS_FRICTION | SIM_STEERS_COHESION,
+                                      .fixed_laws = mpm_snow_names,
+                                      .choices = {{"law", mpm_law_names}}},
+                           .version = 13,
+                           .create = create,
+                           .destroy = destroy,
+                           .largest_step = largest_step,
+                           .step = step,
+                           .read = read,
+                           .save = save,
+                           .load = load,
+                           .measure = measure,
+                           .rigid = rigid_of,
+                           .change = mpm_change,
+                           .steer = mpm_steer,
+                           .push = mpm_push};

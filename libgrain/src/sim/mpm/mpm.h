@@ -271,8 +271,6 @@ void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now);
 void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmStep *now);
 
 extern const Solver mpm_solver;
-/// m3 of grains that a particle stands for, the room between them not counted.
-double mpm_grain_volume(float largest_radius);
 
 // --- kernels --------------------------------------------------------------------------------------
 

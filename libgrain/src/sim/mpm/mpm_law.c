@@ -17,6 +17,7 @@
 #define DAMPING 0.05f
 
 const char *const mpm_law_names[] = {"sand", "snow_powder", "snow_chunky", "snow_wet", "mud", NULL};
+const char *const mpm_snow_names[] = {"snow_powder", "snow_chunky", "snow_wet", NULL};
 static const MpmLawKind law_kinds[] = {MPM_SAND, MPM_SNOW, MPM_SNOW, MPM_SNOW, MPM_MUD}; // of these names
 
 // Snow as in Stomakhin et al. 2013, section 4.1 and figure 9: small limits make powder, large ones chunks, and snow

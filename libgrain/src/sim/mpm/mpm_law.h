@@ -29,6 +29,8 @@ typedef struct MpmMaterials {
 
 /// Names for the job, NULL at the end: "sand", "snow_powder", ...
 extern const char *const mpm_law_names[];
+/// Those of snow.
+extern const char *const mpm_snow_names[];
 
 /// One material from the solver's settings. sound_speed (m/s) sets how stiff it is, cell (m) how much it is damped.
 GrainResult mpm_material_choose(const char *law, const SimMaterial *from, float sound_speed, float cell, float gravity,

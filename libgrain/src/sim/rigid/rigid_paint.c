@@ -4,17 +4,17 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/real.h"
-#include "cover/cover_lookup.h"
+#include "mesh/mesh_lookup.h"
 
 #include <math.h>
 
 // Values of one block of the field. What lies beyond the band touches nothing.
-static void paint_block(RigidPaint *paint, const CoverLookup *lookup, const CoverPaint *from, const float *distances,
+static void paint_block(RigidPaint *paint, const MeshLookup *lookup, const MeshAttribute *from, const float *distances,
                         int64_t block)
 {
     int32_t corner[3], which[SDF_BLOCK_VALUES];
     Vec3 places[SDF_BLOCK_VALUES];
-    CoverPoint points[SDF_BLOCK_VALUES];
+    MeshPoint points[SDF_BLOCK_VALUES];
     int count = 0;
     float *values = paint->field.values + block * SDF_BLOCK_VALUES;
     sdf_block_corner(&paint->field, block, corner);
@@ -26,8 +26,8 @@ static void paint_block(RigidPaint *paint, const CoverLookup *lookup, const Cove
         places[count] = sdf_voxel_position(&paint->field, corner[0] + x, corner[1] + y, corner[2] + z);
         which[count++] = i;
     }
-    cover_lookup_find(lookup, places, count, 1, points);
-    for (int k = 0; k < count; k++) cover_lookup_read(lookup, points[k], from, &values[which[k]]);
+    mesh_lookup_find(lookup, places, count, 1, points);
+    for (int k = 0; k < count; k++) mesh_lookup_read(lookup, points[k], from, &values[which[k]]);
 }
 
 GrainResult rigid_paint_create(RigidPaint *paint, const float *numbers, const GrainMesh *mesh, const GrainSdf *sdf,
@@ -35,17 +35,17 @@ GrainResult rigid_paint_create(RigidPaint *paint, const float *numbers, const Gr
 {
     *paint = (RigidPaint){.numbers = numbers, .triangles = mesh ? mesh->triangles : NULL};
     if (!numbers || !sdf) return GRAIN_OK;
-    CoverLookup lookup;
-    CoverPaint from = {numbers, 1, 0};
+    MeshLookup lookup;
+    MeshAttribute from = {numbers, 1, 0};
     paint->field = *sdf;
     paint->field.values = ALLOC(float, sdf->block_count *SDF_BLOCK_VALUES);
     if (!paint->field.values) return GRAIN_ERROR_MEMORY;
-    TRY(cover_lookup_create(&lookup, mesh, threads));
+    TRY(mesh_lookup_create(&lookup, mesh, threads));
     PARALLEL_BLOCKS(threads, block, sdf->block_count)
     {
         paint_block(paint, &lookup, &from, sdf_block_values(sdf, block), block);
     }
-    cover_lookup_free(&lookup);
+    mesh_lookup_free(&lookup);
     return GRAIN_OK;
 }
 

@@ -36,7 +36,7 @@ GrainResult rigid_surface_create(RigidSurface *surface, const GrainMesh *mesh, i
     if (result == GRAIN_OK && !surface->corners) result = GRAIN_ERROR_MEMORY;
     for (int64_t slot = 0; result == GRAIN_OK && slot < count; slot++)
         for (int c = 0; c < 3; c++) surface->corners[3 * slot + c] = mesh_vertex(mesh, surface->triangle[slot], c);
-    if (result == GRAIN_OK) result = cover_tree_build(&surface->tree, surface->corners, count, threads);
+    if (result == GRAIN_OK) result = mesh_tree_build(&surface->tree, surface->corners, count, threads);
     if (result == GRAIN_OK)
         rigid_surface_refit(surface, threads);
     else
@@ -46,7 +46,7 @@ GrainResult rigid_surface_create(RigidSurface *surface, const GrainMesh *mesh, i
 
 void rigid_surface_free(RigidSurface *surface)
 {
-    cover_tree_free(&surface->tree);
+    mesh_tree_free(&surface->tree);
     alloc_free(surface->triangle);
     alloc_free(surface->corners);
     *surface = (RigidSurface){0};
@@ -54,7 +54,7 @@ void rigid_surface_free(RigidSurface *surface)
 
 void rigid_surface_refit(RigidSurface *surface, int threads)
 {
-    cover_tree_refit(&surface->tree, surface->corners, threads);
+    mesh_tree_refit(&surface->tree, surface->corners, threads);
     surface->low = surface->high = surface->corners[0];
     for (int64_t i = 1; i < 3 * surface->tree.triangle_count; i++) {
         surface->low = vec3_min(surface->low, surface->corners[i]);
@@ -121,7 +121,7 @@ static void nearest_in_triangle(Vec3 place, Vec3 a, Vec3 ab, Vec3 ac, float *v, 
 static Near near_of(const RigidSurface *surface, Vec3 place, int32_t slot)
 {
     Vec3 a, ab, ac;
-    cover_tree_corners(&surface->tree, slot, &a, &ab, &ac);
+    mesh_tree_corners(&surface->tree, slot, &a, &ab, &ac);
     Near near = {.slot = slot};
     nearest_in_triangle(place, a, ab, ac, &near.v, &near.w);
     near.foot = vec3_add_scaled(vec3_add_scaled(a, ab, near.v), ac, near.w);
@@ -154,7 +154,7 @@ static void search_around(Search *search, const RigidSurface *surface, Vec3 plac
     search->place = place;
     search->reach = reach;
     search->count = 0; // and so nothing in `near` yet
-    cover_tree_visit(&surface->tree, place, reach, visit, search);
+    mesh_tree_visit(&surface->tree, place, reach, visit, search);
 }
 
 // The angle a triangle has at a point of its rim counts how much of the outside there is its own (Baerentzen and Aanaes
@@ -162,7 +162,7 @@ static void search_around(Search *search, const RigidSurface *surface, Vec3 plac
 static float angle_at(const RigidSurface *surface, const Near *near)
 {
     Vec3 a, ab, ac;
-    cover_tree_corners(&surface->tree, near->slot, &a, &ab, &ac);
+    mesh_tree_corners(&surface->tree, near->slot, &a, &ab, &ac);
     float u = 1.0f - near->v - near->w;
     int at_a = u > 1.0f - RIM, at_b = near->v > 1.0f - RIM, at_c = near->w > 1.0f - RIM;
     if (!at_a && !at_b && !at_c) return u > RIM && near->v > RIM && near->w > RIM ? 6.2831853f : 3.1415927f;
@@ -273,7 +273,7 @@ int rigid_surface_plane(const RigidSurface *surface, Vec3 place, float reach, in
                         RigidPlane *plane)
 {
     if (is_beside(surface, place, reach)) return 0;
-    CoverPoint nearest = cover_tree_within(&surface->tree, place, reach, guess);
+    MeshPoint nearest = mesh_tree_within(&surface->tree, place, reach, guess);
     if (nearest.slot < 0) return 0;
     if (surface->is_closed && is_inside_face(nearest.v, nearest.w)) {
         Near face = near_of(surface, place, nearest.slot);

@@ -2,11 +2,11 @@
 #pragma once
 /// A triangle mesh as what can be touched: the nearest point to a place, exactly, and which side the place is on.
 #include "base/vec.h"
-#include "cover/cover_tree.h"
 #include "grain/mesh.h"
+#include "mesh/mesh_tree.h"
 
 typedef struct RigidSurface {
-    CoverTree tree;
+    MeshTree tree;
     int32_t *triangle; ///< slot -> the mesh's triangle
     Vec3 *corners;     ///< three to a slot
     int32_t is_closed; ///< has an inside

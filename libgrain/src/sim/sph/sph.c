@@ -42,17 +42,6 @@ const char *const sph_model_names[] = {"elastoplastic", "ihmsen2013", NULL};
 
 // --- life -----------------------------------------------------------------------------------------
 
-// Sources are filled with the densest packing of spheres.
-static double room_of(float largest_radius)
-{
-    double spacing = 2.0 * (double)largest_radius;
-    return spacing * spacing * spacing / 1.41421356;
-}
-
-static float particle_volume(const SimDef *def) { return (float)room_of(def->largest_radius); }
-
-double sph_grain_volume(float largest_radius) { return (double)SPH_PACKING * room_of(largest_radius); }
-
 SimMaterial sph_material(const SimDef *def, int kind)
 {
     if (kind > 0) return def->more_materials[kind - 1];
@@ -119,7 +108,7 @@ static GrainResult choose_rules(Sph *sph, const SimDef *def)
     if (!sph_model_names[model])
         return fail(GRAIN_ERROR_ARGUMENT, "there is no model '%s'; allowed are elastoplastic, ihmsen2013", def->model);
     sph->model = (SphModel)model;
-    rules->volume = particle_volume(def);
+    rules->volume = (float)solver_bulk_room(def->largest_radius);
     rules->spacing = real_cbrtf(rules->volume);
     rules->support = 2.0f * rules->spacing;
     rules->sound = SOUND_OVER_SPEED * def->expected_speed;
@@ -403,5 +392,23 @@ static void measure(const void *state, SimStats *out)
 
 static Rigid *rigid_of(const void *state) { return ((const Sph *)state)->rigid; }
 
-const Solver sph_solver = {"sph", 5,    create,  destroy,  largest_step, step,      read,
-                           save,  load, measure, rigid_of, sph_change,   sph_steer, sph_push};
+// Particles reach walls as far as mpm's cells do.
+const Solver sph_solver = {.name = "sph",
+                           .traits = {.is_continuum = 1,
+                                      .grain_share = SPH_PACKING,
+                                      .collider_reach = 7.5f,
+                                      .steers = SIM_STEERS_FRICTION | SIM_STEERS_COHESION,
+                                      .choices = {{"model", sph_model_names}}},
+                           .version = 5,
+                           .create = create,
+                           .destroy = destroy,
+                           .largest_step = largest_step,
+                           .step = step,
+                           .read = read,
+                           .save = save,
+                           .load = load,
+                           .measure = measure,
+                           .rigid = rigid_of,
+                           .change = sph_change,
+                           .steer = sph_steer,
+                           .push = sph_push};

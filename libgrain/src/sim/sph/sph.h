@@ -187,8 +187,6 @@ static inline void sph_end_reached(Sph *sph, int64_t block, int64_t end)
 }
 
 extern const Solver sph_solver;
-/// m3 of grains that a particle stands for, the room between them not counted.
-double sph_grain_volume(float largest_radius);
 /// Of a grain's density: how densely grains pack.
 #define SPH_PACKING 0.6f
 /// Of kind 0, 1, ...: as at the start.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/vdb.h"
+#include "output/vdb.h"
 #include "base/error.h"
 #include "base/system.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Grains as dots: lit from above, coloured by number, the nearest seen, the same bits whoever draws.
+// Grains as points: lit from above, coloured by number, the nearest seen, the same bits whoever draws.
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "grain/grain.h"
@@ -34,24 +34,24 @@ static Heap *new_heap(void)
     return heap;
 }
 
-static GrainDots dots_of(const Heap *heap)
+static GrainPoints points_of(const Heap *heap)
 {
-    return (GrainDots){
-        .struct_size = sizeof(GrainDots), .count = COUNT, .positions = heap->positions, .radii = heap->radii};
+    return (GrainPoints){
+        .struct_size = sizeof(GrainPoints), .count = COUNT, .positions = heap->positions, .radii = heap->radii};
 }
 
-static GrainDotsLook grey_look(void)
+static GrainPointsLook grey_look(void)
 {
-    GrainDotsLook look = {.struct_size = sizeof look, .wet_value = 0.25f, .largest_radius = 0.01f};
-    for (int i = 0; i < GRAIN_DOTS_COLOURS; i++)
+    GrainPointsLook look = {.struct_size = sizeof look, .wet_value = 0.25f, .largest_radius = 0.01f};
+    for (int i = 0; i < GRAIN_POINTS_COLOURS; i++)
         for (int k = 0; k < 3; k++) look.colours[i][k] = 0.5f;
     return look;
 }
 
 // Looks along -z from 3 above the origin, 90 degrees wide.
-static GrainDotsView view_from_above(void)
+static GrainPointsView view_from_above(void)
 {
-    GrainDotsView view = {
+    GrainPointsView view = {
         .struct_size = sizeof view, .width = SIDE, .height = SIDE, .right = SIDE, .top = SIDE, .most_pixels = 8};
     const float near = 0.1f, far = 10.0f, height = 3.0f;
     float a = (far + near) / (near - far), b = 2.0f * far * near / (near - far);
@@ -75,13 +75,13 @@ static double mean_red(const Heap *heap, float side)
     return sum / (double)count;
 }
 
-TEST(dots_are_lit_from_above)
+TEST(points_are_lit_from_above)
 {
     Heap *heap = new_heap();
-    GrainDots dots = dots_of(heap);
-    GrainDotsLook look = grey_look();
+    GrainPoints points = points_of(heap);
+    GrainPointsLook look = grey_look();
     float bounds[6];
-    ENSURE_OK(grain_dots_colour(&dots, &look, NULL, heap->colours, bounds));
+    ENSURE_OK(grain_points_colour(&points, &look, NULL, heap->colours, bounds));
     double top = mean_red(heap, 1.0f), below = mean_red(heap, -1.0f);
     alloc_free(heap);
     ENSURE(top > 1.3 * below); // bytes are roots: 1.7 times as bright at least
@@ -89,17 +89,17 @@ TEST(dots_are_lit_from_above)
     ENSURE(below > 40.0); // but not black
 }
 
-TEST(dots_wet_are_darker)
+TEST(points_wet_are_darker)
 {
     Heap *heap = new_heap();
-    GrainDots dots = dots_of(heap);
-    GrainDotsLook look = grey_look();
-    ENSURE_OK(grain_dots_colour(&dots, &look, NULL, heap->colours, NULL));
+    GrainPoints points = points_of(heap);
+    GrainPointsLook look = grey_look();
+    ENSURE_OK(grain_points_colour(&points, &look, NULL, heap->colours, NULL));
     double dry = mean_red(heap, 1.0f);
     float *wet = ALLOC(float, COUNT);
     for (int i = 0; i < COUNT; i++) wet[i] = 1.0f;
-    dots.moistures = wet;
-    ENSURE_OK(grain_dots_colour(&dots, &look, NULL, heap->colours, NULL));
+    points.moistures = wet;
+    ENSURE_OK(grain_points_colour(&points, &look, NULL, heap->colours, NULL));
     double dark = mean_red(heap, 1.0f);
     alloc_free(wet);
     alloc_free(heap);
@@ -107,20 +107,20 @@ TEST(dots_wet_are_darker)
     ENSURE_NEAR(dark / dry, 0.5, 0.005);
 }
 
-TEST(dots_keep_their_colour_by_number)
+TEST(points_keep_their_colour_by_number)
 {
     // Six grains in a row, then the same ones in another order.
     float positions[18] = {0}, radii[6] = {1, 1, 1, 1, 1, 1};
     int32_t ids[6] = {7, 300, 2, 90001, 5, 64}, turned[6];
     uint8_t first[24], second[24];
-    GrainDotsLook look = grey_look();
+    GrainPointsLook look = grey_look();
     look.largest_radius = 1.0f;
-    for (int i = 0; i < GRAIN_DOTS_COLOURS; i++) look.colours[i][0] = (float)i / 255.0f;
+    for (int i = 0; i < GRAIN_POINTS_COLOURS; i++) look.colours[i][0] = (float)i / 255.0f;
     for (int i = 0; i < 6; i++) turned[5 - i] = ids[i];
-    GrainDots dots = {.struct_size = sizeof dots, .count = 6, .positions = positions, .radii = radii, .ids = ids};
-    ENSURE_OK(grain_dots_colour(&dots, &look, NULL, first, NULL));
-    dots.ids = turned;
-    ENSURE_OK(grain_dots_colour(&dots, &look, NULL, second, NULL));
+    GrainPoints points = {.struct_size = sizeof points, .count = 6, .positions = positions, .radii = radii, .ids = ids};
+    ENSURE_OK(grain_points_colour(&points, &look, NULL, first, NULL));
+    points.ids = turned;
+    ENSURE_OK(grain_points_colour(&points, &look, NULL, second, NULL));
     int different = 0;
     for (int i = 0; i < 6; i++) {
         ENSURE(memcmp(first + 4 * i, second + 4 * (5 - i), 4) == 0);
@@ -130,7 +130,7 @@ TEST(dots_keep_their_colour_by_number)
     ENSURE(first[3] == 255);
 }
 
-TEST(dots_nearest_is_seen)
+TEST(points_nearest_is_seen)
 {
     // One above the other, listed both ways; one beside them; one behind the eye.
     const float positions[12] = {0, 0, -1, 0, 0, 1, 1, 0, 1, 0, 0, 4};
@@ -138,10 +138,10 @@ TEST(dots_nearest_is_seen)
     const float swapped[12] = {0, 0, 4, 1, 0, 1, 0, 0, 1, 0, 0, -1};
     const uint8_t swapped_colours[16] = {1, 2, 3, 255, 70, 80, 90, 255, 40, 50, 60, 255, 10, 20, 30, 255};
     float picture[2 * SIDE * SIDE], other[2 * SIDE * SIDE];
-    GrainDotsView view = view_from_above();
+    GrainPointsView view = view_from_above();
     view.diameter = 1.0f;
-    ENSURE_OK(grain_dots_picture(positions, colours, 4, &view, NULL, picture));
-    ENSURE_OK(grain_dots_picture(swapped, swapped_colours, 4, &view, NULL, other));
+    ENSURE_OK(grain_points_picture(positions, colours, 4, &view, NULL, picture));
+    ENSURE_OK(grain_points_picture(swapped, swapped_colours, 4, &view, NULL, other));
     ENSURE(memcmp(picture, other, sizeof picture) == 0);
     int64_t seen = 0;
     for (int64_t i = 0; i < SIDE * SIDE; i++) seen += picture[2 * i] < 2.0f;
@@ -156,29 +156,29 @@ TEST(dots_nearest_is_seen)
     ENSURE(right[1] == (float)(70 << 16 | 80 << 8 | 90));
 }
 
-TEST(dots_picture_any_number_of_threads)
+TEST(points_picture_any_number_of_threads)
 {
     Heap *heap = new_heap();
-    GrainDots dots = dots_of(heap);
-    GrainDotsLook look = grey_look();
-    for (int i = 0; i < GRAIN_DOTS_COLOURS; i++) look.colours[i][1] = (float)i / 255.0f;
-    GrainDotsView view = view_from_above();
+    GrainPoints points = points_of(heap);
+    GrainPointsLook look = grey_look();
+    for (int i = 0; i < GRAIN_POINTS_COLOURS; i++) look.colours[i][1] = (float)i / 255.0f;
+    GrainPointsView view = view_from_above();
     view.diameter *= 4.0f; // balls, not only points
     float *pictures[2] = {ALLOC(float, 2 * SIDE * SIDE), ALLOC(float, 2 * SIDE * SIDE)};
     int32_t threads[2] = {1, 5};
     GrainResult result = GRAIN_OK;
     for (int k = 0; k < 2 && result == GRAIN_OK; k++) {
         GrainRun run = {.struct_size = sizeof run, .thread_count = threads[k]};
-        result = grain_dots_colour(&dots, &look, &run, heap->colours, NULL);
+        result = grain_points_colour(&points, &look, &run, heap->colours, NULL);
         if (result == GRAIN_OK)
-            result = grain_dots_picture(heap->positions, heap->colours, COUNT, &view, &run, pictures[k]);
+            result = grain_points_picture(heap->positions, heap->colours, COUNT, &view, &run, pictures[k]);
     }
     int differs = memcmp(pictures[0], pictures[1], 2 * SIDE * SIDE * sizeof(float));
     // A part of the view holds the same pixels.
     float part[2 * 20 * 10];
-    GrainDotsView small = view;
+    GrainPointsView small = view;
     small.left = 30, small.right = 50, small.bottom = 40, small.top = 50;
-    if (result == GRAIN_OK) result = grain_dots_picture(heap->positions, heap->colours, COUNT, &small, NULL, part);
+    if (result == GRAIN_OK) result = grain_points_picture(heap->positions, heap->colours, COUNT, &small, NULL, part);
     for (int y = 0; y < 10; y++)
         differs |= memcmp(part + 2 * 20 * y, pictures[0] + 2 * ((40 + y) * SIDE + 30), 2 * 20 * sizeof(float));
     alloc_free(pictures[0]);
@@ -188,22 +188,22 @@ TEST(dots_picture_any_number_of_threads)
     ENSURE(differs == 0);
 }
 
-TEST(dots_refuse_what_they_cannot_draw)
+TEST(points_refuse_what_they_cannot_draw)
 {
     float positions[3] = {0, NAN, 0}, radius = 1.0f, out[2];
     uint8_t colour[4] = {1, 2, 3, 255};
-    GrainDotsLook look = grey_look();
-    GrainDots dots = {.struct_size = sizeof dots, .count = 1, .positions = positions, .radii = &radius};
-    ENSURE(grain_dots_colour(&dots, &look, NULL, colour, NULL) == GRAIN_ERROR_ARGUMENT || colour[3] == 255);
+    GrainPointsLook look = grey_look();
+    GrainPoints points = {.struct_size = sizeof points, .count = 1, .positions = positions, .radii = &radius};
+    ENSURE(grain_points_colour(&points, &look, NULL, colour, NULL) == GRAIN_ERROR_ARGUMENT || colour[3] == 255);
     look.largest_radius = 0.0f;
-    ENSURE(grain_dots_colour(&dots, &look, NULL, colour, NULL) == GRAIN_ERROR_ARGUMENT);
-    dots.count = 0;
-    ENSURE_OK(grain_dots_colour(&dots, &look, NULL, NULL, NULL));
-    GrainDotsView view = view_from_above();
+    ENSURE(grain_points_colour(&points, &look, NULL, colour, NULL) == GRAIN_ERROR_ARGUMENT);
+    points.count = 0;
+    ENSURE_OK(grain_points_colour(&points, &look, NULL, NULL, NULL));
+    GrainPointsView view = view_from_above();
     view.right = SIDE + 1;
-    ENSURE(grain_dots_picture(positions, colour, 1, &view, NULL, out) == GRAIN_ERROR_ARGUMENT);
+    ENSURE(grain_points_picture(positions, colour, 1, &view, NULL, out) == GRAIN_ERROR_ARGUMENT);
     view = view_from_above();
     view.right = view.top = 1;
-    ENSURE_OK(grain_dots_picture(positions, colour, 1, &view, NULL, out)); // a grain that is nowhere
+    ENSURE_OK(grain_points_picture(positions, colour, 1, &view, NULL, out)); // a grain that is nowhere
     ENSURE(out[0] == 2.0f);
 }

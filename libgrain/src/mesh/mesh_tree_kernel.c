@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cover/cover_tree.h"
+#include "mesh/mesh_tree.h"
 
 // Eight lanes in every build, for a node has eight children; a narrower instruction set takes two or more turns.
 typedef float Float8 __attribute__((vector_size(32)));
 typedef int32_t Int8 __attribute__((vector_size(32)));
 #define FAR_AWAY 3.0e38f
 // Children waiting to be looked at: seven for each level at most, and the eighth is taken at once.
-#define STACK_SIZE (COVER_TREE_WIDTH * COVER_TREE_MAX_LEVELS)
+#define STACK_SIZE (MESH_TREE_WIDTH * MESH_TREE_MAX_LEVELS)
 
 SIMD_INLINE Float8 load(const float *from)
 {
@@ -52,7 +52,7 @@ SIMD_INLINE void keep_nearer(Candidate *best, const Triangles *t, Float8 v, Floa
 }
 
 // Nearest points of eight triangles: on the three edges and, where the foot of the perpendicular falls inside, there.
-SIMD_INLINE Candidate nearest_of_leaf(const CoverLeaf *leaf, float x, float y, float z)
+SIMD_INLINE Candidate nearest_of_leaf(const MeshTreeLeaf *leaf, float x, float y, float z)
 {
     Triangles t;
     for (int axis = 0; axis < 3; axis++) t.ab[axis] = load(leaf->ab[axis]), t.ac[axis] = load(leaf->ac[axis]);
@@ -77,22 +77,22 @@ SIMD_INLINE Candidate nearest_of_leaf(const CoverLeaf *leaf, float x, float y, f
 
 typedef struct Search {
     float x, y, z;
-    CoverPoint best;
+    MeshPoint best;
     int64_t guessed; // leaf that has been searched already
 } Search;
 
-SIMD_INLINE void search_leaf(const CoverTree *tree, Search *search, int64_t leaf)
+SIMD_INLINE void search_leaf(const MeshTree *tree, Search *search, int64_t leaf)
 {
     Candidate found = nearest_of_leaf(&tree->leaves[leaf], search->x, search->y, search->z);
-    for (int i = 0; i < COVER_TREE_WIDTH; i++) {
+    for (int i = 0; i < MESH_TREE_WIDTH; i++) {
         if (!(found.distance_squared[i] < search->best.distance_squared)) continue;
-        int64_t slot = leaf * COVER_TREE_WIDTH + i;
+        int64_t slot = leaf * MESH_TREE_WIDTH + i;
         if (slot >= tree->triangle_count) slot = tree->triangle_count - 1;
-        search->best = (CoverPoint){(int32_t)slot, found.v[i], found.w[i], found.distance_squared[i]};
+        search->best = (MeshPoint){(int32_t)slot, found.v[i], found.w[i], found.distance_squared[i]};
     }
 }
 
-SIMD_INLINE Float8 distances_to_children(const CoverNode *node, const Search *search)
+SIMD_INLINE Float8 distances_to_children(const MeshTreeNode *node, const Search *search)
 {
     const float place[3] = {search->x, search->y, search->z};
     Float8 squared = all(0.0f);
@@ -110,7 +110,7 @@ typedef struct Waiting {
     int64_t index;
 } Waiting;
 
-SIMD_INLINE void search_tree(const CoverTree *tree, Search *search)
+SIMD_INLINE void search_tree(const MeshTree *tree, Search *search)
 {
     Waiting stack[STACK_SIZE];
     int depth = 0;
@@ -125,26 +125,26 @@ SIMD_INLINE void search_tree(const CoverTree *tree, Search *search)
         Float8 squared = distances_to_children(&tree->nodes[tree->level_start[next.level] + next.index], search);
         // The nearest child goes on top; sorting only what is pushed now.
         int first = depth;
-        for (int i = 0; i < COVER_TREE_WIDTH; i++) {
+        for (int i = 0; i < MESH_TREE_WIDTH; i++) {
             if (!(squared[i] < search->best.distance_squared)) continue;
             int place = depth++;
             for (; place > first && stack[place - 1].distance_squared < squared[i]; place--)
                 stack[place] = stack[place - 1];
-            stack[place] = (Waiting){squared[i], next.level - 1, next.index * COVER_TREE_WIDTH + i};
+            stack[place] = (Waiting){squared[i], next.level - 1, next.index * MESH_TREE_WIDTH + i};
         }
     }
 }
 
 // Inside the triangle, not on its edges, where the neighbour might be nearer.
-SIMD_INLINE int is_within(CoverPoint point) { return point.v > 0.0f && point.w > 0.0f && point.v + point.w < 1.0f; }
+SIMD_INLINE int is_within(MeshPoint point) { return point.v > 0.0f && point.w > 0.0f && point.v + point.w < 1.0f; }
 
-void SIMD_NAME(cover_tree_nearest)(const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count,
-                                   float enough, CoverPoint *points)
+void SIMD_NAME(mesh_tree_nearest)(const MeshTree *tree, const float *x, const float *y, const float *z, int64_t count,
+                                  float enough, MeshPoint *points)
 {
     for (int64_t i = 0; i < count; i++) {
         Search search = {x[i], y[i], z[i], {0, 0.0f, 0.0f, FAR_AWAY}, -1};
         if (points[i].slot >= 0) {
-            search.guessed = points[i].slot / COVER_TREE_WIDTH;
+            search.guessed = points[i].slot / MESH_TREE_WIDTH;
             search_leaf(tree, &search, search.guessed);
             if (search.best.distance_squared < enough && is_within(search.best)) {
                 points[i] = search.best;
@@ -156,11 +156,11 @@ void SIMD_NAME(cover_tree_nearest)(const CoverTree *tree, const float *x, const 
     }
 }
 
-CoverPoint SIMD_NAME(cover_tree_within)(const CoverTree *tree, Vec3 place, float reach_squared, int32_t guess)
+MeshPoint SIMD_NAME(mesh_tree_within)(const MeshTree *tree, Vec3 place, float reach_squared, int32_t guess)
 {
     Search search = {place.x, place.y, place.z, {-1, 0.0f, 0.0f, reach_squared}, -1};
     if (guess >= 0) {
-        search.guessed = guess / COVER_TREE_WIDTH;
+        search.guessed = guess / MESH_TREE_WIDTH;
         search_leaf(tree, &search, search.guessed);
     }
     search_tree(tree, &search);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Grain shapes: mass and inertia of unions of balls, meshes turned into balls.
 #include "grain/grain.h"
-#include "sim/dem/dem_shape.h"
+#include "shape/shape.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@
 TEST(two_balls_apart_have_the_sum_of_their_masses)
 {
     // 0.1 %: 128 points along an axis.
-    DemShapeBall balls[2] = {{{-1.0f, 0, 0}, 1.0f}, {{1.0f, 0, 0}, 1.0f}};
-    DemShape shape;
-    ENSURE_OK(dem_shape_from_balls(balls, 2, &shape));
+    ShapeBall balls[2] = {{{-1.0f, 0, 0}, 1.0f}, {{1.0f, 0, 0}, 1.0f}};
+    BallShape shape;
+    ENSURE_OK(shape_from_balls(balls, 2, &shape));
     double ball = 4.0 / 3.0 * M_PI;
     ENSURE_NEAR(shape.volume * 8.0 / (2.0 * ball), 1.0, 1e-3); // fitted into radius 1, from 2
     ENSURE_NEAR(shape.inertia[0] * 32.0 / (2.0 * 0.4 * ball), 1.0, 2e-3);
@@ -23,15 +23,15 @@ TEST(two_balls_apart_have_the_sum_of_their_masses)
 TEST(where_balls_overlap_the_material_counts_once)
 {
     // Two balls at distance 1: the union is two balls less the lens, pi (4 + d) (2 - d)^2 / 12.
-    DemShapeBall balls[2] = {{{0, 0, 0}, 1.0f}, {{0, 0, 1.0f}, 1.0f}};
-    DemShape shape;
-    ENSURE_OK(dem_shape_from_balls(balls, 2, &shape));
+    ShapeBall balls[2] = {{{0, 0, 0}, 1.0f}, {{0, 0, 1.0f}, 1.0f}};
+    BallShape shape;
+    ENSURE_OK(shape_from_balls(balls, 2, &shape));
     double expected = 8.0 / 3.0 * M_PI - M_PI * 5.0 / 12.0;
     ENSURE_NEAR(shape.volume * pow((double)shape.scale, 3.0) / expected, 1.0, 1e-3);
     ENSURE_NEAR(shape.centre.z, 0.5, 1e-5);
     // Twice the same ball is that ball.
     balls[1] = balls[0];
-    ENSURE_OK(dem_shape_from_balls(balls, 2, &shape));
+    ENSURE_OK(shape_from_balls(balls, 2, &shape));
     ENSURE_NEAR(shape.volume, 4.0 / 3.0 * M_PI, 5e-3);
     ENSURE_NEAR(shape.inertia[2], 8.0 / 15.0 * M_PI, 5e-3);
 }
@@ -39,10 +39,10 @@ TEST(where_balls_overlap_the_material_counts_once)
 TEST(the_frame_is_that_of_the_mass)
 {
     // A rod along a diagonal, away from the origin.
-    DemShapeBall balls[5];
-    for (int i = 0; i < 5; i++) balls[i] = (DemShapeBall){{5.0f + (float)i, 2.0f + (float)i, 1.0f + (float)i}, 1.0f};
-    DemShape shape;
-    ENSURE_OK(dem_shape_from_balls(balls, 5, &shape));
+    ShapeBall balls[5];
+    for (int i = 0; i < 5; i++) balls[i] = (ShapeBall){{5.0f + (float)i, 2.0f + (float)i, 1.0f + (float)i}, 1.0f};
+    BallShape shape;
+    ENSURE_OK(shape_from_balls(balls, 5, &shape));
     ENSURE_NEAR(shape.centre.x, 7.0, 1e-4);
     for (int i = 0; i < 5; i++) {
         Vec3 given = vec3_scale(vec3_sub(balls[i].at, shape.centre), 1.0f / shape.scale);
@@ -56,15 +56,15 @@ TEST(the_frame_is_that_of_the_mass)
 
 TEST(every_named_shape_is_sound)
 {
-    for (int i = 0; dem_shape_names[i]; i++) {
-        DemShape shape;
-        ENSURE_OK(dem_shape_by_name(dem_shape_names[i], &shape));
+    for (int i = 0; shape_names[i]; i++) {
+        BallShape shape;
+        ENSURE_OK(shape_by_name(shape_names[i], &shape));
         double mass_radius = pow(shape.volume * 3.0 / (4.0 * M_PI), 1.0 / 3.0);
         ENSURE(mass_radius > 0.5 && mass_radius <= 1.0001);
         for (int a = 0; a < 3; a++) ENSURE(shape.inertia[a] > 0.0 && shape.inertia[a] <= 8.0 / 15.0 * M_PI * 1.0001);
     }
-    DemShape shape;
-    ENSURE_FAILS(dem_shape_by_name("potato", &shape), GRAIN_ERROR_ARGUMENT, "bean");
+    BallShape shape;
+    ENSURE_FAILS(shape_by_name("potato", &shape), GRAIN_ERROR_ARGUMENT, "bean");
 }
 
 TEST(a_mesh_becomes_balls)
@@ -74,8 +74,8 @@ TEST(a_mesh_becomes_balls)
     static const int32_t triangles[] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
                                         2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
     GrainMesh mesh = {positions, triangles, 8, 12};
-    DemShape shape;
-    ENSURE_OK(dem_shape_from_mesh(&mesh, 12, &shape));
+    BallShape shape;
+    ENSURE_OK(shape_from_mesh(&mesh, 12, &shape));
     ENSURE(shape.ball_count >= 4);
     double volume = shape.volume * pow((double)shape.scale, 3.0);
     ENSURE_NEAR(volume / 16.0, 0.8, 0.15); // balls do not reach the corners of a box
@@ -87,8 +87,8 @@ TEST(a_mesh_becomes_balls)
 TEST(the_public_shape_fits_the_frames)
 {
     GrainShape shape = {.struct_size = sizeof shape};
-    for (int i = 0; dem_shape_names[i]; i++) {
-        ENSURE_OK(grain_shape_make(dem_shape_names[i], NULL, 0, &shape));
+    for (int i = 0; shape_names[i]; i++) {
+        ENSURE_OK(grain_shape_make(shape_names[i], NULL, 0, &shape));
         double reach = 0.0;
         for (int b = 0; b < shape.ball_count; b++) {
             const float *ball = shape.balls[b];

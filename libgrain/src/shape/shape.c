@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sim/dem/dem_shape.h"
+#include "shape/shape.h"
 #include "base/error.h"
 #include "base/real.h"
 
@@ -8,56 +8,56 @@
 #include <string.h>
 
 // Lines along x, in each of the two other directions, by which the inside of the union is measured. Volumes come out
-// within 0.1 %, inertia within 0.2 % (tests/unit/test_dem_shape.c).
+// within 0.1 %, inertia within 0.2 % (tests/unit/test_shape.c).
 #define COUNTED 128
 
 // --- the table ----------------------------------------------------------------------------------
 
 // Bell 2005, figure 4: balls at the corners of a tetrahedron and of a cube. Balls overlap enough to leave no gap that
 // another grain's ball could catch in.
-static int tetrahedron_balls(DemShapeBall *balls)
+static int tetrahedron_balls(ShapeBall *balls)
 {
     const float s = 1.5f / (2.0f * 1.41421356f); // edge of one and a half radii
     for (int i = 0; i < 4; i++)
-        balls[i] = (DemShapeBall){{i & 2 ? -s : s, i & 1 ? -s : s, (i == 0 || i == 3) ? s : -s}, 1.0f};
+        balls[i] = (ShapeBall){{i & 2 ? -s : s, i & 1 ? -s : s, (i == 0 || i == 3) ? s : -s}, 1.0f};
     return 4;
 }
 
-static int cube_balls(DemShapeBall *balls)
+static int cube_balls(ShapeBall *balls)
 {
     for (int i = 0; i < 8; i++)
-        balls[i] = (DemShapeBall){{i & 1 ? -0.7f : 0.7f, i & 2 ? -0.7f : 0.7f, i & 4 ? -0.7f : 0.7f}, 1.0f};
+        balls[i] = (ShapeBall){{i & 1 ? -0.7f : 0.7f, i & 2 ? -0.7f : 0.7f, i & 4 ? -0.7f : 0.7f}, 1.0f};
     return 8;
 }
 
-static int rod_balls(DemShapeBall *balls)
+static int rod_balls(ShapeBall *balls)
 {
-    for (int i = 0; i < 4; i++) balls[i] = (DemShapeBall){{1.1f * ((float)i - 1.5f), 0.0f, 0.0f}, 1.0f};
+    for (int i = 0; i < 4; i++) balls[i] = (ShapeBall){{1.1f * ((float)i - 1.5f), 0.0f, 0.0f}, 1.0f};
     return 4;
 }
 
-static int bean_balls(DemShapeBall *balls)
+static int bean_balls(ShapeBall *balls)
 {
-    balls[0] = (DemShapeBall){{0.0f, 0.0f, 0.0f}, 1.0f};
-    balls[1] = (DemShapeBall){{0.9f, 0.45f, 0.0f}, 0.9f};
-    balls[2] = (DemShapeBall){{-0.9f, 0.45f, 0.0f}, 0.9f};
+    balls[0] = (ShapeBall){{0.0f, 0.0f, 0.0f}, 1.0f};
+    balls[1] = (ShapeBall){{0.9f, 0.45f, 0.0f}, 0.9f};
+    balls[2] = (ShapeBall){{-0.9f, 0.45f, 0.0f}, 0.9f};
     return 3;
 }
 
-static int sphere_balls(DemShapeBall *balls)
+static int sphere_balls(ShapeBall *balls)
 {
-    balls[0] = (DemShapeBall){{0.0f, 0.0f, 0.0f}, 1.0f};
+    balls[0] = (ShapeBall){{0.0f, 0.0f, 0.0f}, 1.0f};
     return 1;
 }
 
-const char *const dem_shape_names[] = {"sphere", "tetrahedron", "cube", "rod", "bean", NULL};
-static int (*const makers[])(DemShapeBall *) = {sphere_balls, tetrahedron_balls, cube_balls, rod_balls, bean_balls};
+const char *const shape_names[] = {"sphere", "tetrahedron", "cube", "rod", "bean", NULL};
+static int (*const makers[])(ShapeBall *) = {sphere_balls, tetrahedron_balls, cube_balls, rod_balls, bean_balls};
 
-GrainResult dem_shape_by_name(const char *name, DemShape *out)
+GrainResult shape_by_name(const char *name, BallShape *out)
 {
-    DemShapeBall balls[DEM_SHAPE_MAX_BALLS];
-    for (int i = 0; dem_shape_names[i]; i++)
-        if (strcmp(dem_shape_names[i], name) == 0) return dem_shape_from_balls(balls, makers[i](balls), out);
+    ShapeBall balls[GRAIN_SHAPE_MAX_BALLS];
+    for (int i = 0; shape_names[i]; i++)
+        if (strcmp(shape_names[i], name) == 0) return shape_from_balls(balls, makers[i](balls), out);
     return fail(GRAIN_ERROR_ARGUMENT,
                 "there is no grain shape '%.40s'; allowed are sphere, tetrahedron, cube, rod, bean", name);
 }
@@ -79,7 +79,7 @@ static int compare_spans(const void *a, const void *b)
 }
 
 // The parts of a line along x that lie inside, none overlapping another; returns how many.
-static int spans_of(const DemShapeBall *balls, int ball_count, double y, double z, Span *spans)
+static int spans_of(const ShapeBall *balls, int ball_count, double y, double z, Span *spans)
 {
     int found = 0, merged = 0;
     for (int i = 0; i < ball_count; i++) {
@@ -109,7 +109,7 @@ static void add_span(Moments *m, Span span, double y, double z)
     m->second[3] += y * x1, m->second[4] += z * x1, m->second[5] += y * z * length;
 }
 
-static Moments moments_of(const DemShapeBall *balls, int ball_count)
+static Moments moments_of(const ShapeBall *balls, int ball_count)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, step[3];
     for (int i = 0; i < ball_count; i++) {
@@ -123,7 +123,7 @@ static Moments moments_of(const DemShapeBall *balls, int ball_count)
     Moments m = {0};
     for (int z = 0; z < COUNTED; z++)
         for (int y = 0; y < COUNTED; y++) {
-            Span spans[DEM_SHAPE_MAX_BALLS];
+            Span spans[GRAIN_SHAPE_MAX_BALLS];
             double at_y = low[1] + (y + 0.5) * step[1], at_z = low[2] + (z + 0.5) * step[2];
             int count = spans_of(balls, ball_count, at_y, at_z, spans);
             for (int i = 0; i < count; i++) add_span(&m, spans[i], at_y, at_z);
@@ -184,7 +184,7 @@ static Quat quat_from_columns(double m[3][3])
 }
 
 // Moves the balls into the frame of their own mass and scales them so that they fit a ball of radius 1.
-static void settle_frame(DemShape *shape, const Moments *m)
+static void settle_frame(BallShape *shape, const Moments *m)
 {
     double centre[3], covariance[3][3], axes[3][3];
     for (int a = 0; a < 3; a++) centre[a] = m->first[a] / m->volume;
@@ -194,7 +194,7 @@ static void settle_frame(DemShape *shape, const Moments *m)
     principal_axes(covariance, axes);
     double reach = 0.0;
     for (int i = 0; i < shape->ball_count; i++) {
-        DemShapeBall *ball = &shape->balls[i];
+        ShapeBall *ball = &shape->balls[i];
         double at[3] = {(double)ball->at.x - centre[0], (double)ball->at.y - centre[1], (double)ball->at.z - centre[2]};
         double turned[3];
         for (int a = 0; a < 3; a++) turned[a] = at[0] * axes[0][a] + at[1] * axes[1][a] + at[2] * axes[2][a];
@@ -218,22 +218,23 @@ static void settle_frame(DemShape *shape, const Moments *m)
     }
 }
 
-GrainResult dem_shape_from_balls(const DemShapeBall *balls, int ball_count, DemShape *out)
+GrainResult shape_from_balls(const ShapeBall *balls, int ball_count, BallShape *out)
 {
-    *out = (DemShape){.ball_count = ball_count};
-    if (ball_count < 1 || ball_count > DEM_SHAPE_MAX_BALLS)
-        return fail(GRAIN_ERROR_ARGUMENT, "a grain of %d balls; it must have 1 to %d", ball_count, DEM_SHAPE_MAX_BALLS);
+    *out = (BallShape){.ball_count = ball_count};
+    if (ball_count < 1 || ball_count > GRAIN_SHAPE_MAX_BALLS)
+        return fail(GRAIN_ERROR_ARGUMENT, "a grain of %d balls; it must have 1 to %d", ball_count,
+                    GRAIN_SHAPE_MAX_BALLS);
     memcpy(out->balls, balls, (size_t)ball_count * sizeof *balls);
     if (ball_count == 1) { // exact
         double inertia = 8.0 / 15.0 * M_PI;
-        *out = (DemShape){.ball_count = 1,
-                          .balls = {{{0, 0, 0}, 1.0f}},
-                          .volume = 4.0 / 3.0 * M_PI,
-                          .inertia = {inertia, inertia, inertia},
-                          .smallest_ball = 1.0f,
-                          .from_given = quat_identity(),
-                          .centre = balls[0].at,
-                          .scale = balls[0].radius};
+        *out = (BallShape){.ball_count = 1,
+                           .balls = {{{0, 0, 0}, 1.0f}},
+                           .volume = 4.0 / 3.0 * M_PI,
+                           .inertia = {inertia, inertia, inertia},
+                           .smallest_ball = 1.0f,
+                           .from_given = quat_identity(),
+                           .centre = balls[0].at,
+                           .scale = balls[0].radius};
         return GRAIN_OK;
     }
     Moments moments = moments_of(balls, ball_count);
@@ -248,15 +249,15 @@ GrainResult grain_shape_make(const char *name, const GrainMesh *mesh, int32_t mo
 {
     CHECK_STRUCT(out, GrainShape);
     if (!name) return fail(GRAIN_ERROR_ARGUMENT, "grain_shape_make: name is NULL");
-    DemShape shape;
+    BallShape shape;
     if (strcmp(name, "mesh") == 0) {
         if (!mesh) return fail(GRAIN_ERROR_ARGUMENT, "grain_shape_make: a grain shaped like a mesh needs the mesh");
-        if (most_balls < 1 || most_balls > DEM_SHAPE_MAX_BALLS)
+        if (most_balls < 1 || most_balls > GRAIN_SHAPE_MAX_BALLS)
             return fail(GRAIN_ERROR_ARGUMENT, "grain_shape_make: most_balls is %d; it must be 1 to %d", most_balls,
-                        DEM_SHAPE_MAX_BALLS);
-        TRY(dem_shape_from_mesh(mesh, most_balls, &shape));
+                        GRAIN_SHAPE_MAX_BALLS);
+        TRY(shape_from_mesh(mesh, most_balls, &shape));
     } else {
-        TRY(dem_shape_by_name(name, &shape));
+        TRY(shape_by_name(name, &shape));
     }
     *out = (GrainShape){.struct_size = sizeof *out,
                         .ball_count = shape.ball_count,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plain C that the compiler turns into vectors.
-#include "dots/dots_kernel.h"
+#include "view/points_kernel.h"
 
 #include <math.h>
 
 #define NEAREST_W 1e-6f // behind the eye
 
-void SIMD_NAME(dots_places)(const GrainDotsView *view, const float *restrict positions, const uint8_t *restrict colours,
-                            int64_t count, DotsPlaces *restrict out)
+void SIMD_NAME(points_places)(const GrainPointsView *view, const float *restrict positions,
+                              const uint8_t *restrict colours, int64_t count, PointsPlaces *restrict out)
 {
-    float m[16], x[DOTS_RUN], y[DOTS_RUN], wide[DOTS_RUN];
+    float m[16], x[POINTS_RUN], y[POINTS_RUN], wide[POINTS_RUN];
     memcpy(m, view->matrix, sizeof m);
     const float width = 0.5f * (float)view->width, height = 0.5f * (float)view->height;
     const float low_x = (float)view->left, low_y = (float)view->bottom;
@@ -35,8 +35,8 @@ void SIMD_NAME(dots_places)(const GrainDotsView *view, const float *restrict pos
         // Down to whole numbers: above 0 that is what a conversion does.
         int32_t left = (int32_t)((is_seen ? x[i] : 0.0f) - half + 64.0f) - 64;
         int32_t bottom = (int32_t)((is_seen ? y[i] : 0.0f) - half + 64.0f) - 64;
-        int32_t is_simple = is_seen && side < DOTS_SMALLEST_BALL && left >= 0 && bottom >= 0 && left + side <= across &&
-                            bottom + side <= up;
+        int32_t is_simple = is_seen && side < POINTS_SMALLEST_BALL && left >= 0 && bottom >= 0 &&
+                            left + side <= across && bottom + side <= up;
         out->left[i] = left;
         out->bottom[i] = bottom;
         out->side[i] = is_seen ? side : 0;
@@ -44,7 +44,7 @@ void SIMD_NAME(dots_places)(const GrainDotsView *view, const float *restrict pos
     }
 }
 
-SIMD_INLINE int32_t cell_along(const DotsLight *light, int k, float place, float shift)
+SIMD_INLINE int32_t cell_along(const PointsLight *light, int k, float place, float shift)
 {
     float at = (place - light->low[k]) * light->cells_per_length + shift;
     float most = (float)(light->size[k] - 1);
@@ -52,7 +52,7 @@ SIMD_INLINE int32_t cell_along(const DotsLight *light, int k, float place, float
     return (int32_t)(at < most ? at : most);
 }
 
-SIMD_INLINE int32_t cell_at(const DotsLight *light, const int32_t at[3])
+SIMD_INLINE int32_t cell_at(const PointsLight *light, const int32_t at[3])
 {
     return (at[2] * light->size[1] + at[1]) * light->size[0] + at[0];
 }
@@ -62,10 +62,10 @@ SIMD_INLINE float shift_by(uint32_t shifts, int k)
     return (float)(int32_t)(shifts >> 10 * k & 1023) * (1.0f / 1024.0f) - 0.5f;
 }
 
-void SIMD_NAME(dots_cells)(const DotsLight *light, const float *restrict positions, const uint32_t *restrict dice,
-                           int64_t count, int32_t *restrict cells)
+void SIMD_NAME(points_cells)(const PointsLight *light, const float *restrict positions, const uint32_t *restrict dice,
+                             int64_t count, int32_t *restrict cells)
 {
-    const DotsLight grid = *light;
+    const PointsLight grid = *light;
     for (int64_t i = 0; dice && i < count; i++) {
         const float *p = positions + 3 * i;
         uint32_t shifts = dice[i] * 0x9E3779B9u;

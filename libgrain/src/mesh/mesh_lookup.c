@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cover/cover_lookup.h"
+#include "mesh/mesh_lookup.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -7,29 +7,29 @@
 
 enum { BATCH = 256 };
 
-GrainResult cover_lookup_create(CoverLookup *lookup, const GrainMesh *mesh, int threads)
+GrainResult mesh_lookup_create(MeshLookup *lookup, const GrainMesh *mesh, int threads)
 {
-    *lookup = (CoverLookup){.mesh = mesh};
+    *lookup = (MeshLookup){.mesh = mesh};
     int64_t count;
     TRY(mesh_order(mesh, NULL, threads, &lookup->triangle, &count));
     Vec3 *corners = ALLOC(Vec3, 3 * count);
     GrainResult result = corners ? GRAIN_OK : GRAIN_ERROR_MEMORY;
     for (int64_t slot = 0; corners && slot < count; slot++)
         for (int c = 0; c < 3; c++) corners[3 * slot + c] = mesh_vertex(mesh, lookup->triangle[slot], c);
-    if (result == GRAIN_OK) result = cover_tree_build(&lookup->tree, corners, count, threads);
+    if (result == GRAIN_OK) result = mesh_tree_build(&lookup->tree, corners, count, threads);
     alloc_free(corners);
-    if (result != GRAIN_OK) cover_lookup_free(lookup);
+    if (result != GRAIN_OK) mesh_lookup_free(lookup);
     return result;
 }
 
-void cover_lookup_free(CoverLookup *lookup)
+void mesh_lookup_free(MeshLookup *lookup)
 {
-    cover_tree_free(&lookup->tree);
+    mesh_tree_free(&lookup->tree);
     alloc_free(lookup->triangle);
-    *lookup = (CoverLookup){0};
+    *lookup = (MeshLookup){0};
 }
 
-void cover_lookup_find(const CoverLookup *lookup, const Vec3 *places, int64_t count, int threads, CoverPoint *points)
+void mesh_lookup_find(const MeshLookup *lookup, const Vec3 *places, int64_t count, int threads, MeshPoint *points)
 {
     PARALLEL_BLOCKS(threads, block, parallel_block_count(count, BATCH))
     {
@@ -39,18 +39,18 @@ void cover_lookup_find(const CoverLookup *lookup, const Vec3 *places, int64_t co
             x[i - first] = places[i].x, y[i - first] = places[i].y, z[i - first] = places[i].z;
             points[i].slot = -1; // a guess would decide among triangles at the same distance
         }
-        cover_tree_nearest(&lookup->tree, x, y, z, end - first, 0.0f, points + first);
+        mesh_tree_nearest(&lookup->tree, x, y, z, end - first, 0.0f, points + first);
     }
 }
 
-void cover_lookup_read(const CoverLookup *lookup, CoverPoint point, const CoverPaint *paint, float *out)
+void mesh_lookup_read(const MeshLookup *lookup, MeshPoint point, const MeshAttribute *attribute, float *out)
 {
     int64_t triangle = lookup->triangle[point.slot];
     const float share[3] = {1.0f - point.v - point.w, point.v, point.w};
-    for (int k = 0; k < paint->components; k++) out[k] = 0.0f;
+    for (int k = 0; k < attribute->components; k++) out[k] = 0.0f;
     for (int c = 0; c < 3; c++) {
-        int64_t element = paint->by_corner ? 3 * triangle + c : lookup->mesh->triangles[3 * triangle + c];
-        for (int k = 0; k < paint->components; k++)
-            out[k] += share[c] * paint->numbers[element * paint->components + k];
+        int64_t element = attribute->by_corner ? 3 * triangle + c : lookup->mesh->triangles[3 * triangle + c];
+        for (int k = 0; k < attribute->components; k++)
+            out[k] += share[c] * attribute->numbers[element * attribute->components + k];
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Distance fields as OpenVDB level sets, through libgrain_vdb.so (vdb/vdb_shim.h).
+// Distance fields as OpenVDB level sets, through libgrain_vdb (vdb/vdb_shim.h).
+#include "output/level_set_file.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sort.h"
 #include "base/system.h"
-#include "base/vdb.h"
+#include "output/vdb.h"
 #include "sdf/sdf_tree.h"
 
 #include <string.h>
@@ -80,9 +81,8 @@ static GrainResult write_file(const GrainSdf *sdf, const char *path, const char 
     return vdb_fail(code, path, &message);
 }
 
-GrainResult grain_sdf_write_vdb(const GrainSdf *sdf, const char *path, const char *grid_name)
+GrainResult level_set_write(const GrainSdf *sdf, const char *path, const char *grid_name)
 {
-    if (!sdf || !path) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_write_vdb needs a GrainSdf and a path");
     TRY(vdb_need());
     int64_t box_count = list_inside(sdf, NULL);
     int32_t *corners = ALLOC(int32_t, 3 * sdf->block_count), *boxes = ALLOC(int32_t, 4 * box_count);
@@ -236,11 +236,8 @@ static GrainResult import_grid(Import *m, const char *grid_name)
     return GRAIN_OK;
 }
 
-GrainResult grain_sdf_read_vdb(const char *path, const char *grid_name, GrainSdf **out)
+GrainResult level_set_read(const char *path, const char *grid_name, GrainSdf **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a place for its result");
-    *out = NULL;
-    if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a path");
     TRY(vdb_need());
     GrainSdf *sdf = ALLOC_ZEROED(GrainSdf, 1);
     if (!sdf) return GRAIN_ERROR_MEMORY;

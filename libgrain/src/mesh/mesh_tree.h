@@ -16,73 +16,73 @@
 #include "base/vec.h"
 #include "grain/base.h"
 
-#define COVER_TREE_WIDTH 8
+#define MESH_TREE_WIDTH 8
 /// 8^11 triangles are more than there are.
-#define COVER_TREE_MAX_LEVELS 11
+#define MESH_TREE_MAX_LEVELS 11
 
 /// Eight triangles side by side: corner a, edges to b and c.
-typedef struct CoverLeaf {
-    float a[3][COVER_TREE_WIDTH], ab[3][COVER_TREE_WIDTH], ac[3][COVER_TREE_WIDTH];
-} CoverLeaf;
+typedef struct MeshTreeLeaf {
+    float a[3][MESH_TREE_WIDTH], ab[3][MESH_TREE_WIDTH], ac[3][MESH_TREE_WIDTH];
+} MeshTreeLeaf;
 
-typedef struct CoverNode {
-    float low[3][COVER_TREE_WIDTH], high[3][COVER_TREE_WIDTH];
-} CoverNode;
+typedef struct MeshTreeNode {
+    float low[3][MESH_TREE_WIDTH], high[3][MESH_TREE_WIDTH];
+} MeshTreeNode;
 
-typedef struct CoverTree {
+typedef struct MeshTree {
     int64_t triangle_count;
     int64_t leaf_count;
-    int32_t level_count;                        ///< of nodes; at least 1
-    int64_t level_start[COVER_TREE_MAX_LEVELS]; ///< first node of each level, from the leaves' parents up
-    int64_t level_nodes[COVER_TREE_MAX_LEVELS];
-    CoverLeaf *leaves;
-    CoverNode *nodes;
-} CoverTree;
+    int32_t level_count;                       ///< of nodes; at least 1
+    int64_t level_start[MESH_TREE_MAX_LEVELS]; ///< first node of each level, from the leaves' parents up
+    int64_t level_nodes[MESH_TREE_MAX_LEVELS];
+    MeshTreeLeaf *leaves;
+    MeshTreeNode *nodes;
+} MeshTree;
 
 /// corners: three to a triangle, 3 * triangle_count, in the order of the slots.
-GrainResult cover_tree_build(CoverTree *tree, const Vec3 *corners, int64_t triangle_count, int threads);
+GrainResult mesh_tree_build(MeshTree *tree, const Vec3 *corners, int64_t triangle_count, int threads);
 /// The same triangles elsewhere.
-void cover_tree_refit(CoverTree *tree, const Vec3 *corners, int threads);
-void cover_tree_free(CoverTree *tree);
+void mesh_tree_refit(MeshTree *tree, const Vec3 *corners, int threads);
+void mesh_tree_free(MeshTree *tree);
 
 /// A point of the mesh: slot of the triangle and the place in it, a + v * (b - a) + w * (c - a).
-typedef struct CoverPoint {
+typedef struct MeshPoint {
     int32_t slot;
     float v, w;
     float distance_squared;
-} CoverPoint;
+} MeshPoint;
 
 /// The mesh's nearest point to each of count places. points[i].slot is a guess on entry (or -1): the nearer it is, the
 /// sooner the search ends. The result does not depend on it, except among triangles at the same distance, and except
 /// where a triangle beside the guess has the foot of a perpendicular no longer than `enough`: that is taken at once.
-void cover_tree_nearest(const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count,
-                        float enough, CoverPoint *points);
+void mesh_tree_nearest(const MeshTree *tree, const float *x, const float *y, const float *z, int64_t count,
+                       float enough, MeshPoint *points);
 
 /// The nearest point to one place, slot -1 where none is within reach. guess: as above.
-CoverPoint cover_tree_within(const CoverTree *tree, Vec3 place, float reach, int32_t guess);
+MeshPoint mesh_tree_within(const MeshTree *tree, Vec3 place, float reach, int32_t guess);
 
 /// Calls visit for all triangles that may be within reach of a place (and some that are not), until one answers other
 /// than 0. Returns that answer.
-typedef int CoverVisitFn(void *user, int32_t slot);
-int cover_tree_visit(const CoverTree *tree, Vec3 place, float reach, CoverVisitFn *visit, void *user);
+typedef int MeshTreeVisitFn(void *user, int32_t slot);
+int mesh_tree_visit(const MeshTree *tree, Vec3 place, float reach, MeshTreeVisitFn *visit, void *user);
 
-static inline void cover_tree_corners(const CoverTree *tree, int32_t slot, Vec3 *a, Vec3 *ab, Vec3 *ac)
+static inline void mesh_tree_corners(const MeshTree *tree, int32_t slot, Vec3 *a, Vec3 *ab, Vec3 *ac)
 {
-    const CoverLeaf *leaf = &tree->leaves[slot / COVER_TREE_WIDTH];
-    int i = slot % COVER_TREE_WIDTH;
+    const MeshTreeLeaf *leaf = &tree->leaves[slot / MESH_TREE_WIDTH];
+    int i = slot % MESH_TREE_WIDTH;
     *a = vec3(leaf->a[0][i], leaf->a[1][i], leaf->a[2][i]);
     *ab = vec3(leaf->ab[0][i], leaf->ab[1][i], leaf->ab[2][i]);
     *ac = vec3(leaf->ac[0][i], leaf->ac[1][i], leaf->ac[2][i]);
 }
 
-static inline Vec3 cover_tree_place(const CoverTree *tree, CoverPoint point)
+static inline Vec3 mesh_tree_place(const MeshTree *tree, MeshPoint point)
 {
     Vec3 a, ab, ac;
-    cover_tree_corners(tree, point.slot, &a, &ab, &ac);
+    mesh_tree_corners(tree, point.slot, &a, &ab, &ac);
     return vec3_add_scaled(vec3_add_scaled(a, ab, point.v), ac, point.w);
 }
 
-SIMD_KERNEL(void, cover_tree_nearest,
-            (const CoverTree *tree, const float *x, const float *y, const float *z, int64_t count, float enough,
-             CoverPoint *points))
-SIMD_KERNEL(CoverPoint, cover_tree_within, (const CoverTree *tree, Vec3 place, float reach_squared, int32_t guess))
+SIMD_KERNEL(void, mesh_tree_nearest,
+            (const MeshTree *tree, const float *x, const float *y, const float *z, int64_t count, float enough,
+             MeshPoint *points))
+SIMD_KERNEL(MeshPoint, mesh_tree_within, (const MeshTree *tree, Vec3 place, float reach_squared, int32_t guess))

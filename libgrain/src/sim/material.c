@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sim/meso/meso_law.h"
+#include "sim/material.h"
 
-const char *const meso_interaction_names[] = {"ip1", "ip2", "ip3", "ip4", "ip5", NULL};
+#include <stddef.h>
+
+const char *const sim_meso_interaction_names[] = {"ip1", "ip2", "ip3", "ip4", "ip5", NULL};
 
 #define ELASTICITY 3e4f // Pa
 #define VISCOSITY 30.0f // Pa s
 
-MesoNumbers meso_numbers_of(int interaction)
+SimMesoNumbers sim_meso_numbers(int interaction)
 {
-    static const MesoNumbers table[] = {
+    static const SimMesoNumbers table[] = {
         {ELASTICITY, 0.0f, 1.0f, 1.0f},              // elastic alone: gas, dry grains
         {0.0f, VISCOSITY, 1.0f, 1.0f},               // viscous alone: eddies without pressure
         {ELASTICITY, VISCOSITY, 1.0f, 1.0f},         // both as far: fluid to grains, by elasticity
@@ -18,7 +20,7 @@ MesoNumbers meso_numbers_of(int interaction)
     return table[interaction];
 }
 
-SimMeso meso_law_of(const MesoNumbers *numbers)
+SimMeso sim_meso_of(const SimMesoNumbers *numbers)
 {
     SimMeso law = {0};
     float reach = numbers->elastic_reach;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Frames read ahead on another thread: the same bytes as read here, in any order of asking, and a clean end at any
+// Frames read prefetch on another thread: the same bytes as read here, in any order of asking, and a clean end at any
 // moment.
 #include "base/alloc.h"
 #include "base/error.h"
@@ -66,28 +66,28 @@ static GrainResult write_frames(void)
     return result;
 }
 
-static GrainDotsLook some_look(void)
+static GrainPointsLook some_look(void)
 {
-    GrainDotsLook look = {.struct_size = sizeof look, .wet_value = 0.5f};
-    for (int i = 0; i < GRAIN_DOTS_COLOURS; i++)
+    GrainPointsLook look = {.struct_size = sizeof look, .wet_value = 0.5f};
+    for (int i = 0; i < GRAIN_POINTS_COLOURS; i++)
         for (int k = 0; k < 3; k++) look.colours[i][k] = (float)(i * (k + 1) % 256) / 255.0f;
     return look;
 }
 
 // Whatever is only lent to the call goes out of scope with it.
-static GrainResult add(GrainAhead *ahead, int frame, Room *room, int64_t *number)
+static GrainResult add(GrainPrefetch *prefetch, int frame, Room *room, int64_t *number)
 {
     char *path = path_at(frame), position[] = "position", radius[] = "radius";
-    GrainDotsLook look = some_look();
-    GrainAheadDef def = {.struct_size = sizeof def,
-                         .column_count = 2,
-                         .path = path,
-                         .count = USED,
-                         .names = {position, radius},
-                         .columns = {room->positions, room->radii},
-                         .look = &look,
-                         .colours = room->colours};
-    GrainResult result = grain_ahead_add(ahead, &def, number);
+    GrainPointsLook look = some_look();
+    GrainPrefetchDef def = {.struct_size = sizeof def,
+                            .column_count = 2,
+                            .path = path,
+                            .count = USED,
+                            .names = {position, radius},
+                            .columns = {room->positions, room->radii},
+                            .look = &look,
+                            .colours = room->colours};
+    GrainResult result = grain_prefetch_add(prefetch, &def, number);
     memset(path, 'x', strlen(path));
     memset(position, 'x', sizeof position - 1);
     memset(&look, 0, sizeof look);
@@ -106,11 +106,12 @@ static GrainResult read_here(int frame, Room *room)
     if (result == GRAIN_OK) result = grain_frame_load(opened, "radius", USED, room->radii, 1);
     grain_frame_destroy(opened);
     TRY(result);
-    GrainDotsLook look = some_look();
+    GrainPointsLook look = some_look();
     for (int i = 0; i < USED; i++)
         if (room->radii[i] > look.largest_radius) look.largest_radius = room->radii[i];
-    GrainDots dots = {.struct_size = sizeof dots, .count = USED, .positions = room->positions, .radii = room->radii};
-    return grain_dots_colour(&dots, &look, NULL, room->colours, NULL);
+    GrainPoints points = {
+        .struct_size = sizeof points, .count = USED, .positions = room->positions, .radii = room->radii};
+    return grain_points_colour(&points, &look, NULL, room->colours, NULL);
 }
 
 TEST(frames_read_ahead_are_those_read_here)
@@ -118,56 +119,57 @@ TEST(frames_read_ahead_are_those_read_here)
     static const int order[FRAMES] = {4, 0, 5, 3, 1, 2}; // of asking
     ENSURE_OK(write_frames());
     Room *rooms = ALLOC_ZEROED(Room, FRAMES + 1), *here = rooms + FRAMES;
-    GrainAhead *ahead;
+    GrainPrefetch *prefetch;
     int64_t numbers[FRAMES];
     ENSURE(rooms);
-    ENSURE_OK(grain_ahead_create(&ahead));
-    for (int i = 0; i < FRAMES; i++) ENSURE_OK(add(ahead, i, &rooms[i], &numbers[i]));
-    while (!grain_ahead_is_done(ahead, numbers[1])) sched_yield();
-    ENSURE(grain_ahead_is_done(ahead, numbers[0]) && !grain_ahead_drop(ahead, numbers[0]));
+    ENSURE_OK(grain_prefetch_create(&prefetch));
+    for (int i = 0; i < FRAMES; i++) ENSURE_OK(add(prefetch, i, &rooms[i], &numbers[i]));
+    while (!grain_prefetch_is_done(prefetch, numbers[1])) sched_yield();
+    ENSURE(grain_prefetch_is_done(prefetch, numbers[0]) && !grain_prefetch_drop(prefetch, numbers[0]));
     for (int i = 0; i < FRAMES; i++) {
-        GrainAheadDots dots = {.struct_size = sizeof dots};
+        GrainPrefetchPoints points = {.struct_size = sizeof points};
         const Room *room = &rooms[order[i]];
-        ENSURE_OK(grain_ahead_finish(ahead, numbers[order[i]], &dots));
+        ENSURE_OK(grain_prefetch_finish(prefetch, numbers[order[i]], &points));
         ENSURE_OK(read_here(order[i], here));
         ENSURE(memcmp(room->positions, here->positions, sizeof here->positions) == 0);
         ENSURE(memcmp(room->radii, here->radii, sizeof here->radii) == 0);
-        ENSURE_EQUAL(dots.are_made, order[i] < FRAMES - 1); // a grain that is gone is not drawn: who asks leaves it out
-        if (!dots.are_made) continue;
+        ENSURE_EQUAL(points.are_made,
+                     order[i] < FRAMES - 1); // a grain that is gone is not drawn: who asks leaves it out
+        if (!points.are_made) continue;
         ENSURE(memcmp(room->colours, here->colours, sizeof here->colours) == 0);
-        ENSURE_NEAR(dots.largest_radius, 0.014, 1e-5);
-        ENSURE_NEAR(dots.bounds[2], -1.0 - 0.1 * order[i], 1e-3);
-        ENSURE_NEAR(dots.bounds[5], 1.0 - 0.1 * order[i], 1e-3);
-        ENSURE_EQUAL(grain_ahead_finish(ahead, numbers[order[i]], &dots), GRAIN_ERROR_ARGUMENT);
+        ENSURE_NEAR(points.largest_radius, 0.014, 1e-5);
+        ENSURE_NEAR(points.bounds[2], -1.0 - 0.1 * order[i], 1e-3);
+        ENSURE_NEAR(points.bounds[5], 1.0 - 0.1 * order[i], 1e-3);
+        ENSURE_EQUAL(grain_prefetch_finish(prefetch, numbers[order[i]], &points), GRAIN_ERROR_ARGUMENT);
     }
-    grain_ahead_destroy(ahead);
+    grain_prefetch_destroy(prefetch);
     alloc_free(rooms);
 }
 
-TEST(what_was_dropped_is_not_read_ahead)
+TEST(what_was_dropped_is_not_read_prefetch)
 {
     ENSURE_OK(write_frames());
     Room *rooms = ALLOC_ZEROED(Room, FRAMES);
     ENSURE(rooms);
     for (int turn = 0; turn < 20; turn++) {
-        GrainAhead *ahead;
+        GrainPrefetch *prefetch;
         int64_t numbers[FRAMES];
-        ENSURE_OK(grain_ahead_create(&ahead));
+        ENSURE_OK(grain_prefetch_create(&prefetch));
         memset(rooms, 0, FRAMES * sizeof *rooms);
-        for (int i = 0; i < FRAMES; i++) ENSURE_OK(add(ahead, i, &rooms[i], &numbers[i]));
+        for (int i = 0; i < FRAMES; i++) ENSURE_OK(add(prefetch, i, &rooms[i], &numbers[i]));
         int dropped = 0;
         for (int i = FRAMES - 1; i >= 0; i--) {
-            if (!grain_ahead_drop(ahead, numbers[i])) continue;
+            if (!grain_prefetch_drop(prefetch, numbers[i])) continue;
             dropped++;
             ENSURE(rooms[i].radii[0] == 0.0f);
-            ENSURE_EQUAL(grain_ahead_drop(ahead, numbers[i]), 0);
+            ENSURE_EQUAL(grain_prefetch_drop(prefetch, numbers[i]), 0);
         }
         ENSURE(dropped > 0); // six frames take longer than asking for them
         for (int i = 0; i < turn % 3; i++) {
-            GrainAheadDots dots = {.struct_size = sizeof dots};
-            (void)grain_ahead_finish(ahead, numbers[i], &dots);
+            GrainPrefetchPoints points = {.struct_size = sizeof points};
+            (void)grain_prefetch_finish(prefetch, numbers[i], &points);
         }
-        grain_ahead_destroy(ahead); // in the middle of it
+        grain_prefetch_destroy(prefetch); // in the middle of it
     }
     alloc_free(rooms);
 }
@@ -175,29 +177,29 @@ TEST(what_was_dropped_is_not_read_ahead)
 TEST(what_cannot_be_read_ahead_says_why)
 {
     Room *room = ALLOC_ZEROED(Room, 1);
-    GrainAhead *ahead;
-    GrainAheadDots dots = {.struct_size = sizeof dots};
+    GrainPrefetch *prefetch;
+    GrainPrefetchPoints points = {.struct_size = sizeof points};
     int64_t number;
     ENSURE(room);
-    ENSURE_OK(grain_ahead_create(&ahead));
-    ENSURE_OK(add(ahead, 77, room, &number));
-    ENSURE_EQUAL(grain_ahead_finish(ahead, number, &dots), GRAIN_ERROR_IO);
+    ENSURE_OK(grain_prefetch_create(&prefetch));
+    ENSURE_OK(add(prefetch, 77, room, &number));
+    ENSURE_EQUAL(grain_prefetch_finish(prefetch, number, &points), GRAIN_ERROR_IO);
     ENSURE(strstr(grain_last_error(), "grains_000077.grain"));
-    GrainDotsLook look = some_look();
-    GrainAheadDef def = {.struct_size = sizeof def,
-                         .column_count = 1,
-                         .path = "x",
-                         .count = 1,
-                         .names = {"position"},
-                         .columns = {room}};
+    GrainPointsLook look = some_look();
+    GrainPrefetchDef def = {.struct_size = sizeof def,
+                            .column_count = 1,
+                            .path = "x",
+                            .count = 1,
+                            .names = {"position"},
+                            .columns = {room}};
     def.look = &look;
-    ENSURE_EQUAL(grain_ahead_add(ahead, &def, &number), GRAIN_ERROR_ARGUMENT);
+    ENSURE_EQUAL(grain_prefetch_add(prefetch, &def, &number), GRAIN_ERROR_ARGUMENT);
     ENSURE(strstr(grain_last_error(), "radius"));
     def.look = NULL, def.column_count = 0;
-    ENSURE_EQUAL(grain_ahead_add(ahead, &def, &number), GRAIN_ERROR_ARGUMENT);
+    ENSURE_EQUAL(grain_prefetch_add(prefetch, &def, &number), GRAIN_ERROR_ARGUMENT);
     def.struct_size--;
-    ENSURE_EQUAL(grain_ahead_add(ahead, &def, &number), GRAIN_ERROR_ABI);
-    grain_ahead_destroy(ahead);
-    grain_ahead_destroy(NULL);
+    ENSURE_EQUAL(grain_prefetch_add(prefetch, &def, &number), GRAIN_ERROR_ABI);
+    grain_prefetch_destroy(prefetch);
+    grain_prefetch_destroy(NULL);
     alloc_free(room);
 }

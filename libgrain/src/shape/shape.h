@@ -4,31 +4,29 @@
 #include "base/vec.h"
 #include "grain/shape.h"
 
-#define DEM_SHAPE_MAX_BALLS GRAIN_SHAPE_MAX_BALLS
-
-typedef struct DemShapeBall {
+typedef struct ShapeBall {
     Vec3 at;
     float radius;
-} DemShapeBall;
+} ShapeBall;
 
 /// Origin at the centre of mass, axes along the principal axes of inertia. Volume and inertia are those of the union of
 /// the balls: where they overlap, the material counts once.
-typedef struct DemShape {
+typedef struct BallShape {
     int ball_count; ///< 1: a sphere
-    DemShapeBall balls[DEM_SHAPE_MAX_BALLS];
+    ShapeBall balls[GRAIN_SHAPE_MAX_BALLS];
     double volume;     ///< of the grain, 4/3 pi for a sphere
     double inertia[3]; ///< over density, about the principal axes; 8/15 pi for a sphere
     float smallest_ball;
     Quat from_given; ///< turns the frame the balls were given in into this one
     Vec3 centre;     ///< of mass, in the frame and scale they were given in
     float scale;     ///< what 1 is there
-} DemShape;
+} BallShape;
 
 /// "sphere", "tetrahedron", ..., NULL-ended.
-extern const char *const dem_shape_names[];
+extern const char *const shape_names[];
 /// GRAIN_ERROR_ARGUMENT lists the names there are.
-GrainResult dem_shape_by_name(const char *name, DemShape *out);
+GrainResult shape_by_name(const char *name, BallShape *out);
 /// From any balls, in any place and scale.
-GrainResult dem_shape_from_balls(const DemShapeBall *balls, int ball_count, DemShape *out);
+GrainResult shape_from_balls(const ShapeBall *balls, int ball_count, BallShape *out);
 /// A closed mesh filled with at most ball_count balls, each as large as fits, where it adds most.
-GrainResult dem_shape_from_mesh(const GrainMesh *mesh, int ball_count, DemShape *out);
+GrainResult shape_from_mesh(const GrainMesh *mesh, int ball_count, BallShape *out);

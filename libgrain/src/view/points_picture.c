@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "dots/dots_picture.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "dots/dots_kernel.h"
+#include "view/points.h"
+#include "view/points_kernel.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static uint64_t colour_of(const uint8_t *colour, float brightness)
     return part[0] << 16 | part[1] << 8 | part[2];
 }
 
-// Most dots are that: a square of up to three pixels that lies on the canvas as a whole.
+// Most points are that: a square of up to three pixels that lies on the canvas as a whole.
 static void put_square(const Canvas *canvas, int64_t corner, int64_t side, uint64_t value)
 {
     uint64_t *row = canvas->pixels + corner;
@@ -59,7 +59,7 @@ static void put_ball(const Canvas *canvas, int64_t left, int64_t bottom, int64_t
             int64_t x = left + u;
             if (x < 0 || x >= canvas->width) continue;
             float brightness = 1.0f;
-            if (side >= DOTS_SMALLEST_BALL) {
+            if (side >= POINTS_SMALLEST_BALL) {
                 float across = ((float)u + 0.5f) * scale - 1.0f, up = ((float)v + 0.5f) * scale - 1.0f;
                 float towards = 1.0f - across * across - up * up;
                 if (towards <= 0.0f) continue;
@@ -70,7 +70,7 @@ static void put_ball(const Canvas *canvas, int64_t left, int64_t bottom, int64_t
     }
 }
 
-static void put_run(const Canvas *canvas, const DotsPlaces *places, const uint8_t *colours, int64_t count)
+static void put_run(const Canvas *canvas, const PointsPlaces *places, const uint8_t *colours, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         // Grains come in no order and the canvas is larger than the nearest cache: what will be needed is on its way.
@@ -86,13 +86,13 @@ static void put_run(const Canvas *canvas, const DotsPlaces *places, const uint8_
     }
 }
 
-static void put_block(const Canvas *canvas, const GrainDotsView *view, const float *positions, const uint8_t *colours,
+static void put_block(const Canvas *canvas, const GrainPointsView *view, const float *positions, const uint8_t *colours,
                       int64_t begin, int64_t end)
 {
-    DotsPlaces places;
-    for (int64_t i = begin; i < end; i += DOTS_RUN) {
-        int64_t count = end - i < DOTS_RUN ? end - i : DOTS_RUN;
-        SIMD_CALL(dots_places)(view, positions + 3 * i, colours + 4 * i, count, &places);
+    PointsPlaces places;
+    for (int64_t i = begin; i < end; i += POINTS_RUN) {
+        int64_t count = end - i < POINTS_RUN ? end - i : POINTS_RUN;
+        SIMD_CALL(points_places)(view, positions + 3 * i, colours + 4 * i, count, &places);
         put_run(canvas, &places, colours + 4 * i, count);
     }
 }
@@ -111,8 +111,8 @@ static void resolve(const uint64_t *pixels, int64_t size, int canvas_count, int6
     }
 }
 
-GrainResult dots_picture(const float *positions, const uint8_t *colours, int64_t count, const GrainDotsView *view,
-                         const Run *run, float *out)
+GrainResult points_picture(const float *positions, const uint8_t *colours, int64_t count, const GrainPointsView *view,
+                           const Run *run, float *out)
 {
     const int64_t width = view->right - view->left, height = view->top - view->bottom;
     const int64_t size = width * height, strip = ROWS * width;

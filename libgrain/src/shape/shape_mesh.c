@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "sdf/sdf.h"
-#include "sim/dem/dem_shape.h"
+#include "shape/shape.h"
 
 #include <math.h>
 
@@ -68,7 +68,7 @@ static int64_t best_site(Site *sites, int64_t count, float least_room, int round
     }
 }
 
-static int choose_balls(Site *sites, int64_t count, float voxel, int wanted, DemShapeBall *balls)
+static int choose_balls(Site *sites, int64_t count, float voxel, int wanted, ShapeBall *balls)
 {
     int made = 0;
     int64_t covered = 0;
@@ -82,7 +82,7 @@ static int choose_balls(Site *sites, int64_t count, float voxel, int wanted, Dem
         // Balls much smaller than the largest would set the time step for all.
         int64_t best = best_site(sites, count, 0.25f * largest, made);
         if (best < 0) break;
-        balls[made++] = (DemShapeBall){sites[best].at, sites[best].room};
+        balls[made++] = (ShapeBall){sites[best].at, sites[best].room};
         for (int64_t i = 0; i < count; i++)
             if (!sites[i].covered && covers(&sites[best], &sites[i])) sites[i].covered = 1, covered++;
     }
@@ -99,7 +99,7 @@ static float longest_side(const GrainMesh *mesh)
     return real_maxf(high.x - low.x, real_maxf(high.y - low.y, high.z - low.z));
 }
 
-GrainResult dem_shape_from_mesh(const GrainMesh *mesh, int ball_count, DemShape *out)
+GrainResult shape_from_mesh(const GrainMesh *mesh, int ball_count, BallShape *out)
 {
     GrainSdf *sdf;
     GrainSdfDef def;
@@ -110,13 +110,13 @@ GrainResult dem_shape_from_mesh(const GrainMesh *mesh, int ball_count, DemShape 
     TRY(grain_sdf_create(mesh, &def, &run, &sdf));
     int64_t count = find_sites(sdf, NULL);
     Site *sites = ALLOC(Site, count);
-    DemShapeBall balls[DEM_SHAPE_MAX_BALLS];
+    ShapeBall balls[GRAIN_SHAPE_MAX_BALLS];
     GrainResult result = sites ? GRAIN_OK : GRAIN_ERROR_MEMORY;
     if (sites) {
         find_sites(sdf, sites);
         int made = choose_balls(sites, count, def.voxel_size,
-                                ball_count < DEM_SHAPE_MAX_BALLS ? ball_count : DEM_SHAPE_MAX_BALLS, balls);
-        result = made > 0 ? dem_shape_from_balls(balls, made, out)
+                                ball_count < GRAIN_SHAPE_MAX_BALLS ? ball_count : GRAIN_SHAPE_MAX_BALLS, balls);
+        result = made > 0 ? shape_from_balls(balls, made, out)
                           : fail(GRAIN_ERROR_MESH, "no ball fits into the grain's mesh; it must be closed");
     }
     alloc_free(sites);

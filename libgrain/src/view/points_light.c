@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "dots/dots_light.h"
+#include "view/points_light.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/real.h"
-#include "dots/dots_kernel.h"
+#include "view/points_kernel.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,13 +34,13 @@ static Moments moments_of(const float *positions, int64_t begin, int64_t end)
     return m;
 }
 
-static GrainResult lay_grid(DotsLight *light, const GrainDots *dots, const Run *run)
+static GrainResult lay_grid(PointsLight *light, const GrainPoints *points, const Run *run)
 {
-    int64_t blocks = parallel_block_count(dots->count, BLOCK);
+    int64_t blocks = parallel_block_count(points->count, BLOCK);
     Moments *parts = ALLOC(Moments, blocks);
     if (!parts) return GRAIN_ERROR_MEMORY;
     PARALLEL_BLOCKS(run->thread_count, block, blocks)
-    parts[block] = moments_of(dots->positions, block * BLOCK, parallel_block_end(block, BLOCK, dots->count));
+    parts[block] = moments_of(points->positions, block * BLOCK, parallel_block_end(block, BLOCK, points->count));
     double longest = 0.0, low[3], high[3];
     for (int k = 0; k < 3; k++) {
         double sum = 0.0, square = 0.0, least = INFINITY, most = -INFINITY;
@@ -50,8 +50,8 @@ static GrainResult lay_grid(DotsLight *light, const GrainDots *dots, const Run *
             least = real_min(least, parts[block].low[k]);
             most = real_max(most, parts[block].high[k]);
         }
-        double mean = sum / (double)dots->count;
-        double reach = REACH * sqrt(real_max(0.0, square / (double)dots->count - mean * mean));
+        double mean = sum / (double)points->count;
+        double reach = REACH * sqrt(real_max(0.0, square / (double)points->count - mean * mean));
         low[k] = real_max(least, mean - reach);
         high[k] = real_min(most, mean + reach);
         longest = real_max(longest, high[k] - low[k]);
@@ -60,7 +60,7 @@ static GrainResult lay_grid(DotsLight *light, const GrainDots *dots, const Run *
     }
     alloc_free(parts);
     if (!isfinite(longest)) return fail(GRAIN_ERROR_ARGUMENT, "a grain's position is not a finite number");
-    double cells = real_min(MOST_CELLS - 2.0, real_max(6.0, 0.8 * real_cbrt((double)dots->count)));
+    double cells = real_min(MOST_CELLS - 2.0, real_max(6.0, 0.8 * real_cbrt((double)points->count)));
     double cell = longest > 0.0 ? longest / cells : 1.0;
     light->cells_per_length = (float)(1.0 / cell);
     for (int k = 0; k < 3; k++) { // an empty cell all around
@@ -70,27 +70,27 @@ static GrainResult lay_grid(DotsLight *light, const GrainDots *dots, const Run *
     return GRAIN_OK;
 }
 
-static int64_t cell_at(const DotsLight *light, int32_t x, int32_t y, int32_t z)
+static int64_t cell_at(const PointsLight *light, int32_t x, int32_t y, int32_t z)
 {
     return ((int64_t)z * light->size[1] + y) * light->size[0] + x;
 }
 
-static void count_block(const DotsLight *light, const float *positions, int64_t begin, int64_t end, uint32_t *counts)
+static void count_block(const PointsLight *light, const float *positions, int64_t begin, int64_t end, uint32_t *counts)
 {
-    int32_t cells[DOTS_RUN];
-    for (int64_t i = begin; i < end; i += DOTS_RUN) {
-        int64_t count = end - i < DOTS_RUN ? end - i : DOTS_RUN;
-        SIMD_CALL(dots_cells)(light, positions + 3 * i, NULL, count, cells);
+    int32_t cells[POINTS_RUN];
+    for (int64_t i = begin; i < end; i += POINTS_RUN) {
+        int64_t count = end - i < POINTS_RUN ? end - i : POINTS_RUN;
+        SIMD_CALL(points_cells)(light, positions + 3 * i, NULL, count, cells);
         for (int64_t j = 0; j < count; j++) counts[cells[j]]++;
     }
 }
 
 // Into counts of its own by each thread: common ones would go to and fro between their caches.
-static void count_grains(const DotsLight *light, const GrainDots *dots, int threads, int64_t cell_count,
+static void count_grains(const PointsLight *light, const GrainPoints *points, int threads, int64_t cell_count,
                          uint32_t *counts)
 {
-    PARALLEL_BLOCKS(threads, block, parallel_block_count(dots->count, BLOCK))
-    count_block(light, dots->positions, block * BLOCK, parallel_block_end(block, BLOCK, dots->count),
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(points->count, BLOCK))
+    count_block(light, points->positions, block * BLOCK, parallel_block_end(block, BLOCK, points->count),
                 counts + parallel_thread_index() * cell_count);
 }
 
@@ -106,7 +106,7 @@ static void smooth(float *amount, int64_t count, int64_t stride)
     }
 }
 
-static void smooth_all(const DotsLight *light, float *amount, const Run *run)
+static void smooth_all(const PointsLight *light, float *amount, const Run *run)
 {
     int64_t nx = light->size[0], ny = light->size[1], nz = light->size[2];
     PARALLEL_BLOCKS(run->thread_count, z, nz)
@@ -120,7 +120,7 @@ static void smooth_all(const DotsLight *light, float *amount, const Run *run)
 }
 
 // 0.15 (turned away) to 1.15 (facing the light).
-static float brightness_of(const DotsLight *light, const float *amount, const int32_t at[3], float full)
+static float brightness_of(const PointsLight *light, const float *amount, const int32_t at[3], float full)
 {
     // From above, the left and the front; of length 1.
     static const float from[3] = {-0.36f, -0.48f, 0.8f};
@@ -141,21 +141,21 @@ static float brightness_of(const DotsLight *light, const float *amount, const in
     return 0.65f + 0.5f * clear * facing / length;
 }
 
-static void light_cells(DotsLight *light, const float *amount, float full, const Run *run)
+static void light_cells(PointsLight *light, const float *amount, float full, const Run *run)
 {
     PARALLEL_BLOCKS(run->thread_count, z, light->size[2])
     for (int32_t y = 0; y < light->size[1]; y++)
         for (int32_t x = 0; x < light->size[0]; x++) {
             const int32_t at[3] = {x, y, (int32_t)z};
             light->brightness[cell_at(light, x, y, (int32_t)z)] =
-                (uint8_t)(brightness_of(light, amount, at, full) * DOTS_LIGHT_UNIT + 0.5f);
+                (uint8_t)(brightness_of(light, amount, at, full) * POINTS_LIGHT_UNIT + 0.5f);
         }
 }
 
-GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run *run)
+GrainResult points_light_create(PointsLight *light, const GrainPoints *points, const Run *run)
 {
-    *light = (DotsLight){0};
-    TRY(lay_grid(light, dots, run));
+    *light = (PointsLight){0};
+    TRY(lay_grid(light, points, run));
     int64_t cells = (int64_t)light->size[0] * light->size[1] * light->size[2], used = 0;
     int threads = run->thread_count < MOST_COUNTING ? run->thread_count : MOST_COUNTING;
     uint32_t *counts = ALLOC_ZEROED(uint32_t, threads * cells);
@@ -166,7 +166,7 @@ GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run
         alloc_free(amount);
         return GRAIN_ERROR_MEMORY;
     }
-    count_grains(light, dots, threads, cells, counts);
+    count_grains(light, points, threads, cells, counts);
     for (int64_t i = 0; i < cells; i++) {
         uint32_t count = counts[i];
         for (int t = 1; t < threads; t++) count += counts[t * cells + i];
@@ -175,20 +175,21 @@ GrainResult dots_light_create(DotsLight *light, const GrainDots *dots, const Run
     }
     alloc_free(counts);
     smooth_all(light, amount, run);
-    light_cells(light, amount, (float)((double)dots->count / (double)used), run);
+    light_cells(light, amount, (float)((double)points->count / (double)used), run);
     alloc_free(amount);
     return GRAIN_OK;
 }
 
-void dots_light_destroy(DotsLight *light)
+void points_light_destroy(PointsLight *light)
 {
     alloc_free(light->brightness);
     light->brightness = NULL;
 }
 
-void dots_light_at(const DotsLight *light, const float *positions, const uint32_t *dice, int64_t count, uint8_t *out)
+void points_light_at(const PointsLight *light, const float *positions, const uint32_t *dice, int64_t count,
+                     uint8_t *out)
 {
-    int32_t cells[DOTS_RUN];
-    SIMD_CALL(dots_cells)(light, positions, dice, count, cells);
+    int32_t cells[POINTS_RUN];
+    SIMD_CALL(points_cells)(light, positions, dice, count, cells);
     for (int64_t i = 0; i < count; i++) out[i] = light->brightness[cells[i]];
 }

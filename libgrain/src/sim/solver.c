@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/solver.h"
+#include "base/real.h"
+
+#include <math.h>
+#include <string.h>
+
+// Every solver: its folder declares NAME_solver.
+#define SOLVERS(X) X(dem) X(mpm) X(sph) X(meso)
+
+#define DECLARE(name) extern const Solver name##_solver;
+SOLVERS(DECLARE)
+#define ADDRESS(name) &name##_solver,
+static const Solver *const solvers[] = {SOLVERS(ADDRESS) NULL};
+#define NAME_AFTER_COMMA(name) ", " #name
+
+// Part of a heap of single grains that is grain.
+#define HEAP_PACKING 0.6
+
+const char *solver_names(void) { return &(SOLVERS(NAME_AFTER_COMMA))[2]; }
+
+const Solver *solver_at(int index)
+{
+    int count = (int)(sizeof solvers / sizeof *solvers);
+    return index >= 0 && index < count ? solvers[index] : NULL;
+}
+
+const Solver *solver_find(const char *name)
+{
+    for (int i = 0; solvers[i]; i++)
+        if (strcmp(solvers[i]->name, name) == 0) return solvers[i];
+    return NULL;
+}
+
+const char *const *solver_choices(const char *key)
+{
+    for (int i = 0; solvers[i]; i++)
+        for (int c = 0; c < SOLVER_MAX_CHOICES; c++) {
+            const SolverChoice *choice = &solvers[i]->traits.choices[c];
+            if (choice->key && strcmp(choice->key, key) == 0) return choice->names;
+        }
+    return NULL;
+}
+
+uint32_t solver_steers(const Solver *solver, const char *law)
+{
+    const char *const *fixed = solver->traits.fixed_laws;
+    for (int i = 0; fixed && fixed[i]; i++)
+        if (strcmp(fixed[i], law) == 0) return 0;
+    return solver->traits.steers;
+}
+
+// --- how much sand a particle is ------------------------------------------------------------------
+
+double solver_bulk_room(float largest_radius)
+{
+    double spacing = 2.0 * (double)largest_radius;
+    return spacing * spacing * spacing / 1.41421356;
+}
+
+double solver_room(const Solver *solver, double radius, double size_spread)
+{
+    if (solver->traits.is_continuum) return real_pow(2.0 * (radius * (1.0 + size_spread)), 3.0) / M_SQRT2;
+    return 4.0 / 3.0 * M_PI * real_pow(radius, 3.0) * (1.0 + size_spread * size_spread) / HEAP_PACKING;
+}
+
+double solver_grain_volume(const Solver *solver, float largest_radius)
+{
+    return (double)solver->traits.grain_share * solver_bulk_room(largest_radius);
+}
