@@ -8,18 +8,18 @@
 static const char help[] =
     "usage: grain bake JOB [--cache DIR] [--threads N] [--restart] [--from FRAME] [--until FRAME]\n"
     "\n"
-    "Simulates the job folder JOB (job.json, geometry.bin) into a cache folder, going on where the cache ends.\n"
+    "Simulates the job folder JOB (job.json, geometry.bin) into a cache folder, resuming where the cache ends.\n"
     "\n"
     "  --cache DIR     where frames go; default JOB/cache\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
-    "  --restart       throw away what the cache holds and begin anew\n"
+    "  --restart       delete the frames in the cache and start again\n"
     "  --from FRAME    throw away what comes after this frame and go on from the newest checkpoint up to it, with the "
     "job\n"
     "                  as it is now: for changing something in the middle of a shot\n"
-    "  --until FRAME   stop after this frame; the same command without it goes on\n" CLI_HELP_STOP "\n"
+    "  --until FRAME   stop after this frame; the same command without it resumes\n" CLI_HELP_STOP "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C write a checkpoint and stop.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
+    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
     "7 diverged, 8 cache of another job, 9 cache in use, 10 disk full (free space, run again), 11 damaged, 1 "
     "internal\n";
 

@@ -12,9 +12,9 @@ static const char help[] =
     "before, what\n"
     "unfinished writes left behind, checkpoints behind the last frame. Never a file that is not the cache's own.\n"
     "\n"
-    "  --dry-run   only say what would be removed\n"
+    "  --dry-run   only list what would be removed\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 4 no cache there, 9 somebody is baking into it, 11 the list of frames is damaged\n";
+    "exit codes: 0 done, 2 usage, 4 no cache there, 9 the cache is in use, 11 the list of frames is damaged\n";
 
 static void print_path(void *user, const char *path)
 {
@@ -46,6 +46,6 @@ int cmd_gc(int argument_count, char **arguments)
         fputs(help, stdout);
         return EXIT_DONE;
     }
-    if (optind != argument_count - 1) return cli_usage("gc", "name one cache folder");
+    if (optind != argument_count - 1) return cli_usage("gc", "give one cache folder");
     return cli_each_cache(arguments[optind], collect, &is_trial);
 }

@@ -13,11 +13,11 @@
 static const char help[] =
     "usage: grain info CACHE [--job JOB]\n"
     "\n"
-    "Prints what a cache folder and the grains in it hold, and checks every frame's checksum.\n"
+    "Prints the contents of a cache folder and of the render grains in it, and checks the checksum of every frame.\n"
     "\n"
-    "  --job JOB   also say of each stage whether it is up to date with the job in that folder, and if not, why\n"
+    "  --job JOB   also report for each stage whether it matches the job in this folder, and if not, why\n"
     "\n"
-    "exit codes: 0 whole, 2 usage, 4 no cache there, 11 a frame is damaged (named)\n";
+    "exit codes: 0 intact, 2 usage, 4 no cache there, 11 a frame is damaged (named)\n";
 
 typedef struct Extent {
     Vec3 low, high;
@@ -122,7 +122,7 @@ static int print_info(const char *folder, const CacheManifest *manifest, const J
         printf("extent       (%g, %g, %g) to (%g, %g, %g) m\n", (double)extent.low.x, (double)extent.low.y,
                (double)extent.low.z, (double)extent.high.x, (double)extent.high.y, (double)extent.high.z);
     if (damaged)
-        printf("damage       %lld frames (named above); bake again to redo them\n", (long long)damaged);
+        printf("damage       %lld frames (listed above); bake again to replace them\n", (long long)damaged);
     else
         printf("damage       none\n");
     return exit_code;
@@ -153,7 +153,7 @@ int cmd_info(int argument_count, char **arguments)
         fputs(help, stdout);
         return EXIT_DONE;
     }
-    if (optind != argument_count - 1) return cli_usage("info", "name one cache folder");
+    if (optind != argument_count - 1) return cli_usage("info", "give one cache folder");
     Job job = {0};
     if (job_folder) {
         GrainResult result = job_read(job_folder, &job);

@@ -16,14 +16,14 @@ static const char verify_help[] = "usage: grain verify CACHE\n"
                                   "list of frames, the frames, the\n"
                                   "checkpoints. Names what is damaged.\n"
                                   "\n"
-                                  "exit codes: 0 whole, 2 usage, 4 no cache there, 11 something is damaged\n";
+                                  "exit codes: 0 intact, 2 usage, 4 no cache there, 11 something is damaged\n";
 static const char repair_help[] = "usage: grain repair CACHE\n"
                                   "\n"
                                   "Takes damaged frames off the list of frames, so that the rest can be played, and "
                                   "removes damaged checkpoints. Bake or\n"
                                   "upsample again to redo what was dropped.\n"
                                   "\n"
-                                  "exit codes: 0 done, 2 usage, 4 no cache there, 9 somebody is baking into it, 11 the "
+                                  "exit codes: 0 done, 2 usage, 4 no cache there, 9 the cache is in use, 11 the "
                                   "list itself is damaged: bake anew\n";
 
 static int is_stage_folder(const char *name)
@@ -70,7 +70,7 @@ static int verify(const char *folder, void *user)
     (void)user;
     GrainResult result = cache_verify(folder, cli_tell, NULL, &damaged);
     if (result != GRAIN_OK) return cli_fail(result);
-    printf("%s: %s\n", folder, damaged ? "damaged (named above)" : "whole");
+    printf("%s: %s\n", folder, damaged ? "damaged (listed above)" : "intact");
     return damaged ? EXIT_DAMAGED : EXIT_DONE;
 }
 
@@ -81,10 +81,10 @@ static int repair(const char *folder, void *user)
     GrainResult result = cache_repair(folder, cli_tell, NULL, &dropped);
     if (result != GRAIN_OK) return cli_fail(result);
     if (dropped)
-        printf("%s: %lld damaged files dropped (named above); bake or upsample again to redo them\n", folder,
+        printf("%s: %lld damaged files removed (listed above); bake or upsample again to replace them\n", folder,
                (long long)dropped);
     else
-        printf("%s: whole, nothing to repair\n", folder);
+        printf("%s: intact, nothing to repair\n", folder);
     return EXIT_DONE;
 }
 
@@ -101,7 +101,7 @@ const char *cli_one_folder(const char *command, const char *help, int argument_c
         return NULL;
     }
     if (optind == argument_count - 1) return arguments[optind];
-    *exit_code = cli_usage(command, "name one cache folder");
+    *exit_code = cli_usage(command, "give one cache folder");
     return NULL;
 }
 

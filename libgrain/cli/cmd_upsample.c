@@ -14,14 +14,15 @@ static const char help[] =
     "\n"
     "  --cache DIR     where the bake is; default JOB/cache. Grains go to DIR/grains, or DIR/grains_IofN\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
-    "  --shard I/N     only the I-th of N parts of the grains, to share memory or machines. Parts can run at the same\n"
-    "                  time; one behind the other they are the same grains for any N.\n"
-    "  --frames A-B    write only these frames; those before A are worked out, but not written\n"
-    "  --force         make all frames again, even those that are there\n" CLI_HELP_STOP "\n"
-    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop after the frames that are whole.\n"
+    "  --shard I/N     only the I-th of N equal shards, to share the work between machines. Shards can run at the "
+    "same\n"
+    "                  time; together they are the same grains for any N.\n"
+    "  --frames A-B    write only these frames; frames before A are computed, but not written\n"
+    "  --force         make all frames again, even existing ones\n" CLI_HELP_STOP "\n"
+    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop and keep all complete frames.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
-    "8 the bake is of another job, 9 somebody else is writing, 10 disk full, 11 the bake is damaged, 1 internal\n";
+    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
+    "8 the bake belongs to another job, 9 the cache is in use, 10 disk full, 11 the bake is damaged, 1 internal\n";
 
 static int parse_frames(const char *text, GrainUpsampleDef *def)
 {

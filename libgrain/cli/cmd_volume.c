@@ -14,12 +14,12 @@ static const char help[] =
     "\n"
     "  --cache DIR     where the bake is; default JOB/cache. Files go to DIR/volume/volume_0001.vdb and so on\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
-    "  --frames A-B    make only these frames, and what lies between them and those that are there\n"
-    "  --force         make all frames again, even those that are there\n" CLI_HELP_STOP "\n"
-    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop after the frames that are whole.\n"
+    "  --frames A-B    make only these frames, and the ones between them and existing frames\n"
+    "  --force         make all frames again, even existing ones\n" CLI_HELP_STOP "\n"
+    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop and keep all complete frames.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
-    "8 what it is made of is of another job, 9 somebody else is writing, 10 disk full, 11 the bake is damaged, 1 "
+    "exit codes: 0 done, 2 usage, 3 bad job, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
+    "8 the frames belong to another job, 9 the cache is in use, 10 disk full, 11 the bake is damaged, 1 "
     "internal\n";
 
 // -1 to go on, otherwise the exit code.

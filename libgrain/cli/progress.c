@@ -117,7 +117,7 @@ int cli_job_option(const char *command, const char *help, int option, const char
 
 int cli_job_folder(const char *command, int argument_count, char **arguments, const char **job_folder)
 {
-    if (optind != argument_count - 1) return cli_usage(command, "name one job folder");
+    if (optind != argument_count - 1) return cli_usage(command, "give one job folder");
     *job_folder = arguments[optind];
     return -1;
 }

@@ -68,7 +68,7 @@ typedef struct GrainUpsampleDef {
     const char *cache_folder; ///< of the bake; NULL: "cache" inside the job folder. Grains go to a folder inside it.
     int32_t shard;            ///< 1 to shard_count: which part of the grains
     int32_t shard_count;      ///< 1 to 1000. Default 1. The parts, one behind the other, are the same for any number.
-    int32_t force;            ///< 1: make all frames again, even those that are there
+    int32_t force;            ///< 1: make all frames again, even existing ones
     int32_t limit_frames;     ///< 1: only frames first_frame to last_frame; those before are worked out, not written
     int32_t first_frame, last_frame;
     GrainBakeStatusFn *status; ///< may be NULL; as for a bake
@@ -85,7 +85,7 @@ typedef struct GrainVolumeDef {
     int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
     const char *job_folder;   ///< holds job.json
     const char *cache_folder; ///< of the bake; NULL: "cache" inside the job folder. Volumes go to "volume" inside it.
-    int32_t force;            ///< 1: make all frames again, even those that are there
+    int32_t force;            ///< 1: make all frames again, even existing ones
     int32_t limit_frames;     ///< 1: only frames first_frame to last_frame, and those between them and what is there
     int32_t first_frame, last_frame;
     GrainBakeStatusFn *status; ///< may be NULL; as for a bake

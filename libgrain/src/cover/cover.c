@@ -181,7 +181,7 @@ static void set_frame(CoverSurface *surface, const GrainCoverDef *def, Vec3 low,
 static GrainResult begin(const GrainCoverDef *def, const GrainRun *options, GrainCover **out, GrainCover **cover,
                          Run *run)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "a cover needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_create needs a pointer for its result");
     *out = NULL;
     TRY(check_def(def));
     TRY(run_begin(run, options));
@@ -348,7 +348,7 @@ void grain_cover_destroy(GrainCover *cover)
 
 GrainResult grain_cover_view(const GrainCover *cover, GrainCoverAttribute attribute, GrainView *out)
 {
-    if (!cover || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_view needs a cover and a place for the view");
+    if (!cover || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_view needs a cover and a pointer for the view");
     switch (attribute) {
     case GRAIN_COVER_POSITION:
         *out = (GrainView){cover->position, cover->count, 3, GRAIN_F32};
@@ -413,6 +413,6 @@ GrainResult grain_cover_move(GrainCover *cover, const double pose[16], double se
     TRY(check_seconds(seconds));
     for (int i = 0; i < 12; i++)
         if (!isfinite(pose[i]))
-            return fail(GRAIN_ERROR_ARGUMENT, "the pose holds %g: look at the object's drivers", pose[i]);
+            return fail(GRAIN_ERROR_ARGUMENT, "the pose contains %g: check the object's drivers", pose[i]);
     return cover_move(cover, pose, seconds);
 }

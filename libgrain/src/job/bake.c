@@ -91,7 +91,7 @@ static GrainResult report(Bake *bake, GrainBakeEvent event, const char *stage, d
     if (bake->seconds_per_frame > 0.0)
         status.seconds_left = bake->seconds_per_frame * (bake->job.frame_end - bake->last_frame);
     if (def->status(def->user, &status) == GRAIN_CONTINUE) return GRAIN_OK;
-    return fail(GRAIN_CANCELLED, "stopped at frame %d; bake again to go on from there", bake->last_frame);
+    return fail(GRAIN_CANCELLED, "stopped at frame %d; bake again to resume", bake->last_frame);
 }
 
 static void warn(void *user, const char *text) { report(user, GRAIN_BAKE_WARNING, text, 0.0); }

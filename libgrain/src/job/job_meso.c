@@ -65,7 +65,8 @@ GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity)
                     (double)(n.elastic_reach * n.reach_ratio), MAX_REACH);
     if (viscosity >= 0.0f && n.reach_ratio == 0.0f)
         return fail(GRAIN_ERROR_JOB,
-                    "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so nothing drags", solver->path);
+                    "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so there is no viscous force",
+                    solver->path);
     job->meso = sim_meso_of(&n);
     TRY(job_float(solver, "ambient_viscosity", 0, 1000, 0, &job->meso.ambient));
     TRY(read_pieces(solver, "elastic_pieces", 1, job->meso.elastic, &job->meso.elastic_count));

@@ -59,7 +59,7 @@ static GrainResult report(Upsampling *u, GrainBakeEvent event, const char *stage
                               .stage = stage};
     if (u->seconds_per_frame > 0.0) status.seconds_left = u->seconds_per_frame * (u->last - u->done);
     if (u->def->status(u->def->user, &status) == GRAIN_CONTINUE) return GRAIN_OK;
-    return fail(GRAIN_CANCELLED, "stopped after frame %d; run it again to go on from there", u->done);
+    return fail(GRAIN_CANCELLED, "stopped after frame %d; run the same command again to resume", u->done);
 }
 
 static void warn(void *user, const char *text) { report(user, GRAIN_BAKE_WARNING, text, 0.0); }
@@ -99,7 +99,7 @@ static GrainResult read_bake(Upsampling *u)
     if (strcmp(u->coarse.fingerprint, u->job.fingerprint) != 0)
         return fail(
             GRAIN_ERROR_OTHER_JOB,
-            "'%s' holds a bake of other settings, another scene or another version of Grain: bake this job first",
+            "'%s' contains a bake with other settings, another scene or another version of Grain: bake this job first",
             u->coarse_folder);
     int32_t start = u->coarse.frame_start, end = start + (int32_t)u->coarse.frame_count - 1;
     u->first = start, u->last = end;

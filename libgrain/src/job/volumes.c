@@ -67,7 +67,7 @@ static GrainResult report(Volumes *v, GrainBakeEvent event, const char *stage)
                               .stage = stage};
     if (v->seconds_per_frame > 0.0) status.seconds_left = v->seconds_per_frame * (v->last - v->done);
     if (v->def->status(v->def->user, &status) == GRAIN_CONTINUE) return GRAIN_OK;
-    return fail(GRAIN_CANCELLED, "stopped after frame %d; run it again to go on from there", v->done);
+    return fail(GRAIN_CANCELLED, "stopped after frame %d; run the same command again to resume", v->done);
 }
 
 // --- what is there --------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ static GrainResult read_manifest(const char *folder, const char *fingerprint, co
     TRY(result);
     if (strcmp(out->fingerprint, fingerprint) == 0) return GRAIN_OK;
     return fail(GRAIN_ERROR_OTHER_JOB,
-                "the %s in '%s' are of other settings, another scene or another version of Grain: run %s first", what,
-                folder, command);
+                "the %s in '%s' were made with other settings, another scene or another version of Grain: run %s first",
+                what, folder, command);
 }
 
 static GrainResult read_source(Volumes *v)

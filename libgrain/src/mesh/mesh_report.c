@@ -38,10 +38,11 @@ void mesh_report_text(const GrainMeshReport *r, char *buffer, int64_t size)
     }
     add(&text, "%lld triangle%s in %lld separate part%s, %s.\n", (long long)r->triangles, r->triangles == 1 ? "" : "s",
         (long long)r->shells, r->shells == 1 ? "" : "s", r->closed ? "closed" : "not closed");
-    add_count(&text, r->non_finite_vertices, "vertex is nowhere (not a number)", "vertices are nowhere (not a number)",
-              "look at modifiers, drivers and simulations of the object, or delete them");
-    add_count(&text, r->broken_triangles, "triangle names a vertex that is missing or nowhere",
-              "triangles name vertices that are missing or nowhere", "run Mesh > Clean Up, or export the mesh again");
+    add_count(&text, r->non_finite_vertices, "vertex has no finite position", "vertices have no finite position",
+              "check the object's modifiers, drivers and simulations, or delete the vertices");
+    add_count(&text, r->broken_triangles, "triangle refers to a vertex that is missing or not finite",
+              "triangles refer to vertices that are missing or not finite",
+              "run Mesh > Clean Up, or export the mesh again");
     add_count(&text, r->duplicate_vertices, "vertex lies exactly on another one", "vertices lie exactly on other ones",
               "Mesh > Merge > By Distance joins them; Grain takes them as one");
     add_count(&text, r->degenerate_triangles, "triangle has no area", "triangles have no area",

@@ -117,7 +117,7 @@ GrainResult grain_sdf_write_vdb(const GrainSdf *sdf, const char *path, const cha
 
 GrainResult grain_sdf_read_vdb(const char *path, const char *grid_name, GrainSdf **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a pointer for its result");
     *out = NULL;
     if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a path");
     return level_set_read(path, grid_name, out);

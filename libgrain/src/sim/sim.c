@@ -172,7 +172,7 @@ static GrainResult load_steering(Sim *sim, const Column *columns, int column_cou
     TRY(column_copy(columns, column_count, "sim.woken_by", GRAIN_F32, 3, acceleration->count, sim->woken_by));
     TRY(column_copy(columns, column_count, "sim.acceleration", GRAIN_F32, 3, acceleration->count, sim->acceleration));
     if (acceleration->count != 0 && acceleration->count != sim->population.born)
-        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
     sim->acceleration_count = acceleration->count;
     sim->is_steered = 1;
     sim->has_grips = column_find(columns, column_count, "sim.grips") != NULL;

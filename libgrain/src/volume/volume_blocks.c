@@ -73,8 +73,7 @@ static GrainResult place_lattice(VolumeLattice *l, const VolumeParticles *in, in
 {
     Box box;
     TRY(find_box(in, threads, &box));
-    if (box.bad >= 0)
-        return fail(GRAIN_ERROR_DIVERGED, "particle %lld is nowhere: its position is no number", (long long)box.bad);
+    if (box.bad >= 0) return fail(GRAIN_ERROR_DIVERGED, "particle %lld has no finite position", (long long)box.bad);
     double voxel = (double)l->def->voxel_size;
     const double low[3] = {(double)box.low.x, (double)box.low.y, (double)box.low.z};
     const double high[3] = {(double)box.high.x, (double)box.high.y, (double)box.high.z};

@@ -313,7 +313,8 @@ static GrainResult read(const void *state, Particles *out)
         out->velocity[id] = vec3(meso->field[MESO_U][i], meso->field[MESO_V][i], meso->field[MESO_W][i]);
         out->radius[id] = meso->field[MESO_RADIUS][i];
         if (!vec3_is_finite(out->position[id]))
-            return fail(GRAIN_ERROR_DIVERGED, "particle %d is nowhere; lower the elasticity", id);
+            return fail(GRAIN_ERROR_DIVERGED,
+                        "the simulation diverged: particle %d has no finite position; lower the elasticity", id);
     }
     return GRAIN_OK;
 }
@@ -346,7 +347,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
                         (void *)own[i].data));
     for (int64_t i = 0; i < meso->blocks.count; i++)
         if (meso->blocks.id[i] < 0 || meso->blocks.id[i] >= meso->born)
-            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
     meso->must_record = 1;
     if (meso->blocks.has_moving) TRY(rigid_load(meso->rigid, columns, column_count));
     return meso->must_list ? GRAIN_OK : blocks_make_lists(&meso->blocks);

@@ -322,7 +322,9 @@ static GrainResult read(const void *state, Particles *out)
         out->radius[p->id] = p->radius;
         if (out->moisture) out->moisture[p->id] = p->moisture;
         if (!vec3_is_finite(out->position[p->id]))
-            return fail(GRAIN_ERROR_DIVERGED, "particle %d is nowhere; use a larger particle radius", p->id);
+            return fail(GRAIN_ERROR_DIVERGED,
+                        "the simulation diverged: particle %d has no finite position; use a larger particle radius",
+                        p->id);
     }
     return GRAIN_OK;
 }
@@ -347,7 +349,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     for (int64_t i = 0; i < mpm->count; i++)
         if (mpm->particles[i].id < 0 || mpm->particles[i].id >= mpm->born || mpm->particles[i].material < 0 ||
             mpm->particles[i].material >= mpm->materials.count)
-            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
     if (mpm->has_moving) TRY(rigid_load(mpm->rigid, columns, column_count));
     if (mpm->must_sort) return GRAIN_OK;
     const Column *filled = column_find(columns, column_count, "mpm.filled");

@@ -343,7 +343,9 @@ static GrainResult read(const void *state, Particles *out)
         out->radius[id] = sph->field[SPH_RADIUS][i];
         if (out->moisture) out->moisture[id] = sph->field[SPH_MOISTURE][i];
         if (!vec3_is_finite(out->position[id]))
-            return fail(GRAIN_ERROR_DIVERGED, "particle %d is nowhere; use a larger particle radius", id);
+            return fail(GRAIN_ERROR_DIVERGED,
+                        "the simulation diverged: particle %d has no finite position; use a larger particle radius",
+                        id);
     }
     return GRAIN_OK;
 }
@@ -372,7 +374,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
                         (void *)own[i].data));
     for (int64_t i = 0; i < sph->count; i++)
         if (sph->id[i] < 0 || sph->id[i] >= sph->born)
-            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
     if (sph->has_moving) TRY(rigid_load(sph->rigid, columns, column_count));
     return sph->must_list || sph->count == 0 ? GRAIN_OK : sph_make_lists(sph);
 }
