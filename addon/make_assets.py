@@ -5,7 +5,7 @@ Blender's Asset Browser.
     blender -b --factory-startup --python addon/make_assets.py
 
 Everything comes from the add-on's own code, so what the Asset Browser offers is what a bake makes. Run it again after a
-change of looks.py, look.py or grain_shapes.py; tests/blender/test_assets.py says when it was forgotten.
+change of look_library.py, sand_nodes.py or grain_meshes.py; tests/blender/test_assets.py says when it was forgotten.
 """
 import sys
 import uuid
@@ -38,17 +38,17 @@ def main() -> None:
     import addon_utils
     bpy.ops.wm.read_factory_settings(use_empty=True)
     addon_utils.enable("grain")
-    from grain.scene import grain_shapes, look, looks, volume_look
-    for kind, entry in looks.LOOKS.items():
-        mark(look.material(kind), "Materials", f"{entry.description}. For grains as points or instances, wet ones darker")
-    for kind in grain_shapes.KINDS:
-        mesh = grain_shapes.make(kind, f"Grain {kind.title()}")
-        mesh.materials.append(look.material({'ANGULAR': 'GRAVEL', 'CUBE': 'SALT', 'RICE': 'RICE', 'BEAN': 'COFFEE'}.get(kind, 'SAND')))
+    from grain.scene.look import grain_meshes, look_library, sand_nodes, volume_material
+    for kind, entry in look_library.LOOKS.items():
+        mark(sand_nodes.material(kind), "Materials", f"{entry.description}. For grains as points or instances, wet ones darker")
+    for kind in grain_meshes.KINDS:
+        mesh = grain_meshes.make(kind, f"Grain {kind.title()}")
+        mesh.materials.append(sand_nodes.material({'ANGULAR': 'GRAVEL', 'CUBE': 'SALT', 'RICE': 'RICE', 'BEAN': 'COFFEE'}.get(kind, 'SAND')))
         item = bpy.data.objects.new(mesh.name, mesh)
         bpy.context.scene.collection.objects.link(item)
         mark(item, "Shapes", "A grain in the ball of radius 1: choose it in Display > Shape > Object")
-    mark(volume_look.new_material(), "Volumes", "Fog and dust of sand, for a Grain Volume object")
-    mark(volume_look.wet_material(), "Volumes", "Wet sand, for the mesh of a volume's surface")
+    mark(volume_material.new_material(), "Volumes", "Fog and dust of sand, for a Grain Volume object")
+    mark(volume_material.wet_material(), "Volumes", "Wet sand, for the mesh of a volume's surface")
     TARGET.mkdir(exist_ok=True)
     lines = ["VERSION 1", "", *(f"{catalogue_id(name)}:Grain/{name}:Grain-{name}" for name in CATALOGUES), ""]
     (TARGET / "blender_assets.cats.txt").write_text("\n".join(lines), "utf-8")

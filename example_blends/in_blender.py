@@ -168,12 +168,14 @@ def main() -> None:
         build(module, size)
         bpy.ops.wm.save_as_mainfile(filepath=str(file), compress=True)
         if size.frames > 0:
-            from grain.scene import apply, bodies, shapes, simulations
+            from grain.scene import simulations
+            from grain.scene.look import grain_object
+            from grain.scene.show import apply, bodies
             bpy.context.scene.frame_set(1)
             for simulation in simulations.of_scene(bpy.context.scene):
                 for item in simulations.objects(simulation, 'BODY'):
                     bodies.note_rest(item, item.name, item.matrix_world)
-            shapes.update(studio.simulation(), bpy.context.evaluated_depsgraph_get())
+            grain_object.update(studio.simulation(), bpy.context.evaluated_depsgraph_get())
             apply.ensure_sand_object(studio.simulation())
         result = measured(module, cached() if size.frames > 0 else None)
     finish = getattr(module, "finish", None)  # what a scene changes once its sand is there

@@ -60,7 +60,8 @@ def use_nodes(owner: bpy.types.Material | bpy.types.World) -> None:
 
 def fit_particles(size: Size) -> None:
     """A radius that fills the sources with as many particles as are wanted, by the add-on's own estimate."""
-    from grain.scene import estimate, simulations
+    from grain.scene import simulations
+    from grain.scene.manage import estimate
     settings = simulation()
     depsgraph = bpy.context.evaluated_depsgraph_get()
     rooms = [estimate.source_body(item, depsgraph) for item in simulations.objects(settings, 'SOURCE')]
@@ -131,7 +132,7 @@ def wish_surface(voxel: float = 0.7, reach: float = 3.5) -> None:
 
 def show_surface(look: bpy.types.Material) -> None:
     """Once the simulation is baked: its surface as a mesh of this material, and nothing else of it."""
-    from grain.scene import apply, volumes
+    from grain.scene.show import apply, volumes
     settings = simulation()
     bpy.ops.grain.bake_volume()
     mesh = volumes.refresh(settings) and volumes.ensure_mesh(settings)
@@ -348,7 +349,7 @@ def paint(name: str, colour: Triple) -> bpy.types.Material:
 
 def sand_material(look: str = 'SAND') -> bpy.types.Material:
     """The one that the bake gives its sand, to be changed beforehand."""
-    from grain.scene import look as looks
+    from grain.scene.look import sand_nodes as looks
     simulation().display.look = look
     return looks.material(look)
 

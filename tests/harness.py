@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
+import re
 import shutil
 import sys
 import tempfile
@@ -18,6 +20,22 @@ from typing import Callable
 
 class Skip(Exception):
     """Raised by a test that cannot run here; the text says why."""
+
+
+def is_heavy() -> bool:
+    """Whether tests may take minutes."""
+    return os.environ.get("GRAIN_HEAVY", "0") not in ("", "0")
+
+
+def is_wanted(name: str, keyword: str) -> bool:
+    """Whether a test's name holds the keyword, or one of those that '|' separates."""
+    return any(word in name for word in keyword.split("|"))
+
+
+def names_in(suite: str, path: Path) -> list[str]:
+    """The tests of a file, without importing it."""
+    found = re.findall(r"^def test_(\w+)\(", path.read_text("utf-8"), re.MULTILINE)
+    return [f"{suite}/{path.stem}:{name}" for name in found]
 
 
 def one_line(error: BaseException) -> str:
@@ -48,11 +66,13 @@ def run_folder(suite: str, folder: Path, keyword: str = "") -> int:
     sys.path.insert(0, str(folder))
     passed = True
     for path in sorted(folder.glob("test_*.py")):
+        if not any(is_wanted(name, keyword) for name in names_in(suite, path)):
+            continue
         module = importlib.import_module(path.stem)
         functions = [f for n, f in inspect.getmembers(module, inspect.isfunction)
                      if n.startswith("test_") and f.__module__ == module.__name__]
         for function in sorted(functions, key=lambda f: f.__code__.co_firstlineno):
             name = f"{suite}/{path.stem}:{function.__name__.removeprefix('test_')}"
-            if any(word in name for word in keyword.split("|")):
+            if is_wanted(name, keyword):
                 passed = run_test(name, function) and passed
     return 0 if passed else 1

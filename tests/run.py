@@ -18,6 +18,7 @@ from pathlib import Path
 
 import blenders
 import emulators
+import harness
 
 ROOT = Path(__file__).resolve().parent.parent
 LINE = re.compile(r"^(ok|not ok|skip) (\S.*)$")
@@ -69,6 +70,26 @@ def module_suite(version: str, tail: list[str]) -> list[str]:
     return [sys.executable, "-c", f"print({f'skip {name}/all: {blenders.reason_missing(version)}'!r})"]
 
 
+# Suites that are slow to start, and the folders of their tests.
+FOLDERS = {"blender": "blender", **{f"blender_{version}": "blender" for version in blenders.VERSIONS}, "wine_cli": "cli", "cli": "cli",
+           "release": "release", "ui": "ui"}
+
+
+def may_have_tests(suite: str, keyword: str) -> bool:
+    """Whether any of its tests is meant, as far as can be told without starting a Blender or a display."""
+    if suite not in FOLDERS:
+        return True
+    files = (ROOT / "tests" / FOLDERS[suite]).glob("test_*.py")
+    names_of = scenarios_in if suite == "ui" else harness.names_in
+    return any(harness.is_wanted(name, keyword) for path in files for name in names_of(suite, path))
+
+
+def scenarios_in(suite: str, path: Path) -> list[str]:
+    """A scenario is a function named as it likes: all functions of the file."""
+    found = re.findall(r"^def (\w+)\(", path.read_text("utf-8"), re.MULTILINE)
+    return [f"{suite}/{path.stem}:{name}" for name in found]
+
+
 class Score:
     def __init__(self) -> None:
         self.passed, self.skipped, self.failed = 0, 0, []
@@ -94,10 +115,19 @@ def path_for_blender() -> str:
                            if folder == home or not os.path.isfile(os.path.join(folder, "python3")))
 
 
+def limit_of(name: str, is_heavy: bool) -> float:
+    """Seconds after which a suite is cut off. Further Blenders, and programs with sanitizers, need 8 minutes on a quiet
+    machine of two cores, windows 5; a busy one is several times slower. qemu translates every instruction: the C tests take
+    some twenty times as long under it, an hour on a quiet machine. Heavy C tests take hours, slopes of mpm alone three."""
+    if is_heavy:
+        return 36000
+    return 10800 if name == "arm64_unit" else 2700 if name.startswith("blender_") else 1800
+
+
 def run_suite(name: str, command: list[str], score: Score, timeout: float, may_be_empty: bool) -> None:
     print(f"\n== {name}", flush=True)
     began, failed_before, passed_before = time.monotonic(), len(score.failed), score.passed
-    environment = dict(os.environ, GRAIN_SUITE_TIMEOUT=str(timeout), PATH=path_for_blender())
+    environment = dict(os.environ, PATH=path_for_blender())
     # A session of its own, so that a suite that hangs goes down with everything it started.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                env=environment, start_new_session=True)
@@ -144,11 +174,8 @@ def main() -> int:
         emulators.start_wine()
     for name, command in suites(options.build.resolve(), options.keyword).items():
         is_extra = name in ("release", *emulated_suites("")) or (name.startswith("blender_") and not options.heavy)
-        if name in wanted or (not wanted and not is_extra):
-            # Further Blenders, and programs with sanitizers, need 8 minutes on a quiet machine of two cores, windows 5; a
-            # busy one is several times slower. Heavy C tests take hours, slopes of mpm alone three.
-            seconds = 36000 if options.heavy else 2700 if name.startswith("blender_") else 1800
-            run_suite(name, command, score, seconds, may_be_empty=bool(options.keyword) or name.startswith("blender_"))
+        if (name in wanted or (not wanted and not is_extra)) and may_have_tests(name, options.keyword):
+            run_suite(name, command, score, limit_of(name, options.heavy), may_be_empty=bool(options.keyword) or name.startswith("blender_"))
     if needs_wine:
         emulators.stop_wine()
     if not wanted and not options.heavy:

@@ -44,7 +44,7 @@ def main() -> None:
     import addon_utils
     bpy.ops.wm.read_factory_settings(use_empty=True)
     addon_utils.enable("grain")
-    from grain.scene import presets
+    from grain.scene.manage import presets
     scene = prepare()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "presets.blend"))
     names = sorted(presets.PRESETS)

@@ -15,9 +15,9 @@ bl_info = {
 }
 ADDON_VERSION = ".".join(str(number) for number in bl_info["version"])
 
-from . import command, handlers, operators, panels, properties, viewport, writing  # noqa: E402  (they ask for ADDON_VERSION)
+from . import command, handlers, operators, panels, properties, viewport, write_guard  # noqa: E402  (they ask for ADDON_VERSION)
 
-_MODULES = (writing, properties, operators, panels, handlers, viewport, command)
+_MODULES = (write_guard, properties, operators, panels, handlers, viewport, command)
 
 
 def register() -> None:

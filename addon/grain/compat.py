@@ -4,8 +4,20 @@ from typing import Any, Optional, Union
 
 import blf
 import bpy
-from bpy.types import (ID, Context, FCurve, GeometryNodeTree, Material, Mesh, Modifier, Node, NodeSocket, NodeTree,
-                       UILayout, World)
+from bpy.types import (
+    ID,
+    Context,
+    FCurve,
+    GeometryNodeTree,
+    Material,
+    Mesh,
+    Modifier,
+    Node,
+    NodeSocket,
+    NodeTree,
+    UILayout,
+    World,
+)
 
 VERSION: tuple[int, int, int] = bpy.app.version
 VERSION_TEXT: str = bpy.app.version_string

@@ -7,12 +7,14 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
-from . import compat, runtime, viewport, writing
-from .scene import apply, baking, dots, estimate, migrate, paths, playback, redraw, relocate, simulations, volumes
+from . import compat, runtime, viewport, write_guard
+from .scene import paths, simulations
+from .scene.manage import baking, estimate, migrate, relocate
+from .scene.show import apply, dots, playback, redraw, volumes
 
 
 @persistent
-@writing.always_writes
+@write_guard.always_writes
 def on_frame_change(scene: Scene, depsgraph: Optional[Depsgraph] = None) -> None:
     with dots.during('FRAME_CHANGE'):
         playback.show_scene(scene, depsgraph is not None and depsgraph.mode == 'RENDER', depsgraph)
@@ -32,7 +34,7 @@ def _show_viewport() -> Optional[float]:
     return None
 
 
-@writing.always_writes
+@write_guard.always_writes
 def _show_all() -> None:
     playback.show_all()
 
@@ -43,7 +45,7 @@ def on_load_pre(*_: Any) -> None:
 
 
 @persistent
-@writing.always_writes
+@write_guard.always_writes
 def on_load_post(*_: Any) -> None:
     runtime.forget()
     viewport.forget()
@@ -77,7 +79,7 @@ def on_import(*_: Any) -> None:
 
 
 @persistent
-@writing.always_writes
+@write_guard.always_writes
 def on_undo(*_: Any) -> None:
     """The sand's mesh went back in time with everything else."""
     dots.note_change()
@@ -88,7 +90,7 @@ def on_undo(*_: Any) -> None:
 
 
 @persistent
-@writing.always_writes
+@write_guard.always_writes
 def on_save_pre(*_: Any) -> None:
     """Points belong in the cache: a .blend with a million of them in it would carry 32 MB for nothing."""
     for simulation in simulations.of_file():
@@ -99,7 +101,7 @@ def on_save_pre(*_: Any) -> None:
 
 
 @persistent
-@writing.always_writes
+@write_guard.always_writes
 def on_save_post(*_: Any) -> None:
     for simulation in simulations.of_file():
         relocate.after_save(simulation)

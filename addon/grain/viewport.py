@@ -14,10 +14,12 @@ import gpu
 import numpy as np
 from bpy.types import Context, Object, Region
 
-from . import drawing, runtime, writing
+from . import drawing, runtime, write_guard
 from .engine import dots as engine_dots
 from .engine.dots import Dots
-from .scene import apply, baking, detail, dots, paths, playback, redraw
+from .scene import paths
+from .scene.manage import baking
+from .scene.show import apply, detail, dots, playback, redraw
 
 _handlers: list[Any] = []
 _pictures: list[tuple["weakref.ref[Dots]", int, int]] = []  # kept with their dots: these, the region, bytes; the oldest first
@@ -139,7 +141,7 @@ def _is_seen(item: Object, context: Context) -> bool:
             and item.visible_get(view_layer=context.view_layer, viewport=context.space_data))
 
 
-@writing.always_writes
+@write_guard.always_writes
 def _show() -> None:
     playback.show_all()
 

@@ -41,9 +41,9 @@ def build(size: Size) -> None:
     prop = suzanne("Covered Suzanne", APART, studio.material("Dark Clay", (0.10, 0.04, 0.025), 0.6))
     bpy.context.view_layer.objects.active = prop
     bpy.context.view_layer.update()
-    from grain.scene import cover
+    from grain.scene.manage import cover
     surface = cover.read_surface(prop, bpy.context)
-    from grain.scene import estimate
+    from grain.scene.manage import estimate
     area = estimate.measure(surface.positions, surface.triangles).area
     began = time.process_time()
     bpy.ops.grain.cover(radius=math.sqrt(area / (size.particles * math.pi)))

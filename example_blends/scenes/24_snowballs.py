@@ -42,7 +42,8 @@ def build(size: Size) -> None:
 
 def finish() -> None:
     """The others are baked here."""
-    from grain.scene import apply, simulations
+    from grain.scene import simulations
+    from grain.scene.show import apply
     scene = bpy.context.scene
     for number in range(len(KINDS)):
         scene.grain.active_index = number

@@ -245,9 +245,3 @@ def is_alive(pid: int) -> bool:
 
 def fail_output(done: subprocess.CompletedProcess) -> str:
     return f"exit code {done.returncode}: {done.stdout[-1500:]} {done.stderr[-1500:]}"
-
-
-
-def is_heavy() -> bool:
-    """Whether tests may take minutes."""
-    return bool(os.environ.get("GRAIN_HEAVY"))

@@ -16,11 +16,11 @@ def load() -> tuple[list[bpy.types.Material], list[bpy.types.Object]]:
 
 
 def test_every_look_and_shape_is_an_asset(_: Path) -> None:
-    from grain.scene import grain_shapes, looks, volume_look
+    from grain.scene.look import grain_meshes, look_library, volume_material
     materials, objects = load()
-    assert {item.name for item in materials} == {entry.material for entry in looks.LOOKS.values()} | {
-        volume_look.MATERIAL_NAME, volume_look.WET_NAME}
-    assert {item.name for item in objects} == {f"Grain {kind.title()}" for kind in grain_shapes.KINDS}
+    assert {item.name for item in materials} == {entry.material for entry in look_library.LOOKS.values()} | {
+        volume_material.MATERIAL_NAME, volume_material.WET_NAME}
+    assert {item.name for item in objects} == {f"Grain {kind.title()}" for kind in grain_meshes.KINDS}
     lines = (ASSETS / "blender_assets.cats.txt").read_text().splitlines()
     known = {line.split(":")[0] for line in lines if line.count(":") == 2}
     for item in (*materials, *objects):
@@ -30,19 +30,19 @@ def test_every_look_and_shape_is_an_asset(_: Path) -> None:
 
 def test_assets_are_of_this_version(_: Path) -> None:
     """addon/make_assets.py was run after the last change of shapes and looks."""
-    from grain.scene import grain_shapes, look, looks
+    from grain.scene.look import grain_meshes, look_library, sand_nodes
     materials, objects = load()
-    for kind in grain_shapes.KINDS:
-        made, kept = grain_shapes.make(kind, "fresh"), next(item for item in objects if item.name == f"Grain {kind.title()}").data
+    for kind in grain_meshes.KINDS:
+        made, kept = grain_meshes.make(kind, "fresh"), next(item for item in objects if item.name == f"Grain {kind.title()}").data
         assert len(made.vertices) == len(kept.vertices), kind
         places = [np.empty(3 * len(made.vertices), np.float32) for _ in range(2)]
         for mesh, place in zip((made, kept), places):
             mesh.vertices.foreach_get("co", place)
         assert np.allclose(*places, atol=1e-4), f"{kind}: run addon/make_assets.py"
-    for kind, entry in looks.LOOKS.items():
+    for kind, entry in look_library.LOOKS.items():
         kept = next(item for item in materials if item.name == entry.material)
         kept.name = "kept"
-        made = look.material(kind)
+        made = sand_nodes.material(kind)
         # From 4.0 on Blender adds nodes when it reads materials of before.
         is_same = bpy.app.version >= (4, 0, 0) or len(made.node_tree.nodes) == len(kept.node_tree.nodes)
         assert made != kept and is_same, f"{kind}: run addon/make_assets.py"

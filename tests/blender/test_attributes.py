@@ -68,7 +68,7 @@ def test_render_grains_have_them_too(folder: Path) -> None:
 
 
 def test_a_changed_colour_is_a_changed_source(folder: Path) -> None:
-    from grain.scene import baking
+    from grain.scene.manage import baking
     scene = painted_scene(folder, 2)
     bpy.ops.grain.bake()
     bpy.ops.grain.bake()  # nothing changed

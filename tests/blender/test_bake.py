@@ -26,13 +26,13 @@ def digest(folder: Path) -> dict[str, str]:
 
 
 def start() -> "object":
-    from grain.scene import baking
+    from grain.scene.manage import baking
     return baking.start(bpy.context.scene.grain.active, bpy.context.view_layer, False)
 
 
 def finish(bake: "object", seconds: float = 60.0) -> "object":
     """Polls as the modal operator does, until the child has ended."""
-    from grain.scene import baking
+    from grain.scene.manage import baking
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         outcome = baking.advance(bake)
@@ -43,7 +43,7 @@ def finish(bake: "object", seconds: float = 60.0) -> "object":
 
 
 def wait_for_frames(bake: "object", count: int) -> None:
-    from grain.scene import baking
+    from grain.scene.manage import baking
     end = time.monotonic() + 60.0
     while bake.process.status.frames_written < count:
         assert baking.advance(bake) is None, "the bake ended too soon"
@@ -92,7 +92,7 @@ def test_points_equal_the_cache(folder: Path) -> None:
 
 
 def test_estimate_is_near(folder: Path) -> None:
-    from grain.scene import estimate
+    from grain.scene.manage import estimate
     scene = support.small_scene(1)
     scene.grain.active.particle_radius = 0.004
     support.save(folder)
@@ -178,7 +178,7 @@ def test_unit_scale_round_trip(folder: Path) -> None:
 def test_killed_child_leaves_a_message_and_resumes_to_the_same_bits(folder: Path) -> None:
     support.needs_posix("signals")
     from grain import runtime
-    from grain.scene import condition
+    from grain.scene.manage import bake_state
     scene = support.small_scene(12)
     scene.grain.active.particle_radius = 0.006
     support.save(folder)
@@ -195,11 +195,11 @@ def test_killed_child_leaves_a_message_and_resumes_to_the_same_bits(folder: Path
     assert "SIGKILL" in texts(killed) and "Resume" in texts(killed), texts(killed)
     partial = digest(killed)
     assert 3 <= len(partial) < 12
-    assert condition.of_simulation(scene.grain.active).kind == 'PARTIAL'
+    assert bake_state.of_simulation(scene.grain.active).kind == 'PARTIAL'
     assert scene.grain.active.sand_object is not None and len(scene.grain.active.sand_object.data.vertices) > 100
     assert bake() == ""
     assert digest(killed) == unbroken and len(unbroken) == 12
-    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
+    assert bake_state.of_simulation(scene.grain.active).kind == 'COMPLETE'
     assert texts(killed) == "", "the message goes with the next bake"
 
 
@@ -207,7 +207,7 @@ def test_a_crash_is_gone_on_from_once_frames_came(folder: Path) -> None:
     """A stage that crashes is started again without anybody's help, and ends with the same bits; one that crashes before it made
     anything new is given up, with a message."""
     support.needs_posix("signals")
-    from grain.scene import baking
+    from grain.scene.manage import baking
     scene = support.small_scene(12)
     scene.grain.active.particle_radius = 0.006
     support.save(folder)
@@ -410,33 +410,33 @@ def test_longer_shot_keeps_its_frames(folder: Path) -> None:
 
 
 def test_changed_settings_are_refused_then_baked_anew(folder: Path) -> None:
-    from grain.scene import condition
+    from grain.scene.manage import bake_state
     scene = support.small_scene(3)
     support.save(folder)
     assert bake() == ""
     cache = folder / "grain_cache/Sand"
     before = digest(cache)
     scene.grain.active.restitution = 0.7
-    state = condition.of_simulation(scene.grain.active)
+    state = bake_state.of_simulation(scene.grain.active)
     assert state.kind == 'OUTDATED' and "bounciness" in state.text, state
     error = bake()
     assert "bounciness" in error and "Bake Anew" in error, error
     assert digest(cache) == before, "nothing may be deleted without asking"
     scene.grain.active.restitution = 0.3
-    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
+    assert bake_state.of_simulation(scene.grain.active).kind == 'COMPLETE'
     # Geometry is looked at when the button is pressed; then the button knows until the object changes again.
     bpy.data.objects["Block"].location.x += 0.03
     bpy.context.view_layer.update()
     assert "'Block'" in bake()
-    assert condition.of_simulation(scene.grain.active).kind == 'OUTDATED'
+    assert bake_state.of_simulation(scene.grain.active).kind == 'OUTDATED'
     assert bpy.ops.grain.bake_anew() == {'FINISHED'}
-    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
+    assert bake_state.of_simulation(scene.grain.active).kind == 'COMPLETE'
     assert digest(cache) != before and len(digest(cache)) == 3
 
 
 def test_cache_of_another_job_without_its_job_folder(folder: Path) -> None:
     """Exit code 8: only the manifest tells that the frames are of other settings."""
-    from grain.scene import condition
+    from grain.scene.manage import bake_state
     scene = support.small_scene(2)
     support.save(folder)
     assert bake() == ""
@@ -444,7 +444,7 @@ def test_cache_of_another_job_without_its_job_folder(folder: Path) -> None:
         (folder / "grain_cache/Sand/job" / name).unlink()
     scene.grain.active.density = 2000.0
     assert "Bake Anew" in bake()
-    assert condition.of_simulation(scene.grain.active).kind == 'OUTDATED'
+    assert bake_state.of_simulation(scene.grain.active).kind == 'OUTDATED'
 
 
 def test_free_deletes_only_its_own(folder: Path) -> None:
@@ -551,7 +551,7 @@ def test_child_survives_without_a_reader(folder: Path) -> None:
     support.save(folder)
     script = """
 import bpy, os, signal
-from grain.scene import baking
+from grain.scene.manage import baking
 bake = baking.start(bpy.context.scene.grain.active, bpy.context.view_layer, False)
 print('PID', bake.process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

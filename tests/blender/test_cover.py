@@ -12,7 +12,7 @@ from mathutils.kdtree import KDTree
 
 
 def surface(item: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
-    from grain.scene import snapshot
+    from grain.scene.read import snapshot
     bpy.context.view_layer.update()
     return snapshot.surface_of(item, bpy.context.evaluated_depsgraph_get())
 
@@ -44,7 +44,7 @@ def nearest(points: np.ndarray) -> np.ndarray:
 
 
 def cover(item: bpy.types.Object, **settings: float) -> bpy.types.Object:
-    from grain.scene import cover as covers
+    from grain.scene.manage import cover as covers
     bpy.context.view_layer.objects.active = item
     assert bpy.ops.grain.cover(**settings) == {'FINISHED'}
     bpy.context.view_layer.update()

@@ -50,7 +50,7 @@ def test_alembic_and_usd_where_blender_has_them(folder: Path) -> None:
 
 def test_blenders_exporters_get_the_sand_alone(folder: Path) -> None:
     """What they are called with, seen from their side: a stand-in in their place, since Debian's Blender lacks them."""
-    from grain.scene import export
+    from grain.scene.manage import export
     scene = support.small_scene(3)
     support.save(folder)
     bpy.ops.grain.bake()

@@ -68,7 +68,7 @@ def test_switched_off_and_open(_: Path) -> None:
 
 
 def test_the_estimate_knows_what_is_emitted(_: Path) -> None:
-    from grain.scene import estimate
+    from grain.scene.manage import estimate
     item = tap()
     simulation = bpy.context.scene.grain.active
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 25
@@ -82,7 +82,8 @@ def test_the_estimate_knows_what_is_emitted(_: Path) -> None:
 
 
 def test_litres_bake_to_what_was_estimated(folder: Path) -> None:
-    from grain.scene import estimate, paths
+    from grain.scene import paths
+    from grain.scene.manage import estimate
     item = tap(rate_unit='LITRES', litres=0.5)
     scene = bpy.context.scene
     simulation = scene.grain.active
@@ -106,7 +107,8 @@ def test_baked_and_shown(folder: Path) -> None:
     scene.frame_start, scene.frame_end = 1, 14
     support.save(folder)
     assert bpy.ops.grain.bake() == {'FINISHED'}
-    from grain.scene import apply, paths
+    from grain.scene import paths
+    from grain.scene.show import apply
     simulation = scene.grain.active
     sand, cache = apply.sand_object(simulation), paths.cache_folder(simulation)
     seen = []

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import bpy
+import harness
 import numpy as np
 import support
 from test_upsample import positions, sand_scene
@@ -84,7 +85,7 @@ def test_damaged_grains_are_reported_not_shown(folder: Path) -> None:
 
 def seconds_to_load(scene: bpy.types.Scene, path: Path, amount: float) -> float:
     from grain.engine import read_ahead
-    from grain.scene import apply
+    from grain.scene.show import apply
     best = 1e30
     for _ in range(4):  # the first gives the mesh its size
         read_ahead.forget()
@@ -110,7 +111,7 @@ def test_a_million_grains_load_quickly(folder: Path) -> None:
     scene = sand_scene(folder, 2)
     scene.grain.active.particle_radius *= 0.3
     scene.grain.active.upsample_mode = 'TOTAL'
-    scene.grain.active.grain_millions = 1.0 if not support.is_heavy() else 5.0
+    scene.grain.active.grain_millions = 1.0 if not harness.is_heavy() else 5.0
     bpy.ops.grain.bake()
     path = folder / "grain_cache/Sand/grains/grains_000002.grain"
     whole, tenth = seconds_to_load(scene, path, 1.0), seconds_to_load(scene, path, 0.1)
@@ -122,6 +123,6 @@ def test_a_million_grains_load_quickly(folder: Path) -> None:
     scene.frame_set(1)
     scrubbed = frames_per_second(scene, [2, 1, 2, 1, 2, 1, 2, 1])
     print(f"# {len(positions(scene)):,} grains shown scrub at {scrubbed:.1f} frames a second")
-    if support.is_heavy():
+    if harness.is_heavy():
         assert whole < 1.0, f"5 million grains took {whole:.2f} s"
         assert scrubbed >= 10.0, f"a million grains scrub at {scrubbed:.1f} frames a second"

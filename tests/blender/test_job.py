@@ -18,8 +18,8 @@ SOLVER_KEYS = {"type", "particle_radius", "size_spread", "density", "friction", 
 
 def write(folder: Path) -> dict:
     from grain.engine import job as job_files
-    from grain.scene import job
-    made, _warnings = job.make(bpy.context.scene.grain.active, bpy.context.view_layer)
+    from grain.scene.manage import job_builder
+    made, _warnings = job_builder.make(bpy.context.scene.grain.active, bpy.context.view_layer)
     job_files.write(made, folder)
     return support.read_json(folder / "job.json")
 
@@ -106,8 +106,8 @@ def test_every_property_explains_itself(_: Path) -> None:
 
 def changes(folder: Path) -> list[str]:
     from grain.engine import job as job_files
-    from grain.scene import job
-    settings, objects = job_files.changes(job.make(bpy.context.scene.grain.active, bpy.context.view_layer)[0], folder)
+    from grain.scene.manage import job_builder
+    settings, objects = job_files.changes(job_builder.make(bpy.context.scene.grain.active, bpy.context.view_layer)[0], folder)
     return settings + objects
 
 

@@ -15,7 +15,7 @@ def default_cube() -> bpy.types.Object:
 
 
 def test_one_click_can_be_baked_at_once(folder: Path) -> None:
-    from grain.scene import estimate, presets
+    from grain.scene.manage import estimate, presets
     cube = default_cube()
     assert bpy.ops.grain.quick_sand() == {'FINISHED'}
     scene, simulation = bpy.context.scene, bpy.context.scene.grain.active
@@ -79,7 +79,8 @@ def test_undo_and_redo(_: Path) -> None:
 
 
 def test_every_preset_bakes_and_is_recognised(folder: Path) -> None:
-    from grain.scene import looks, presets
+    from grain.scene.look import look_library
+    from grain.scene.manage import presets
     scene = support.small_scene(2)
     scene.grain.active.particle_radius = 0.015
     support.save(folder)
@@ -93,7 +94,7 @@ def test_every_preset_bakes_and_is_recognised(folder: Path) -> None:
             bpy.ops.grain.preset(preset=name)
         assert bpy.ops.grain.bake(restart=True) == {'FINISHED'}, name
         sand = simulation.sand_object
-        assert sand.data.materials[0].name == looks.LOOKS[preset.look].material
+        assert sand.data.materials[0].name == look_library.LOOKS[preset.look].material
         is_shaped = simulation.solver == 'DEM' and simulation.grain_shape != 'SPHERE'
         assert (simulation.shape_object is not None) == is_shaped, name
         if is_shaped:

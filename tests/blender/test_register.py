@@ -52,7 +52,7 @@ def test_another_file_changes_nothing(folder: Path) -> None:
 
 
 def start_slow_bake(folder: Path) -> int:
-    from grain.scene import baking
+    from grain.scene.manage import baking
     scene = support.slow_scene()
     support.save(folder)
     bake = baking.start(scene.grain.active, bpy.context.view_layer, False)
@@ -84,7 +84,7 @@ def test_quitting_ends_a_bake(folder: Path) -> None:
     done = support.run_blender(folder, script=f"""
 import bpy, support
 from pathlib import Path
-from grain.scene import baking
+from grain.scene.manage import baking
 scene = support.slow_scene()
 support.save(Path({str(folder)!r}))
 print('PID', baking.start(scene.grain.active, bpy.context.view_layer, False).process.pid, flush=True)

@@ -10,9 +10,9 @@ from mathutils import Euler, Matrix, Vector
 
 
 def made(last_frame: int = 5) -> "tuple[object, list[str]]":
-    from grain.scene import job
+    from grain.scene.manage import job_builder
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last_frame
-    return job.make(bpy.context.scene.grain.active, bpy.context.view_layer)
+    return job_builder.make(bpy.context.scene.grain.active, bpy.context.view_layer)
 
 
 def entry(job: "object", name: str) -> "object":
@@ -230,7 +230,7 @@ def test_animation_moves_a_body_until_it_is_let_go(folder: Path) -> None:
 
 
 def test_problems_are_named(_: Path) -> None:
-    from grain.scene import snapshot
+    from grain.scene.read import snapshot
     source()
     crate = body()
     key(crate, "location", (0.0, 0.0, 0.3), (1.0, 0.0, 0.3))

@@ -73,7 +73,7 @@ def test_any_object_as_grain(folder: Path) -> None:
 
 
 def test_what_cannot_be_a_grain_is_named(folder: Path) -> None:
-    from grain.scene import baking
+    from grain.scene.manage import baking
     scene = scene_with('MESH')
     for item, word in ((None, "no object is chosen"), ("open", "not closed")):
         if item is not None:
@@ -89,7 +89,7 @@ def test_what_cannot_be_a_grain_is_named(folder: Path) -> None:
 
 def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
     from grain.engine import job as job_files
-    from grain.scene import job
+    from grain.scene.manage import job_builder
     scene = support.small_scene()
     settings = scene.grain.active
     settings.solver = 'DEM'
@@ -97,7 +97,7 @@ def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
     settings.integrator, settings.tolerance, settings.young_modulus = 'RKF45', 1e-4, 1e7
     source = bpy.data.objects["Block"].grain.source
     source.use_material, source.density = True, 1000.0
-    made, _warnings = job.make(scene.grain.active, bpy.context.view_layer)
+    made, _warnings = job_builder.make(scene.grain.active, bpy.context.view_layer)
     document = job_files.describe(made)[0]
     solver = document["solver"]
     assert (solver["normal_law"], solver["shear_law"], solver["cohesion"]) == ("hertz", "sliding", 2.5)
@@ -111,7 +111,7 @@ def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
 
 def test_consistency_reaches_the_job_and_names_its_zone(folder: Path) -> None:
     from grain.engine import job as job_files
-    from grain.scene import consistency, job, presets
+    from grain.scene.manage import consistency, job_builder, presets
     scene = support.small_scene()
     settings = scene.grain.active
     presets.use(settings, 'PASTE', bpy.context.evaluated_depsgraph_get())
@@ -125,7 +125,7 @@ def test_consistency_reaches_the_job_and_names_its_zone(folder: Path) -> None:
     assert consistency.zone(firm, 1.0, settings.viscosity).startswith("Foam")
     assert consistency.zone(firm, 1.0, 0.0).startswith("Gas")
     settings.firmness, settings.reach_ratio, settings.viscosity = 0.6, 2.0, 25.0
-    document = job_files.describe(job.make(settings, bpy.context.view_layer)[0])[0]["solver"]
+    document = job_files.describe(job_builder.make(settings, bpy.context.view_layer)[0])[0]["solver"]
     assert (document["type"], document["reach_ratio"], document["viscosity"]) == ("meso", 2.0, 25.0)
     assert abs(document["elasticity"] / settings.elasticity - 1.0) < 1e-5 and "cohesion" not in document
     support.save(folder)
@@ -135,16 +135,16 @@ def test_consistency_reaches_the_job_and_names_its_zone(folder: Path) -> None:
 
 def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
     from grain.engine import job as job_files
-    from grain.scene import job
+    from grain.scene.manage import job_builder
     scene = support.small_scene()
     scene.grain.active.solver = 'DEM'
     source = bpy.data.objects["Block"].grain.source
     source.moisture = 0.75
-    block = next(entry for entry in job_files.describe(job.make(scene.grain.active, bpy.context.view_layer)[0])[0]["objects"]
+    block = next(entry for entry in job_files.describe(job_builder.make(scene.grain.active, bpy.context.view_layer)[0])[0]["objects"]
                  if entry["name"] == "Block")
     assert "moisture" not in block  # single grains know none
     scene.grain.active.solver, scene.grain.active.moisture_diffusion = 'SPH', 0.001
-    document = job_files.describe(job.make(scene.grain.active, bpy.context.view_layer)[0])[0]
+    document = job_files.describe(job_builder.make(scene.grain.active, bpy.context.view_layer)[0])[0]
     assert (document["solver"]["type"], document["solver"]["moisture_diffusion"]) == ("sph", 0.001)
     assert "model" not in document["solver"]
     support.save(folder)
@@ -160,7 +160,7 @@ def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
 def test_moisture_can_be_painted_on_sources_of_both_kinds_of_bulk(folder: Path) -> None:
     """The upper vertices of a block are wet, by a vertex group: each particle is as wet as the surface nearest to it, and
     render grains are as wet as their particles."""
-    from grain.scene import snapshot
+    from grain.scene.read import snapshot
     scene = support.small_scene()
     item, settings = bpy.data.objects["Block"], scene.grain.active
     top = max(vertex.co.z for vertex in item.data.vertices)

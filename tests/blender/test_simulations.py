@@ -73,16 +73,16 @@ def test_both_bake_and_play(folder: Path) -> None:
 
 
 def test_settings_and_state_are_apart(folder: Path) -> None:
-    from grain.scene import condition, job
+    from grain.scene.manage import bake_state, job_builder
     scene = two_simulations()
     support.save(folder)
     bpy.ops.grain.bake(simulation="Sand")
     first, second = scene.grain.simulations
     second.friction_angle = 0.3
-    assert condition.of_simulation(first).kind == 'COMPLETE' and condition.of_simulation(second).kind == 'EMPTY'
+    assert bake_state.of_simulation(first).kind == 'COMPLETE' and bake_state.of_simulation(second).kind == 'EMPTY'
     first.friction_angle = 0.4
-    assert condition.of_simulation(first).kind == 'OUTDATED'
-    objects = [entry.name for entry in job.make(second, bpy.context.view_layer)[0].objects]
+    assert bake_state.of_simulation(first).kind == 'OUTDATED'
+    objects = [entry.name for entry in job_builder.make(second, bpy.context.view_layer)[0].objects]
     assert objects == ["Other", "Floor", "Step"], objects
     try:
         bpy.ops.grain.bake(simulation="Nowhere")

@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 
 def take() -> "object":
-    from grain.scene import snapshot
+    from grain.scene.read import snapshot
     return snapshot.take(bpy.context.scene.grain.active, bpy.context.view_layer)
 
 
@@ -65,7 +65,7 @@ def test_negative_scale_keeps_its_outside_out(_: Path) -> None:
 
 
 def test_unit_scale_gives_metres(_: Path) -> None:
-    from grain.scene import job
+    from grain.scene.manage import job_builder
     bpy.context.scene.unit_settings.scale_length = 0.01
     item = source()
     item.grain.source.velocity = (0.0, 0.0, -300.0)
@@ -74,7 +74,7 @@ def test_unit_scale_gives_metres(_: Path) -> None:
     wall.grain.collider.thickness = 5.0
     support.floor("Floor", height=7.0)
     bpy.context.scene.grain.active.particle_radius = 0.5
-    made, warnings = job.make(bpy.context.scene.grain.active, bpy.context.view_layer)
+    made, warnings = job_builder.make(bpy.context.scene.grain.active, bpy.context.view_layer)
     entries = {entry.name: entry for entry in made.objects}
     assert np.allclose(entries["Block"].positions.max(axis=0), (0.002, 0.004, 0.006), atol=1e-8)
     assert np.allclose(entries["Block"].velocity, (0, 0, -3.0))
@@ -201,7 +201,7 @@ def test_edit_mode_counts_as_it_looks(_: Path) -> None:
 
 
 def refusal() -> str:
-    from grain.scene import snapshot
+    from grain.scene.read import snapshot
     try:
         take()
     except snapshot.SnapshotError as error:
@@ -240,10 +240,10 @@ def test_open_source_is_warned_about(_: Path) -> None:
 
 
 def moving() -> dict[str, str]:
-    from grain.scene import motion
+    from grain.scene.read import motion_search
     scene = bpy.context.scene
     items = [item for item in scene.objects if item.grain.type != 'NONE']
-    return {item.name: what for item, what in motion.moving_objects(scene.grain.active, bpy.context.view_layer, items).items()}
+    return {item.name: what for item, what in motion_search.moving_objects(scene.grain.active, bpy.context.view_layer, items).items()}
 
 
 def test_what_moves_is_found_whatever_moves_it(_: Path) -> None:
@@ -283,14 +283,14 @@ def test_what_moves_is_found_whatever_moves_it(_: Path) -> None:
 
 
 def test_moving_floor_is_named_in_a_warning(_: Path) -> None:
-    from grain.scene import job
+    from grain.scene.manage import job_builder
     source()
     ground = support.floor("Ground")
     ground.keyframe_insert("location", frame=1)
     ground.location.z = 9.0
     ground.keyframe_insert("location", frame=5)
     bpy.context.scene.frame_set(5)
-    made, warnings = job.make(bpy.context.scene.grain.active, bpy.context.view_layer)
+    made, warnings = job_builder.make(bpy.context.scene.grain.active, bpy.context.view_layer)
     assert len(warnings) == 1 and "'Ground' moves; an endless floor cannot move" in warnings[0], warnings
     entry = next(entry for entry in made.objects if entry.name == "Ground")
     assert abs(entry.plane_point[2]) < 1e-6, "the pose must be that of the first frame"

@@ -18,9 +18,10 @@ def stages_scene(folder: Path, last_frame: int = 4) -> bpy.types.Scene:
 
 
 def kinds(scene: bpy.types.Scene) -> tuple[str, str, str]:
-    from grain.scene import condition, volumes
+    from grain.scene.show import volumes
+    from grain.scene.manage import bake_state
     simulation = scene.grain.active
-    return condition.of_bake(simulation).kind, condition.of_grains(simulation).kind, volumes.condition(simulation)[0]
+    return bake_state.of_bake(simulation).kind, bake_state.of_grains(simulation).kind, volumes.condition(simulation)[0]
 
 
 def test_each_stage_alone(folder: Path) -> None:
@@ -85,7 +86,7 @@ def test_going_on_from_a_saved_frame_with_another_setting(folder: Path) -> None:
 
 def test_states_are_saved_as_often_as_wished(folder: Path) -> None:
     from grain.engine import cache as caches
-    from grain.scene import estimate
+    from grain.scene.manage import estimate
     scene, cache = support.small_scene(14), folder / "grain_cache/Sand"
     support.save(folder)
     simulation, depsgraph = scene.grain.active, bpy.context.evaluated_depsgraph_get()
@@ -175,7 +176,7 @@ def test_a_job_for_the_farm_bakes_without_blender(folder: Path) -> None:
 
 
 def test_progress_tells_bytes_and_the_estimate_memory(folder: Path) -> None:
-    from grain.scene import baking, estimate
+    from grain.scene.manage import baking, estimate
     scene = support.small_scene(3)
     support.save(folder)
     for solver, each in (('DEM', 900), ('MPM', 400)):

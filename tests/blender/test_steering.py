@@ -90,7 +90,7 @@ def test_snow_stands_beside_sand(folder: Path) -> None:
 
 
 def test_a_keyed_bake_stays_in_date_while_scrubbing(folder: Path) -> None:
-    from grain.scene import condition
+    from grain.scene.manage import bake_state
     scene = support.small_scene(6)
     simulation = scene.grain.active
     key(simulation, "cohesion", {1: 5.0, 6: 0.0})
@@ -99,7 +99,7 @@ def test_a_keyed_bake_stays_in_date_while_scrubbing(folder: Path) -> None:
     assert bpy.ops.grain.bake() == {'FINISHED'}
     for frame in (1, 3, 6):
         scene.frame_set(frame)
-        assert condition.of_bake(simulation).kind == 'COMPLETE', (frame, condition.of_bake(simulation))
+        assert bake_state.of_bake(simulation).kind == 'COMPLETE', (frame, bake_state.of_bake(simulation))
     # Other keys are another bake: the same button says so when it is pressed.
     key(simulation, "cohesion", {1: 5.0, 6: 4.0})
     try:

@@ -38,8 +38,8 @@ def test_bake_makes_grains_and_shows_them(folder: Path) -> None:
         scene.frame_set(frame)
         expected = support.read_frame(cache / f"grains/grains_{frame:06d}.grain")
         assert np.array_equal(positions(scene), expected["position"])
-    from grain.scene import condition
-    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
+    from grain.scene.manage import bake_state
+    assert bake_state.of_simulation(scene.grain.active).kind == 'COMPLETE'
     scene.grain.active.use_upsample = False  # the simulated particles again
     assert len(positions(scene)) == coarse["frames"][3]["particles"]
 
@@ -72,20 +72,20 @@ def test_the_viewport_loads_a_prefix_and_the_render_all(folder: Path) -> None:
 
 
 def test_other_numbers_do_not_simulate_again(folder: Path) -> None:
-    from grain.scene import condition
+    from grain.scene.manage import bake_state
     scene = sand_scene(folder)
     bpy.ops.grain.bake()
     cache = folder / "grain_cache/Sand"
     before = stamps(cache)
     scene.grain.active.upsample_mode = 'TOTAL'
     scene.grain.active.grain_millions = 0.005
-    state = condition.of_simulation(scene.grain.active)
+    state = bake_state.of_simulation(scene.grain.active)
     assert state.kind == 'PARTIAL' and "other settings" in state.text, state
     bpy.ops.grain.bake()
     assert stamps(cache) == before
     made = support.read_json(cache / "grains/cache.json")["frames"]
     assert len(made) == 4 and abs(made[0]["particles"] - 5000) <= 1
-    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE'
+    assert bake_state.of_simulation(scene.grain.active).kind == 'COMPLETE'
 
 
 def test_free_takes_the_grains_too(folder: Path) -> None:

@@ -35,7 +35,7 @@ def grid_names(item: bpy.types.Object) -> list[str]:
 
 
 def test_bake_volume_makes_an_object_that_plays(folder: Path) -> None:
-    from grain.scene import volumes
+    from grain.scene.show import volumes
     scene = dusty_scene(folder)
     assert volumes.condition(scene.grain.active)[0] == 'EMPTY'
     assert bpy.ops.grain.bake_volume() == {'FINISHED'}
@@ -57,8 +57,8 @@ def test_bake_volume_makes_an_object_that_plays(folder: Path) -> None:
     assert bpy.ops.grain.bake_volume() == {'FINISHED'}
     assert scene.grain.active.volume.object.name == again and len(bpy.data.volumes) == 1
     assert {path: path.stat().st_mtime_ns for path in (folder / "grain_cache/Sand").glob("coarse_*")} == before
-    from grain.scene import condition
-    assert condition.of_simulation(scene.grain.active).kind == 'COMPLETE', "the volume's settings are no part of the bake's"
+    from grain.scene.manage import bake_state
+    assert bake_state.of_simulation(scene.grain.active).kind == 'COMPLETE', "the volume's settings are no part of the bake's"
 
 
 def test_a_moved_project_plays_without_the_addon(folder: Path) -> None:

@@ -14,9 +14,7 @@ from pathlib import Path
 
 import jobs
 import program
-from harness import Skip
-
-HEAVY = bool(os.environ.get("GRAIN_HEAVY"))
+from harness import Skip, is_heavy
 
 
 def job_of(folder: Path, **settings: object) -> Path:
@@ -52,7 +50,7 @@ def kill_at(seconds: float, command: str, job: Path, cache: Path) -> bool:
 
 
 def test_killed_at_any_moment_of_either_stage(folder: Path) -> None:
-    job, pick, kills, wanted = job_of(folder), random.Random(3), 0, 200 if HEAVY else 20
+    job, pick, kills, wanted = job_of(folder), random.Random(3), 0, 200 if is_heavy() else 20
     began = time.monotonic()
     make(job, folder / "whole")
     taken, expected = time.monotonic() - began, digest(folder / "whole")
@@ -78,7 +76,7 @@ def test_disk_full_at_any_moment(folder: Path) -> None:
     coarse, fine = (sum(-(-p.stat().st_size // 4096) for p in f.glob("*.*")) for f in (folder / "whole", folder / "whole/grains"))
     disk.mkdir()
     full = {"bake": 0, "upsample": 0}
-    for attempt in range(30 if HEAVY else 6):
+    for attempt in range(30 if is_heavy() else 6):
         # In pages, which is how a tmpfs counts: for some of the bake, or for all of it and some of the grains.
         pages = int(pick.uniform(0.1, 0.9) * coarse) if attempt % 2 else int(coarse + 8 + pick.uniform(0.1, 0.8) * fine)
         options = f"size={4 * pages}k"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import harness  # noqa: E402
+
 # About five seconds for a target on a quiet machine, and never more than twice that; --heavy: ten times as much.
 RUNS = {"grains": 6000, "job": 5000, "mesh": 250, "mesh_file": 800}
 SECONDS = 10
@@ -22,9 +24,9 @@ def main() -> int:
     failed = 0
     for source in sorted(HERE.glob("fuzz_*.c")):
         name = source.stem.removeprefix("fuzz_")
-        if not any(word in f"fuzz/{name}" for word in options.keyword.split("|")):
+        if not harness.is_wanted(f"fuzz/{name}", options.keyword):
             continue
-        times = 10 if os.environ.get("GRAIN_HEAVY") else 1
+        times = 10 if harness.is_heavy() else 1
         program = options.build / "bin/fuzz" / source.stem
         command = [program, "--runs", str(RUNS.get(name, 500) * times), "--seconds", str(SECONDS * times)]
         failed |= subprocess.run([*command, HERE / "corpus" / name]).returncode

@@ -48,7 +48,7 @@ static double restitution_of(DemNormal normal, double k_r, double k_d, float spe
 static const double damping[] = {50.0, 100.0, 250.0, 500.0};
 
 // Figure 3, upper left and lower left: independent of speed. Two decades; 1 % of the energy lost.
-TEST(linear_and_tsuji_restitution_is_the_same_at_any_speed)
+MARKED_TEST(linear_and_tsuji_restitution_is_the_same_at_any_speed, TEST_ADDRESS)
 {
     static const DemNormal normals[] = {DEM_NORMAL_LINEAR, DEM_NORMAL_HERTZ_TSUJI};
     for (int n = 0; n < 2; n++)
@@ -64,7 +64,7 @@ TEST(linear_and_tsuji_restitution_is_the_same_at_any_speed)
 // Figure 3, lower right: 1 - e grows as v^(1/5) where little is lost (5 %), and in all of it follows the series of
 // Ramirez, Poeschel, Brilliantov, Schwager 1999, eq. 20: 1 - e = x - 0.6 x2 + 0.315 x3 - 0.161 x4 with x proportional
 // to v^(1/5).
-TEST(hertz_restitution_falls_with_the_fifth_root_of_speed)
+MARKED_TEST(hertz_restitution_falls_with_the_fifth_root_of_speed, TEST_ADDRESS)
 {
     double slow = 1.0 - restitution_of(DEM_NORMAL_HERTZ, 1e6, 50.0, 0.01f);
     double fast = 1.0 - restitution_of(DEM_NORMAL_HERTZ, 1e6, 50.0, 1.0f);
@@ -83,7 +83,7 @@ TEST(hertz_restitution_falls_with_the_fifth_root_of_speed)
 }
 
 // Figure 3, upper right: the unnatural one.
-TEST(dashpot_restitution_rises_with_speed)
+MARKED_TEST(dashpot_restitution_rises_with_speed, TEST_ADDRESS)
 {
     for (int d = 0; d < 4; d++) {
         double before = 0.0;
@@ -97,7 +97,7 @@ TEST(dashpot_restitution_rises_with_speed)
 
 // Bell's eq. 9 and 10 hold for contacts that end with the overlap, by when damping pulls. Ours never pulls and must be
 // damped more to lose as much: the table of both, and where they meet.
-TEST(damping_gives_the_restitution_asked_for_by_every_law)
+MARKED_TEST(damping_gives_the_restitution_asked_for_by_every_law, TEST_ADDRESS)
 {
     for (int normal = 0; dem_normal_names[normal]; normal++)
         for (double restitution = 0.05; restitution < 1.0; restitution += 0.15)
@@ -109,7 +109,7 @@ TEST(damping_gives_the_restitution_asked_for_by_every_law)
 
 // The settings reach the balls: each law bounces as asked at the fastest expected speed, with the step it asks for. 2
 // %: 20 substeps a contact.
-TEST(every_law_bounces_as_asked)
+MARKED_TEST(every_law_bounces_as_asked, TEST_ADDRESS)
 {
     for (int normal = 0; dem_normal_names[normal]; normal++) {
         DemScene scene;
@@ -128,7 +128,7 @@ TEST(every_law_bounces_as_asked)
 }
 
 // Hertz from the modulus (eq. 13 to 15): a ball of glass on a like one sinks in by (15 m v2 / (16 E R^1/2))^(2/5), 1 %.
-TEST(hertz_overlap_follows_from_the_modulus)
+MARKED_TEST(hertz_overlap_follows_from_the_modulus, TEST_ADDRESS)
 {
     DemScene scene;
     scene_begin(&scene, 0.01f);
@@ -169,7 +169,7 @@ static GrainResult drag(DemScene *scene, const char *shear_law, float tilt_degre
 
 // Friction 0.5 is an angle of 26.6 degrees. Above it all laws with a Coulomb limit accelerate by g (sin - mu cos);
 // below it only the spring holds.
-TEST(coulomb_limit_holds_for_every_law_that_has_one)
+MARKED_TEST(coulomb_limit_holds_for_every_law_that_has_one, TEST_ADDRESS)
 {
     static const char *const laws[] = {"spring", "sliding", "coulomb"};
     for (int i = 0; i < 3; i++) {
@@ -186,7 +186,7 @@ TEST(coulomb_limit_holds_for_every_law_that_has_one)
     scene_end(&scene);
 }
 
-TEST(only_the_spring_holds_on_a_slope)
+MARKED_TEST(only_the_spring_holds_on_a_slope, TEST_ADDRESS)
 {
     DemScene scene;
     double speed;
@@ -200,7 +200,7 @@ TEST(only_the_spring_holds_on_a_slope)
 
 // The pull is proportional to the effective radius, as that of a liquid bridge or of surfaces that stick: twice as
 // strong towards a wall as between two grains. So a ceiling carries a grain of cohesion 0.55, and drops one of 0.45.
-TEST(cohesion_carries_what_it_says)
+MARKED_TEST(cohesion_carries_what_it_says, TEST_ADDRESS)
 {
     static const float cohesion[] = {0.45f, 0.55f};
     for (int i = 0; i < 2; i++) {
@@ -217,7 +217,7 @@ TEST(cohesion_carries_what_it_says)
 }
 
 // Kinds of grain mix by geometric means: a ball of friction 0.8 between balls of 0.2 slides as one of 0.4.
-TEST(materials_mix)
+MARKED_TEST(materials_mix, TEST_ADDRESS)
 {
     SimDef def = {.friction = 0.8f,
                   .restitution = 0.9f,

@@ -36,7 +36,7 @@ static int same_state(const Dem *a, const Dem *b)
 
 static const char *const shapes[] = {"sphere", "tetrahedron"};
 
-TEST(any_number_of_threads)
+MARKED_TEST(any_number_of_threads, TEST_THREADS)
 {
     for (int shape = 0; shape < 2; shape++) {
         DemScene one, more;

@@ -8,7 +8,7 @@
 
 // Grains poured into a tray that stands at an odd angle to the lattice of its distance field: they must rest in its
 // corners, which touch them from two or three sides at once, and none may get out.
-TEST(grains_rest_in_a_tray)
+MARKED_TEST(grains_rest_in_a_tray, TEST_ADDRESS)
 {
     DemScene scene;
     scene_begin(&scene, 0.005f);

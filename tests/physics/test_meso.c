@@ -33,7 +33,7 @@ static double push_apart(SimMeso law, float distance, float opening)
 }
 
 // Straight pieces: K (rest - D) within its window, -Z dD/dt within its own; 1e-4 is what floats give.
-TEST(meso_force_is_the_sum_of_its_pieces)
+MARKED_TEST(meso_force_is_the_sum_of_its_pieces, TEST_ADDRESS)
 {
     const double diameter = 0.02;
     SimMeso law = {.elastic = {{5000, 1.0f, 0, 1.0f}, {1000, 1.0f, 1.0f, 1.3f}},
@@ -103,7 +103,7 @@ static GrainResult take_steps(SandScene *scene, int count)
     return result;
 }
 
-TEST(meso_any_number_of_threads)
+MARKED_TEST(meso_any_number_of_threads, TEST_THREADS)
 {
     for (int is_paste = 0; is_paste < 2; is_paste++) {
         SandScene one, more;
@@ -144,7 +144,7 @@ TEST(meso_any_instruction_set)
 }
 
 // Saved in the middle of the flow, between two sorts, and gone on with by another solver.
-TEST(meso_goes_on_from_what_was_saved)
+MARKED_TEST(meso_goes_on_from_what_was_saved, TEST_ADDRESS)
 {
     for (int is_paste = 0; is_paste < 2; is_paste++) {
         SandScene whole, first, second;
@@ -208,7 +208,7 @@ TEST(meso_keeps_momentum)
 
 // Nothing but falling particles, and with ambient viscosity c the speed g (1 - exp(-c t)) / c; steps of 1/1000 of that
 // time constant.
-TEST(meso_falls_freely_and_through_what_surrounds_it)
+MARKED_TEST(meso_falls_freely_and_through_what_surrounds_it, TEST_ADDRESS)
 {
     for (int is_slowed = 0; is_slowed < 2; is_slowed++) {
         SandScene scene;

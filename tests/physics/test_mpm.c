@@ -55,7 +55,7 @@ static int same_particles(const Mpm *a, const Mpm *b)
     return a->count == b->count && memcmp(a->particles, b->particles, (size_t)a->count * sizeof *a->particles) == 0;
 }
 
-TEST(mpm_any_number_of_threads)
+MARKED_TEST(mpm_any_number_of_threads, TEST_THREADS)
 {
     MpmScene one, more;
     ENSURE_OK(start_column_and_spray(&one, 1));
@@ -90,7 +90,7 @@ TEST(mpm_any_instruction_set)
 }
 
 // Saved in the middle of the flow, between two sorts, and gone on with by another solver.
-TEST(mpm_goes_on_from_what_was_saved)
+MARKED_TEST(mpm_goes_on_from_what_was_saved, TEST_ADDRESS)
 {
     MpmScene whole, first, second;
     ENSURE_OK(start_column_and_spray(&whole, 1));
@@ -132,7 +132,7 @@ TEST(mpm_keeps_momentum)
 }
 
 // Loose sand in free fall is nothing but falling particles.
-TEST(mpm_falls_freely)
+MARKED_TEST(mpm_falls_freely, TEST_ADDRESS)
 {
     MpmScene scene;
     mpm_scene_begin(&scene, 0.004f, 30.0f);
@@ -257,7 +257,7 @@ static double reach_after_drop(const char *law)
     return reach;
 }
 
-TEST(mpm_snow_holds_together_where_sand_runs_out)
+MARKED_TEST(mpm_snow_holds_together_where_sand_runs_out, TEST_ADDRESS)
 {
     double sand = reach_after_drop("sand"), snow = reach_after_drop("snow_wet");
     ENSURE(sand > 1.5 * 0.04);

@@ -295,7 +295,7 @@ static int same_state(const RigidScene *first, const RigidScene *second)
            memcmp(ra->contacts, rb->contacts, (size_t)ra->contact_count * sizeof *ra->contacts) == 0;
 }
 
-TEST(any_number_of_threads)
+MARKED_TEST(any_number_of_threads, TEST_THREADS)
 {
     RigidScene one, more;
     ENSURE_OK(begin_mixed(&one, 1));

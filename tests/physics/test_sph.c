@@ -185,10 +185,10 @@ static void check_resume(const char *model)
     sand_end(&second);
 }
 
-TEST(sph_any_number_of_threads) { check_threads("elastoplastic"); }
+MARKED_TEST(sph_any_number_of_threads, TEST_THREADS) { check_threads("elastoplastic"); }
 TEST(sph_any_instruction_set) { check_sets("elastoplastic"); }
-TEST(sph_goes_on_from_what_was_saved) { check_resume("elastoplastic"); }
-TEST(sph_ihmsen2013_any_number_of_threads) { check_threads("ihmsen2013"); }
+MARKED_TEST(sph_goes_on_from_what_was_saved, TEST_ADDRESS) { check_resume("elastoplastic"); }
+MARKED_TEST(sph_ihmsen2013_any_number_of_threads, TEST_THREADS) { check_threads("ihmsen2013"); }
 TEST(sph_ihmsen2013_any_instruction_set) { check_sets("ihmsen2013"); }
 TEST(sph_ihmsen2013_goes_on_from_what_was_saved) { check_resume("ihmsen2013"); }
 
@@ -226,7 +226,7 @@ TEST(sph_keeps_momentum) { check_momentum("elastoplastic"); }
 TEST(sph_ihmsen2013_keeps_momentum) { check_momentum("ihmsen2013"); }
 
 // Sand in free fall is nothing but falling particles.
-TEST(sph_falls_freely)
+MARKED_TEST(sph_falls_freely, TEST_ADDRESS)
 {
     SandScene scene;
     sand_begin(&scene, "sph", RADIUS, 30.0f);
@@ -240,7 +240,7 @@ TEST(sph_falls_freely)
 
 // Moisture spreads from the wet half of a bar into the dry one as heat would: after t the profile is the error function
 // of x / sqrt(4 D t), and none is lost.
-TEST(sph_moisture_spreads_as_heat_does)
+MARKED_TEST(sph_moisture_spreads_as_heat_does, TEST_ADDRESS)
 {
     SandScene scene;
     const double diffusion = 1e-3, seconds = 0.4;

@@ -89,7 +89,7 @@ static int same_state(const Sph *a, const Sph *b)
            memcmp(a->id, b->id, (size_t)a->count * sizeof *a->id) == 0;
 }
 
-TEST(sph_sleep_any_number_of_threads)
+MARKED_TEST(sph_sleep_any_number_of_threads, TEST_THREADS)
 {
     SandScene one, more;
     ENSURE_OK(start_cone(&one, 1, 1));

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 import windows_python
-from harness import Skip
+from harness import Skip, is_heavy
 
 HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("GRAIN_WINDOWS_BUILD", windows_python.ROOT / "build/platforms/windows-x64")).resolve()
@@ -44,7 +44,7 @@ ADDON_TESTS = ("test_bake", "test_export", "test_job", "test_library", "test_pla
 
 
 def test_the_addon_in_blender_for_windows(_: Path) -> None:
-    if not os.environ.get("GRAIN_HEAVY") and not windows_python.BLENDER.is_dir():
+    if not is_heavy() and not windows_python.BLENDER.is_dir():
         raise Skip("Blender for Windows is 330 MB: python3 tests/release/windows_python.py --blender fetches it")
     prepare(with_blender=True)
     script = windows_python.ROOT / "tests/blender/run_in_blender.py"

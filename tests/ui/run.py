@@ -15,8 +15,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+import harness  # noqa: E402
+
 # Seconds for a file; a quiet machine of two cores needs a fifth of it.
-TIMEOUT = 3600 if os.environ.get("GRAIN_HEAVY") else 600
+TIMEOUT = 3600 if harness.is_heavy() else 600
 # Pixels of the window. Without a graphics card every pixel of a viewport costs time: there a laptop's screen is measured.
 WINDOW, WINDOWS = (1600, 1000), {"test_responsive": (1366, 768), "test_dots": (1366, 768)}
 
@@ -27,7 +30,7 @@ def run_file(path: Path, options: argparse.Namespace) -> bool:
                "0", "0", *(str(pixels) for pixels in WINDOWS.get(path.stem, WINDOW)), "--python-exit-code", "1", "--python", str(path), "--",
                "--out", str(options.out), "-k", options.keyword]
     environment = {**os.environ, "GRAIN_LIBRARY_FOLDER": str(options.build / "bin"),
-                   "PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent / "blender"), str(ROOT / "addon"))),
+                   "PYTHONPATH": os.pathsep.join(map(str, (HERE, HERE.parent, HERE.parent / "blender", ROOT / "addon"))),
                    "GRAIN_TEST_BUILD": str(options.build)}
     shaders = tempfile.mkdtemp(prefix="grain_shaders_")
     if path.stem == "test_responsive":

@@ -22,7 +22,7 @@ OWN_SHARE = 0.1
 support.enable()
 from grain import runtime  # noqa: E402
 from grain.operators import bake as bake_operator  # noqa: E402
-from grain.scene import condition  # noqa: E402
+from grain.scene.manage import bake_state  # noqa: E402
 
 own_times: list[float] = []
 
@@ -134,7 +134,7 @@ def add_bake_and_watch() -> drive.Scenario:
     print(f"# longest gap of the interface {gap:.2f} s, of it the add-on's own {own:.3f} s at most", flush=True)
     drive.ensure(gap < LONGEST_GAP * drive.patience(), f"the interface stood still for {gap:.2f} s")
     drive.ensure(own < OWN_SHARE * drive.patience(), f"the add-on held the interface for {own:.3f} s")
-    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'COMPLETE', condition.of_simulation(scene().grain.active).text)
+    drive.ensure(bake_state.of_simulation(scene().grain.active).kind == 'COMPLETE', bake_state.of_simulation(scene().grain.active).text)
     drive.ensure(scene().grain.active.sand_object is not None, "the undo took the sand away")
     scene().frame_set(14)
     yield 0.6
@@ -151,7 +151,7 @@ def stop_and_resume() -> drive.Scenario:
     yield from drive.wait_until(is_idle, 5.0, "the stop by its button")
     by_button = time.monotonic() - began
     yield 0.4
-    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'PARTIAL', condition.of_simulation(scene().grain.active).text)
+    drive.ensure(bake_state.of_simulation(scene().grain.active).kind == 'PARTIAL', bake_state.of_simulation(scene().grain.active).text)
     drive.screenshot(options.out / "4_stopped.png")
     baked = len(list(folder.glob("grain_cache/stop/coarse_*.grain")))
     yield from drive.click_button("grain.bake(")
@@ -186,7 +186,7 @@ def room_is_made_before_the_child_starts() -> drive.Scenario:
     bpy.types.SpaceView3D.draw_handler_remove(handler, 'WINDOW')
     drive.ensure((True, False) in drawn, f"sand was there, and drawn, before the child started: {drawn}")
     drive.ensure((False, True) not in drawn, f"and never the other way round: {drawn}")
-    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'COMPLETE', condition.of_simulation(scene().grain.active).text)
+    drive.ensure(bake_state.of_simulation(scene().grain.active).kind == 'COMPLETE', bake_state.of_simulation(scene().grain.active).text)
 
     yield from open_scene("room_stopped", 3, 0.008)
     press_bake()
@@ -213,7 +213,7 @@ def killed_child() -> drive.Scenario:
     yield 0.2
     yield from drive.click_button("grain.bake(")
     yield from drive.wait_until(is_idle, 120.0, "the end of the resumed bake")
-    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'COMPLETE', condition.of_simulation(scene().grain.active).text)
+    drive.ensure(bake_state.of_simulation(scene().grain.active).kind == 'COMPLETE', bake_state.of_simulation(scene().grain.active).text)
 
 
 def change_bake_anew_and_free() -> drive.Scenario:
@@ -232,7 +232,7 @@ def change_bake_anew_and_free() -> drive.Scenario:
     yield 0.3
     yield from drive.wait_until(is_idle, 30.0, "the second bake")
     drive.ensure((folder / "grain_cache/anew/cache.json").read_text() != first, "baked anew")
-    drive.ensure(condition.of_simulation(scene().grain.active).kind == 'COMPLETE', condition.of_simulation(scene().grain.active).text)
+    drive.ensure(bake_state.of_simulation(scene().grain.active).kind == 'COMPLETE', bake_state.of_simulation(scene().grain.active).text)
     place = yield from drive.click_button("grain.free")
     yield 0.3
     drive.press('RET', *place)

@@ -11,6 +11,7 @@ from typing import Optional
 
 import bpy
 import drive
+import harness
 import support
 
 options = drive.options()
@@ -20,7 +21,7 @@ LAST_FRAME = 16
 
 support.enable()
 from grain import runtime  # noqa: E402
-from grain.scene import baking, condition  # noqa: E402
+from grain.scene.manage import bake_state, baking  # noqa: E402
 
 
 def scene() -> bpy.types.Scene:
@@ -67,7 +68,7 @@ def quick_sand() -> drive.Scenario:
     drive.ensure("Grain Floor" in bpy.data.objects, "there is something to fall on")
     drive.ensure(drive.area('PROPERTIES').spaces[0].context == 'PHYSICS', "the Bake button is in front")
     yield from picture("2_quick_sand")
-    if not support.is_heavy():  # an eighth of the grains: a window drawn without a graphics card leaves a bake little time
+    if not harness.is_heavy():  # an eighth of the grains: a window drawn without a graphics card leaves a bake little time
         scene().grain.active.particle_radius *= 2.0
 
 
@@ -116,7 +117,7 @@ def bake() -> drive.Scenario:
                                 200.0, "five frames")
     yield from picture("4_baking")
     yield from drive.wait_until(lambda: runtime.state.bake is None, 240.0, "the end of the bake")
-    state = condition.of_simulation(scene().grain.active)
+    state = bake_state.of_simulation(scene().grain.active)
     drive.ensure(state.kind == 'COMPLETE', state.text)
 
 

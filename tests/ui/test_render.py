@@ -13,8 +13,8 @@ import support
 options = drive.options()
 folder = Path(tempfile.mkdtemp(prefix="grain_ui_"))
 support.enable()
-from grain import handlers, writing  # noqa: E402
-from grain.scene import baking  # noqa: E402
+from grain import handlers, write_guard  # noqa: E402
+from grain.scene.manage import baking  # noqa: E402
 
 
 def scene() -> bpy.types.Scene:
@@ -49,7 +49,7 @@ class TEST_PT_writes(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         if self.seen:
             return
-        self.seen["refused"] = not writing.may_write(scene())
+        self.seen["refused"] = not write_guard.may_write(scene())
         try:
             handlers.on_frame_change(scene())
         except (AttributeError, RuntimeError) as error:

@@ -14,6 +14,7 @@
 
 static Test *tests;
 static int failed_here;
+static const char *skipped_here; // why, or NULL
 static char failure[4096], folder[256];
 
 void test_register(Test *test)
@@ -36,6 +37,14 @@ void test_fail(const char *file, int line, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(failure + used, sizeof failure - (size_t)used, format, arguments);
     va_end(arguments);
+}
+
+void test_skip(const char *reason) { skipped_here = reason; }
+
+int test_is_heavy(void)
+{
+    const char *value = getenv("GRAIN_HEAVY");
+    return value && value[0] && strcmp(value, "0") != 0;
 }
 
 const char *test_folder(void)
@@ -69,32 +78,53 @@ static int is_wanted(const char *name, const char *words)
     }
 }
 
+// Why a test is left out of this run; NULL: it is not.
+static const char *reason_to_skip(const Test *test, const char *name)
+{
+    int is_physics = strncmp(name, "physics/", 8) == 0;
+    if (test->marks & TEST_HEAVY && !test_is_heavy()) return "it takes minutes; --heavy runs it";
+    if (is_physics && strcmp(GRAIN_SANITIZE, "address") == 0 && !(test->marks & TEST_ADDRESS))
+        return "it is not marked for the address sanitizer";
+    if (is_physics && strcmp(GRAIN_SANITIZE, "thread") == 0 && !(test->marks & TEST_THREADS))
+        return "it is not marked for the thread sanitizer";
+    return NULL;
+}
+
+static void run_test(const Test *test)
+{
+    failed_here = 0;
+    skipped_here = NULL;
+    folder[0] = 0;
+    int64_t bytes_before = grain_allocated_bytes();
+    test->run();
+    if (!failed_here && grain_allocated_bytes() != bytes_before)
+        test_fail(test->file, 0, "%lld bytes left behind", (long long)(grain_allocated_bytes() - bytes_before));
+    if (folder[0] && !failed_here) portable_remove_folder(folder);
+}
+
 int main(int argument_count, char **arguments)
 {
     const char *wanted = argument_count > 1 ? arguments[1] : "";
-    int passed = 0, failed = 0;
+    int passed = 0, failed = 0, skipped = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (const Test *test = tests; test; test = test->next) {
         char name[256];
         name_test(test, name, sizeof name);
-        if (!is_wanted(name, wanted) || (test->is_heavy && !getenv("GRAIN_HEAVY"))) continue;
-        failed_here = 0;
-        folder[0] = 0;
-        int64_t bytes_before = grain_allocated_bytes();
+        if (!is_wanted(name, wanted)) continue;
         clock_t began = clock();
-        test->run();
+        const char *reason = reason_to_skip(test, name);
+        if (!reason) run_test(test), reason = failed_here ? NULL : skipped_here;
         double seconds = (double)(clock() - began) / CLOCKS_PER_SEC; // of all threads
-        if (!failed_here && grain_allocated_bytes() != bytes_before)
-            test_fail(test->file, 0, "%lld bytes left behind", (long long)(grain_allocated_bytes() - bytes_before));
-        if (folder[0] && !failed_here) portable_remove_folder(folder);
-        if (failed_here)
+        int has_failed = !reason && failed_here;
+        if (reason)
+            printf("skip %s: %s\n", name, reason);
+        else if (has_failed)
             printf("not ok %s: %s\n", name, failure);
         else
             printf("ok %s\n", name);
         if (seconds > SLOW_SECONDS) printf("# slow: %.1f s of processor time\n", seconds);
-        passed += !failed_here;
-        failed += failed_here;
+        failed += has_failed, skipped += reason != NULL, passed += !reason && !has_failed;
     }
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
     return failed > 0;
 }

@@ -9,31 +9,49 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/// What decides whether a test runs. A build with a sanitizer is many times slower: it runs every test of unit/, and of
+/// physics/ those that are marked for it.
+typedef enum TestMark {
+    TEST_HEAVY = 1,   ///< takes minutes: runs only with `./build.sh test --heavy`
+    TEST_ADDRESS = 2, ///< of physics/: also runs under the address sanitizer
+    TEST_THREADS = 4, ///< of physics/: also runs under the thread sanitizer
+} TestMark;
+
 typedef void TestFn(void);
 typedef struct Test {
     const char *file, *name;
     TestFn *run;
-    int is_heavy; ///< runs only with `./build.sh test --heavy`
+    int marks; ///< of TestMark
     struct Test *next;
 } Test;
 
 void test_register(Test *test);
 /// Notes the failure; the macros then return from the test.
 void test_fail(const char *file, int line, const char *format, ...) LIKE_PRINTF(3, 4);
+/// Notes why this test cannot run here; SKIP then returns from it.
+void test_skip(const char *reason);
+/// Whether tests may take minutes: GRAIN_HEAVY is set, and not to 0.
+int test_is_heavy(void);
 /// A fresh folder for this test, removed when the test passes.
 const char *test_folder(void);
 
-#define TEST_OF_WEIGHT(name, is_heavy)                                                                                 \
+#define MARKED_TEST(name, marks)                                                                                       \
     static void test_##name(void);                                                                                     \
     __attribute__((constructor)) static void register_##name(void)                                                     \
     {                                                                                                                  \
-        static Test test = {__FILE__, #name, test_##name, is_heavy, 0};                                                \
+        static Test test = {__FILE__, #name, test_##name, marks, 0};                                                   \
         test_register(&test);                                                                                          \
     }                                                                                                                  \
     static void test_##name(void)
-#define TEST(name) TEST_OF_WEIGHT(name, 0)
-/// One that takes minutes.
-#define HEAVY_TEST(name) TEST_OF_WEIGHT(name, 1)
+#define TEST(name) MARKED_TEST(name, 0)
+#define HEAVY_TEST(name) MARKED_TEST(name, TEST_HEAVY)
+
+/// For a test that has nothing to test on this machine.
+#define SKIP(reason)                                                                                                   \
+    do {                                                                                                               \
+        test_skip(reason);                                                                                             \
+        return;                                                                                                        \
+    } while (0)
 
 #define ENSURE(condition)                                                                                              \
     do {                                                                                                               \

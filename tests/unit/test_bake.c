@@ -174,7 +174,7 @@ TEST(every_allocation_may_fail)
 TEST(every_allocation_may_fail_with_props_and_bodies)
 {
     ENSURE_OK(write_moving_job());
-    refuse_each_allocation(bake, getenv("GRAIN_HEAVY") ? 1 : 7);
+    refuse_each_allocation(bake, test_is_heavy() ? 1 : 7);
 }
 
 static GrainResult upsample(Watch *watch, int force)
@@ -194,7 +194,7 @@ TEST(every_allocation_of_upsampling_may_fail)
     Watch watch = {.stop_after = 100};
     ENSURE_OK(write_moving_job());
     ENSURE_OK(bake(&watch, 1));
-    refuse_each_allocation(upsample, getenv("GRAIN_HEAVY") ? 1 : 3);
+    refuse_each_allocation(upsample, test_is_heavy() ? 1 : 3);
 }
 
 TEST(bad_defs_are_refused)

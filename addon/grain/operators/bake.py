@@ -11,7 +11,9 @@ from bpy.types import Context, Event, Operator
 from .. import runtime
 from ..engine import ffi
 from ..engine.process import Outcome
-from ..scene import baking, condition, paths, redraw, simulations
+from ..scene import paths, simulations
+from ..scene.manage import bake_state, baking
+from ..scene.show import redraw
 from ..scene.simulations import Simulation
 from .cache import draw_deletion
 from .simulation import has_simulation
@@ -63,7 +65,7 @@ class BakeRunner:
         except baking.BakeRefused as error:
             simulation = self.chosen(context)
             folder = paths.cache_folder(simulation)
-            if not condition.changed_settings(simulation, folder):  # else the panel says it anyway
+            if not bake_state.changed_settings(simulation, folder):  # else the panel says it anyway
                 runtime.say(folder, 'ERROR', str(error))
             self.report({'ERROR'}, str(error))
             return False

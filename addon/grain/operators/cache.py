@@ -6,7 +6,8 @@ from bpy.types import Context, Event, Operator, UILayout
 from .. import runtime
 from ..engine import cache, files, text
 from ..panels.text import draw_wrapped
-from ..scene import paths, playback
+from ..scene import paths
+from ..scene.show import playback
 from .simulation import has_simulation
 
 

@@ -5,7 +5,8 @@ from bpy.types import Context, Event, Menu, Operator
 
 from ..engine import ffi, text
 from ..properties import cover as properties
-from ..scene import cover, snapshot
+from ..scene.manage import cover
+from ..scene.read import snapshot
 
 
 class GRAIN_OT_cover(Operator):

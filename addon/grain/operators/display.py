@@ -4,7 +4,9 @@ import bpy
 from bpy.types import Context, Menu, Operator
 
 from .. import runtime
-from ..scene import apply, dots, estimate, paths, playback, simulations
+from ..scene import paths, simulations
+from ..scene.manage import estimate
+from ..scene.show import apply, dots, playback
 from .simulation import has_simulation
 
 

@@ -6,7 +6,8 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
 
-from ..scene import export, frames, paths
+from ..scene import frames, paths
+from ..scene.manage import export
 from .simulation import has_simulation
 
 

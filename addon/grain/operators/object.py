@@ -3,7 +3,7 @@
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
-from ..scene import estimate, roles
+from ..scene.manage import estimate, roles
 
 
 class GRAIN_OT_role_add(Operator):

@@ -5,7 +5,8 @@ from bpy.types import Context, Menu, Object, Operator
 
 from .. import runtime
 from ..engine import text
-from ..scene import estimate, presets, quick, roles, simulations
+from ..scene import simulations
+from ..scene.manage import estimate, presets, quick, roles
 from .simulation import has_simulation
 
 

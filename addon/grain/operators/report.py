@@ -9,7 +9,10 @@ from bpy.types import Context, Event, Operator
 
 from .. import ADDON_VERSION, compat
 from ..engine import bake_log, cache, ffi, job as job_files, text
-from ..scene import job, paths, snapshot, volumes
+from ..scene import paths
+from ..scene.manage import job_builder
+from ..scene.read import snapshot
+from ..scene.show import volumes
 from .simulation import has_simulation
 
 LOG_TEXT = "Grain Log"
@@ -97,7 +100,7 @@ class GRAIN_OT_job_export(Operator):
     def execute(self, context: Context) -> set[str]:
         simulation, folder = context.scene.grain.active, Path(bpy.path.abspath(self.directory))
         try:
-            made, warnings = job.make(simulation, context.view_layer)
+            made, warnings = job_builder.make(simulation, context.view_layer)
             job_files.write(made, folder)
             if volumes.volume_object(simulation) is not None:
                 job_files.set_part(folder, "volume", volumes.settings_of(simulation))

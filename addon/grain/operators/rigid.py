@@ -8,7 +8,8 @@ from mathutils import Quaternion, Vector
 from ..engine import cache, text
 from ..engine.ffi import GrainError
 from ..engine.objects import CacheFrame
-from ..scene import bodies, paths, playback, simulations
+from ..scene import paths, simulations
+from ..scene.show import bodies, playback
 from ..scene.simulations import Simulation
 from ..scene.units import metres_per_unit
 

@@ -5,7 +5,8 @@ from bpy.types import Context, Event, Operator
 from .. import runtime
 from ..engine import cache, files
 from ..panels.text import draw_wrapped
-from ..scene import paths, playback, simulations
+from ..scene import paths, simulations
+from ..scene.show import playback
 
 
 def has_simulation(cls: type[Operator], context: Context) -> bool:

@@ -7,7 +7,9 @@ from bpy.types import Context, Event, Operator
 from .. import runtime
 from ..engine import cache, text
 from ..panels.text import draw_wrapped
-from ..scene import baking, paths, playback, simulations, volumes
+from ..scene import paths, simulations
+from ..scene.manage import baking
+from ..scene.show import playback, volumes
 from ..scene.simulations import Simulation
 from .bake import BakeRunner, can_bake, is_free
 from .cache import draw_deletion

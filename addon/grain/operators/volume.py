@@ -3,7 +3,9 @@
 from bpy.types import Context, Operator
 
 from .. import runtime
-from ..scene import baking, paths, volumes
+from ..scene import paths
+from ..scene.manage import baking
+from ..scene.show import volumes
 from .bake import BakeRunner, is_free
 from .simulation import has_simulation
 

@@ -2,10 +2,10 @@
 """Where the settings are found: Properties > Physics, and the simulation again in Properties > Scene."""
 import bpy
 
-from . import collider, cover, emitter, field, kill, object, rigid, simulation, simulations, source
+from . import collider, cover, emitter, field, kill, object, rigid, simulation, simulation_list, source
 
 CLASSES = (
-    simulations.GRAIN_UL_simulations,
+    simulation_list.GRAIN_UL_simulations,
     object.GRAIN_PT_object,
     source.GRAIN_PT_source,
     emitter.GRAIN_PT_emitter,

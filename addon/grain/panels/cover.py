@@ -5,7 +5,7 @@ from typing import Optional
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
 from ..engine import text
-from ..scene import cover
+from ..scene.manage import cover
 from .text import draw_wrapped
 
 

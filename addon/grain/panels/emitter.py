@@ -4,7 +4,8 @@ from bpy.types import Context, Panel
 
 from .. import runtime
 from ..engine import text
-from ..scene import estimate, simulations
+from ..scene import simulations
+from ..scene.manage import estimate
 from .object import PhysicsPanel
 from .text import draw_wrapped
 

@@ -2,7 +2,8 @@
 """Below Blender's own settings of a force field: what it does to sand."""
 from bpy.types import Context, Panel
 
-from ..scene import fields, simulations
+from ..scene import simulations
+from ..scene.read import fields
 from .text import draw_wrapped
 
 

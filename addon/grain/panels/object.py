@@ -3,7 +3,7 @@
 from bpy.types import Context, Panel
 
 from .. import runtime
-from ..scene import roles
+from ..scene.manage import roles
 
 ICON = 'OUTLINER_OB_POINTCLOUD'
 _BUTTON_WIDTH = 8.5  # in units of the interface: that of "Rigid Body Constraint", the widest button of Blender's own

@@ -6,10 +6,14 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime, viewport
 from ..engine import ffi, text
-from ..scene import apply, baking, condition, consistency, estimate, frames, materials, paths, presets, shapes, simulations, steering
+from ..scene import frames, paths, simulations
+from ..scene.look import grain_object
+from ..scene.manage import bake_state, baking, consistency, estimate, presets
+from ..scene.read import animated_settings, materials
+from ..scene.show import apply
 from ..scene.simulations import Simulation
 from .object import PhysicsPanel
-from .simulations import draw_list
+from .simulation_list import draw_list
 from .stages import draw_stages, draw_statistics
 from .text import draw_wrapped
 from .volume import draw_volume
@@ -33,7 +37,7 @@ def draw_bake(layout: UILayout, context: Context) -> None:
         _draw_progress(layout, context)
         _draw_messages(layout, context, folder)
         return
-    state = condition.of_simulation(simulation)
+    state = bake_state.of_simulation(simulation)
     _draw_buttons(layout, context, simulation, state)
     _draw_messages(layout, context, folder)
     if state.kind != 'COMPLETE':
@@ -57,7 +61,7 @@ def _draw_progress(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, baking.speed(status) or "Measuring the speed")
 
 
-def _draw_buttons(layout: UILayout, context: Context, simulation: Simulation, state: condition.Condition) -> None:
+def _draw_buttons(layout: UILayout, context: Context, simulation: Simulation, state: bake_state.Condition) -> None:
     row = layout.row(align=True)
     row.scale_y = 1.4
     if state.kind == 'OUTDATED':
@@ -168,7 +172,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
         return
     layout.use_property_decorate = True
     row = layout.row()
-    row.active = "cohesion" in steering.keys_of(settings.solver, settings.law)
+    row.active = "cohesion" in animated_settings.keys_of(settings.solver, settings.law)
     row.prop(settings, "cohesion")
     layout.prop(settings, "sleep")
     if settings.solver != 'DEM':
@@ -238,7 +242,7 @@ def draw_display(layout: UILayout, context: Context) -> None:
         row.prop(display, f"{where}_{by}", text=f"In {where.title()}", slider=by == "amount")
     layout.prop(display, "radius_scale")
     column = layout.column()
-    column.active = shapes.is_wanted(simulation)
+    column.active = grain_object.is_wanted(simulation)
     column.prop(display, "shape")
     if display.shape == 'OBJECT':
         column.prop(display, "shape_source")

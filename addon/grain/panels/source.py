@@ -4,7 +4,9 @@ from bpy.types import Context, Panel
 
 from .. import runtime
 from ..engine import text
-from ..scene import estimate, materials, simulations
+from ..scene import simulations
+from ..scene.manage import estimate
+from ..scene.read import materials
 from .object import PhysicsPanel
 from .text import draw_wrapped
 

@@ -4,7 +4,9 @@ from bpy.types import Context, UILayout
 
 from .. import runtime
 from ..engine import bake_log, cache, text
-from ..scene import condition, paths, simulations, volumes
+from ..scene import paths, simulations
+from ..scene.manage import bake_state
+from ..scene.show import volumes
 from ..scene.simulations import Simulation
 from .text import draw_wrapped
 
@@ -34,8 +36,8 @@ def _states(simulation: Simulation) -> list[tuple[str, str, tuple[str, str], boo
     folder = paths.cache_folder(simulation)
     baked = paths.holds_cache(folder)
     try:
-        first = condition.of_bake(simulation)
-        grains = condition.of_grains(simulation)
+        first = bake_state.of_bake(simulation)
+        grains = bake_state.of_grains(simulation)
         volume = volumes.condition(simulation)
     except cache.CacheError as error:
         return [('SIMULATE', "Simulation", ('DAMAGED', str(error)), False)]

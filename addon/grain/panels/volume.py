@@ -2,7 +2,8 @@
 """The Volume section of the simulation's panel."""
 from bpy.types import Context, UILayout
 
-from ..scene import paths, simulations, volumes
+from ..scene import paths, simulations
+from ..scene.show import volumes
 from .text import draw_wrapped
 
 _ICONS = {'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO', 'OTHER': 'INFO'}

@@ -3,7 +3,7 @@
 from bpy.props import FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, Object, PropertyGroup
 
-from ..scene import cover
+from ..scene.manage import cover
 
 # Shared with the operator, so that both look and work alike.
 RADIUS = {"name": "Radius", "subtype": 'DISTANCE', "default": 0.01, "min": 1e-6, "soft_min": 1e-4, "soft_max": 1.0,

@@ -3,7 +3,9 @@
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import Context, Object, PropertyGroup
 
-from ..scene import apply, looks, playback, shapes, simulations
+from ..scene import simulations
+from ..scene.look import grain_object, look_library
+from ..scene.show import apply, playback
 
 # Numbers are what files hold.
 _MODES = (('AUTO', "Automatic", "Spheres as points, other grains as instances of their shape", 'NONE', 0),
@@ -36,7 +38,7 @@ def _on_display(group: "GRAIN_PG_display", context: Context) -> None:
 
 
 def _on_shape(group: "GRAIN_PG_display", context: Context) -> None:
-    shapes.refresh(simulations.owner_of(group), context.evaluated_depsgraph_get())
+    grain_object.refresh(simulations.owner_of(group), context.evaluated_depsgraph_get())
     _on_display(group, context)
 
 
@@ -45,7 +47,7 @@ def _on_look(group: "GRAIN_PG_display", context: Context) -> None:
 
 
 def _can_be_shape(group: "GRAIN_PG_display", item: Object) -> bool:
-    return item.type in shapes.SHAPE_TYPES and item.grain.type == 'NONE'
+    return item.type in grain_object.SHAPE_TYPES and item.grain.type == 'NONE'
 
 
 class GRAIN_PG_display(PropertyGroup):
@@ -98,7 +100,7 @@ class GRAIN_PG_display(PropertyGroup):
         description="Add the attributes rest (initial position), source_id (number of the source) and age (seconds since the "
                     "grain appeared) for shaders and node groups")
     look: EnumProperty(
-        name="Look", default='SAND', update=_on_look, items=looks.ITEMS,
+        name="Look", default='SAND', update=_on_look, items=look_library.ITEMS,
         description="Material of the sand. Choosing a look assigns its material to the existing sand")
 
 

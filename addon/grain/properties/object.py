@@ -3,7 +3,8 @@
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
-from ..scene import roles, simulations
+from ..scene import simulations
+from ..scene.manage import roles
 from .collider import GRAIN_PG_collider
 from .cover import GRAIN_PG_cover
 from .emitter import GRAIN_PG_emitter

@@ -5,7 +5,8 @@ from math import radians
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
-from ..scene import playback, simulations
+from ..scene import simulations
+from ..scene.show import playback
 from .collider import FIXED, STICKINESS
 
 

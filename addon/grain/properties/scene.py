@@ -5,7 +5,8 @@ from typing import Optional
 from bpy.props import CollectionProperty, IntProperty
 from bpy.types import Context, PropertyGroup
 
-from ..scene import playback, simulations
+from ..scene import simulations
+from ..scene.show import playback
 from .simulation import GRAIN_PG_simulation
 
 

@@ -7,7 +7,10 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Context, Object, PropertyGroup
 
 from .. import compat, runtime
-from ..scene import consistency, materials, playback, simulations, snapshot
+from ..scene import simulations
+from ..scene.manage import consistency
+from ..scene.read import materials, snapshot
+from ..scene.show import playback
 from ..scene.units import metres_per_unit
 from .display import GRAIN_PG_display, GRAIN_PG_retime
 from .volume import GRAIN_PG_volume

@@ -5,7 +5,7 @@ from math import radians
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
-from ..scene import materials
+from ..scene.read import materials
 
 FIXED: set[str] = set()  # not for keyframes
 

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import bpy
 from bpy.types import Object, PropertyGroup, Scene
 
-from . import curves
+from . import keyframe_paths
 
 Simulation = PropertyGroup  # a GRAIN_PG_simulation
 EVERY = 0  # the cast of objects that take part in every simulation
@@ -103,7 +103,7 @@ def copy(simulation: Simulation) -> Simulation:
     folder = made.cache_folder.strip().rstrip("/\\")
     if folder:
         made.cache_folder = f"{folder}_{bpy.path.clean_name(made.name)}"
-    curves.copy(scene, _path(index), _path(index_of(made)))
+    keyframe_paths.copy(scene, _path(index), _path(index_of(made)))
     return made
 
 
@@ -115,9 +115,9 @@ def remove(simulation: Simulation) -> None:
             _delete(item)
     scene.grain.simulations.remove(index)
     scene.grain.active_index = max(0, min(scene.grain.active_index, len(scene.grain.simulations) - 1))
-    curves.remove(scene, _path(index))
+    keyframe_paths.remove(scene, _path(index))
     for number in range(index + 1, len(scene.grain.simulations) + 1):
-        curves.rename(scene, _path(number), _path(number - 1))
+        keyframe_paths.rename(scene, _path(number), _path(number - 1))
     if cast not in (other.cast for other in of_file()):
         for item in scene.objects:
             if item.grain.cast == cast:

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What sand is made of: the kinds that Sand and Snow knows, and what of a source's own material means something to a solver."""
+from math import tan
+from typing import Optional
+
+from bpy.types import PropertyGroup
+
+from ..simulations import Simulation
+from ..units import tidy
+
+LAWS = (('SAND', "Sand", "Flows and heaps up at the friction angle; damp with cohesion"),
+        ('SNOW_POWDER', "Powder Snow", "Breaks into dust at a touch"),
+        ('SNOW_CHUNKY', "Chunky Snow", "Packs and breaks into lumps"),
+        ('SNOW_WET', "Wet Snow", "Sticks together and gives way"),
+        ('MUD', "Mud", "Holds its shape until pushed, then flows like thick paste"))
+USUAL_DENSITY = {'SAND': 2600.0, 'SNOW_POWDER': 400.0, 'SNOW_CHUNKY': 400.0, 'SNOW_WET': 700.0, 'MUD': 1800.0}
+
+_SETTINGS = {'DEM': ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"),
+             'SPH': ("friction_angle", "density", "cohesion"),
+             'MPM': ("law", "friction_angle", "density", "cohesion"),
+             'MESO': ()}
+
+
+def is_snow(law: str) -> bool:
+    return law.startswith('SNOW')
+
+
+def settings_of(solver: str, law: str) -> tuple[str, ...]:
+    """Of a source's own material: what the solver knows of it. law: the material's own, where the solver has laws."""
+    names = _SETTINGS[solver]
+    return tuple(name for name in names if name not in ("friction_angle", "cohesion")) if solver == 'MPM' and is_snow(law) else names
+
+
+def describe(source: PropertyGroup, simulation: Simulation) -> Optional[dict[str, float | str]]:
+    """For the job. What has no part in it is left out: it must not make a bake look outdated."""
+    names = settings_of(simulation.solver, source.law) if source.use_material else ()
+    if not names:
+        return None
+    found: dict[str, float | str] = {name: tidy(getattr(source, name)) for name in names if name not in ("law", "friction_angle")}
+    if "friction_angle" in names:
+        found["friction"] = tidy(tan(source.friction_angle))
+    if "law" in names:
+        found["law"] = source.law.lower()
+    return found
