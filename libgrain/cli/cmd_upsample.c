@@ -8,7 +8,8 @@
 static const char help[] =
     "usage: grain upsample JOB [--cache DIR] [--threads N] [--shard I/N] [--frames A-B] [--force]\n"
     "\n"
-    "Refines the bake of the job folder JOB into render grains, as job.json's \"upsample\" says, going on where they "
+    "Refines the bake of the job folder JOB into render grains, with the \"upsample\" settings of job.json, resuming "
+    "where they "
     "end.\n"
     "The bake itself is read, never changed.\n"
     "\n"

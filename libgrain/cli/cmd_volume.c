@@ -8,9 +8,8 @@
 static const char help[] =
     "usage: grain volume JOB [--cache DIR] [--threads N] [--frames A-B] [--force]\n"
     "\n"
-    "Turns the bake of the job folder JOB, or its render grains, into a sequence of OpenVDB files, as job.json's "
-    "\"volume\"\n"
-    "says, going on where they end. What they are made of is read, never changed.\n"
+    "Turns the bake of the job folder JOB, or its render grains, into a sequence of OpenVDB files, with the \"volume\"\n"
+    "settings of job.json, resuming where they end. The frames they are made from are never changed.\n"
     "\n"
     "  --cache DIR     where the bake is; default JOB/cache. Files go to DIR/volume/volume_0001.vdb and so on\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
