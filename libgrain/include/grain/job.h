@@ -34,7 +34,7 @@ typedef struct GrainBakeStatus {
     double deepest_overlap;    ///< of two grains, over the smaller one's radius
     int64_t contacts;          ///< that touch
     int64_t substeps;          ///< done by this bake
-    int64_t rejected_substeps; ///< of these, such that an adaptive integrator did again shorter
+    int64_t rejected_substeps; ///< of these, repeated by an adaptive integrator with a shorter step
     const char *stage;         ///< "colliders", "fill", "simulate"; or a warning's text. Valid during the call.
 } GrainBakeStatus;
 

@@ -523,7 +523,7 @@ static GrainResult settle(Bake *bake)
                         .radius = bake->particles.radius + first,
                         .moisture = bake->particle_moisture ? bake->particle_moisture + first : NULL};
     SimChange change = {.born = &others, .material = bake->particle_material ? bake->particle_material + first : NULL};
-    return sim_change(&bake->sim, &change, NULL); // where nobody comes, lists still learn that props move again
+    return sim_change(&bake->sim, &change, NULL); // even without new particles: lists learn that colliders move again
 }
 
 // From the checkpoint in the cache, or from the sources as filled.

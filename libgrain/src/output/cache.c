@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define CHECKPOINT_LATEST "checkpoint.grain"
-// Where a bake can go on when a later frame turns out damaged: kept every so many frames. The last so many of these
-// stay, and of those before every so manieth.
+// Checkpoints to restart from if a later frame is damaged: one every CHECKPOINT_EVERY frames. The newest
+// CHECKPOINTS_KEPT of them are kept, plus every CHECKPOINTS_KEPT-th older one.
 #define CHECKPOINT_EVERY 10
 #define CHECKPOINTS_KEPT 10
 

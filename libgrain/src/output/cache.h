@@ -32,10 +32,11 @@ typedef struct CacheManifest {
     int64_t birth_count, birth_capacity;
 } CacheManifest;
 
-/// GRAIN_ERROR_IO where there is none, GRAIN_ERROR_DAMAGED where it makes no sense.
+/// GRAIN_ERROR_IO if there is no manifest, GRAIN_ERROR_DAMAGED if it is not valid.
 GrainResult cache_manifest_read(const char *folder, CacheManifest *out);
 void cache_manifest_free(CacheManifest *manifest);
-/// Forgets the frames behind the first gap: those that bakes and upsampling can go on from or read one after the other.
+/// Removes the frames after the first gap. Bakes resume from the frames that remain, and upsampling reads them in
+/// order.
 void cache_manifest_keep_run(CacheManifest *manifest);
 /// What is different between the settings of two manifests, in words: "solver.friction was 0.6, is 0.3".
 void cache_manifest_explain(const CacheManifest *was, const CacheManifest *is, char *text, size_t bytes);
@@ -90,9 +91,9 @@ GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, 
 void cache_forget_frames(Cache *cache, int32_t last);
 
 typedef void CacheWarnFn(void *user, const char *text);
-/// The checkpoint to go on from, if *found: the newest before which every frame is whole, checked by checksum. Frames
-/// and births after it leave the manifest, to be baked again (all of them, where there is none). Damage is told to
-/// `warn`.
+/// Finds the checkpoint to resume from, the newest one before which every frame is intact by its checksum; *found is 0
+/// if there is none. Frames and births after it (or all of them) leave the manifest, to be baked again. Reports damage
+/// to `warn`.
 GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
                                   void *user);
 

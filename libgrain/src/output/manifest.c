@@ -245,7 +245,7 @@ static void add_text(char *text, size_t bytes, const char *format, const char *k
     free(now);
 }
 
-// A hash tells nobody anything.
+// Hashes are not shown to users.
 static int is_hash(const json_t *value)
 {
     const char *text = json_string_value(value);

@@ -62,7 +62,7 @@ typedef struct UpsampleCoarse {
     int64_t count;
     const Vec3 *position, *velocity;
     const float *birth_time; ///< s since the first frame; NULL: unknown
-    const float *radius;     ///< 0: it is gone, and its grains with it; NULL: nobody is
+    const float *radius;     ///< 0: removed, and its grains with it; NULL: no particle is
 } UpsampleCoarse;
 
 typedef struct Upsampler Upsampler;

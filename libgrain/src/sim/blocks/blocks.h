@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Who is near whom, for solvers whose particles stand in the order of their cells. Eight that follow each other make a
-/// block. Every particle lists all those it can reach before the lists are made again; the eight lists of a block stand
-/// side by side, so that a row holds one neighbour of each:
+/// Neighbour lists for solvers whose particles are sorted by cell. Eight consecutive particles form a block. Each
+/// particle lists all particles it can reach before the lists are rebuilt. The eight lists of a block are interleaved,
+/// so that a row contains one neighbour of each:
 ///
 ///     block  [i0 i1 i2 i3 i4 i5 i6 i7]   a lane each
 ///     rows   [ 3  0  0  1 ...        ]   the first neighbour of each lane
-///            [ 4  2  1 -- ...        ]   the second; -- is nobody: a particle beyond everybody's reach
+///            [ 4  2  1 -- ...        ]   the second; -- is padding: a particle out of reach of all others
 ///
-/// Both partners list each other: a lane sums up its own neighbours in the order they stand in, needs nobody else's
-/// results, and has the same bits whatever it shares a block with.
-/// Blocks also know which solid objects they come near to, and meet them in every step.
+/// Both partners list each other, so a lane sums over its own neighbours in a fixed order, needs no other lane's
+/// results, and has the same bits whatever else is in its block. Blocks also list the colliders near them and find the
+/// contacts with these in every step.
 #include "base/cell_grid.h"
 #include "base/simd.h"
 #include "sim/rigid/rigid.h"
@@ -20,7 +20,7 @@
 /// Walls a particle can meet at once.
 #define BLOCK_WALLS 3
 #define BLOCK_CONTACTS (BLOCK_LANES * BLOCK_WALLS)
-/// Lanes of no particle, and nobody, stand here (m), beyond everybody's reach.
+/// Coordinate (m) of unused lanes and of the padding particle, out of reach of all particles.
 #define BLOCK_NOWHERE 1e6f
 
 /// A particle near a wall.
@@ -66,7 +66,7 @@ typedef struct Blocks {
     CellGrid grid;
     Block *block;
     BlockContact *contact; ///< BLOCK_CONTACTS of each block
-    int32_t *list;         ///< BLOCK_LANES a row; nobody is `room`
+    int32_t *list;         ///< BLOCK_LANES per row; padding is `room`
     int32_t *near;
     int32_t *found;       ///< of each thread: lists before they are set side by side
     int64_t found_room;   ///< of a lane
