@@ -35,19 +35,14 @@ int cli_usage(const char *command, const char *format, ...) LIKE_PRINTF(2, 3);
     "                  nothing, and without this option it is not read\n"
 /// Whole number in [low, high]; 0 when the text is none.
 int cli_parse_number(const char *text, int64_t low, int64_t high, int32_t *out);
-/// "20-48"; 0 when the text is no such range.
-int cli_parse_frames(const char *text, int32_t *first, int32_t *last);
-/// A GrainBakeStatusFn that prints JSON lines; user is the GrainBakeStatus that keeps the last one.
-int32_t cli_on_status(void *user, const GrainBakeStatus *status);
-/// What the commands that work on a job share: --cache, --threads, --stop-on-input, --help, and anything not
-/// understood. -1 to go on, otherwise the exit code.
-int cli_job_option(const char *command, const char *help, int option, const char **cache_folder, int32_t *thread_count);
-/// After the options: the one job folder. -1 to go on, otherwise the exit code.
-int cli_job_folder(const char *command, int argument_count, char **arguments, const char **job_folder);
+/// A GrainStageStatusFn that prints JSON lines; user is the GrainStageStatus that keeps the last one.
+int32_t cli_on_status(void *user, const GrainStageStatus *status);
+/// From now on anything that comes through standard input makes cli_on_status say stop.
+void cli_stop_on_input(void);
 /// From now on SIGTERM and SIGINT make cli_on_status say stop.
 void cli_stop_on_signals(void);
 /// The closing line; returns the exit code.
-int cli_end(GrainResult result, const GrainBakeStatus *last);
+int cli_end(GrainResult result, const GrainStageStatus *last);
 
 // cmd_repair.c
 /// Calls with a cache folder and each folder of grains and volumes in it; returns the first exit code that is not

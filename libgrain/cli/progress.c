@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the commands that work on a job share: options, progress as JSON lines, stopping, the closing line.
+// What the commands that run a stage share: progress as JSON lines, stopping, the closing line.
 #include "base/system.h"
 #include "cli.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,7 +37,7 @@ static void print_line(json_t *object)
     json_decref(object);
 }
 
-static json_t *statistics_of(const GrainBakeStatus *s)
+static json_t *statistics_of(const GrainStageStatus *s)
 {
     return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "kinetic_energy", s->kinetic_energy, "potential_energy",
                      s->potential_energy, "elastic_energy", s->elastic_energy, "deepest_overlap", s->deepest_overlap,
@@ -46,31 +45,31 @@ static json_t *statistics_of(const GrainBakeStatus *s)
                      (json_int_t)s->rejected_substeps);
 }
 
-int32_t cli_on_status(void *user, const GrainBakeStatus *s)
+int32_t cli_on_status(void *user, const GrainStageStatus *s)
 {
-    GrainBakeStatus *last = user;
+    GrainStageStatus *last = user;
     *last = *s;
     json_t *line = NULL;
     switch (s->event) {
-    case GRAIN_BAKE_PREPARING:
-        line = json_pack("{s:s, s:s, s:f}", "event", "preparing", "stage", s->stage, "fraction", s->fraction);
+    case GRAIN_STAGE_PREPARING:
+        line = json_pack("{s:s, s:s, s:f}", "event", "preparing", "stage", s->text, "fraction", s->fraction);
         break;
-    case GRAIN_BAKE_STARTED:
+    case GRAIN_STAGE_STARTED:
         line = json_pack("{s:s, s:I, s:i, s:i, s:i, s:s}", "event", "started", "particles", (json_int_t)s->particles,
                          "frame_start", s->frame_start, "frame_end", s->frame_end, "resumed_from", s->resumed_from,
-                         "cache", s->stage);
+                         "cache", s->text);
         break;
-    case GRAIN_BAKE_PROGRESS:
-    case GRAIN_BAKE_FRAME:
+    case GRAIN_STAGE_PROGRESS:
+    case GRAIN_STAGE_FRAME:
         line =
             json_pack("{s:s, s:i, s:f, s:I, s:f, s:f, s:f, s:I}", "event",
-                      s->event == GRAIN_BAKE_FRAME ? "frame" : "progress", "frame", s->frame, "fraction", s->fraction,
+                      s->event == GRAIN_STAGE_FRAME ? "frame" : "progress", "frame", s->frame, "fraction", s->fraction,
                       "particles", (json_int_t)s->particles, "seconds", s->seconds, "seconds_left", s->seconds_left,
                       "seconds_per_frame", s->seconds_per_frame, "bytes_written", (json_int_t)s->bytes_written);
-        if (line && s->event == GRAIN_BAKE_FRAME) json_object_set_new(line, "statistics", statistics_of(s));
+        if (line && s->event == GRAIN_STAGE_FRAME) json_object_set_new(line, "statistics", statistics_of(s));
         break;
-    case GRAIN_BAKE_WARNING:
-        line = json_pack("{s:s, s:s}", "event", "warning", "message", s->stage);
+    case GRAIN_STAGE_WARNING:
+        line = json_pack("{s:s, s:s}", "event", "warning", "message", s->text);
         break;
     default:
         break;
@@ -88,43 +87,15 @@ int cli_parse_number(const char *text, int64_t low, int64_t high, int32_t *out)
     return 1;
 }
 
-int cli_parse_frames(const char *text, int32_t *first, int32_t *last)
+void cli_stop_on_input(void)
 {
-    int length = 0;
-    return sscanf(text, "%d-%d%n", first, last, &length) == 2 && text[length] == 0 && *first <= *last;
-}
-
-int cli_job_option(const char *command, const char *help, int option, const char **cache_folder, int32_t *thread_count)
-{
-    switch (option) {
-    case 'c':
-        *cache_folder = optarg;
-        return -1;
-    case 't':
-        if (cli_parse_number(optarg, 1, 1024, thread_count)) return -1;
-        return cli_usage(command, "--threads is '%s'; it must be a number from 1 to 1024", optarg);
-    case 'i':
-        listens_to_input = 1;
-        is_stop_wanted(); // once before any file is opened: of an input that is closed, one might get its number
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return EXIT_DONE;
-    default:
-        return cli_usage(command, "the command line was not understood");
-    }
-}
-
-int cli_job_folder(const char *command, int argument_count, char **arguments, const char **job_folder)
-{
-    if (optind != argument_count - 1) return cli_usage(command, "give one job folder");
-    *job_folder = arguments[optind];
-    return -1;
+    listens_to_input = 1;
+    is_stop_wanted(); // once before any file is opened: of an input that is closed, one might get its number
 }
 
 void cli_stop_on_signals(void) { system_catch_stop(on_signal); }
 
-int cli_end(GrainResult result, const GrainBakeStatus *last)
+int cli_end(GrainResult result, const GrainStageStatus *last)
 {
     if (result == GRAIN_OK) {
         print_line(json_pack("{s:s, s:i, s:f}", "event", "done", "frames", last->frame_end - last->frame_start + 1,

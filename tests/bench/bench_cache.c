@@ -10,8 +10,8 @@
 #include "bench/bench.h"
 #include "bench/rival_openvdb.h"
 #include "grain/grain.h"
-#include "job/upsample_output.h"
 #include "physics/upsample_scene.h"
+#include "refine/refine_output.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -255,8 +255,8 @@ static void measure_speed(Frames *f, const Sums *sums)
 static GrainResult prepare(Frames *f, const Recording *recording, Sums *sums)
 {
     UpsampleDef def = recording_def(recording, PER_PARTICLE, UPSAMPLE_GATED);
-    UpsampleOutput output = {0};
-    upsample_output_errors(&output, 0.01, (double)upsample_grain_radius(&def), FPS);
+    RefineOutput output = {0};
+    refine_errors(&output, 0.01, (double)upsample_grain_radius(&def), FPS);
     f->position_error = output.position_error;
     f->columns[0] =
         (GrainsColumn){"position", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.position_error / sqrt(3.0)}, 1};

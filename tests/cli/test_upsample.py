@@ -145,7 +145,19 @@ def test_frame_range(folder: Path) -> None:
     assert {name: columns_of(job / "cache/grains" / name) for name in list(whole)[2:]} == columns
     program.run("upsample", job, check=0)  # begins before them: all are made again
     assert frames(job / "cache/grains") == whole
-    assert "baked are 1 to 5" in program.run("upsample", job, "--frames", "2-9").stderr
+    assert "there are frames 1 to 5" in program.run("upsample", job, "--frames", "2-9").stderr
+
+
+def test_a_range_that_is_complete_keeps_its_checkpoint(folder: Path) -> None:
+    """It is what a longer range is resumed from."""
+    job = jobs.small(upsample={"grains_per_particle": 6}).write(folder / "job")
+    program.run("bake", job, check=0)
+    program.run("upsample", job, "--frames", "1-3", check=0)
+    checkpoint = (job / "cache/grains/checkpoint.grain").read_bytes()
+    program.run("upsample", job, "--frames", "1-3", check=0)
+    assert (job / "cache/grains/checkpoint.grain").read_bytes() == checkpoint
+    made = [event["frame"] for event in program.run("upsample", job, check=0).events if event["event"] == "frame"]
+    assert made == [4, 5], made
 
 
 def test_errors_name_the_remedy(folder: Path) -> None:
@@ -165,7 +177,7 @@ def test_errors_name_the_remedy(folder: Path) -> None:
     document["seed"] = 99
     (job / "job.json").write_text(json.dumps(document))
     change(job, grains_per_particle=6)
-    assert "bake this job first" in program.run("upsample", job, check=8).stderr
+    assert "run grain bake first" in program.run("upsample", job, check=8).stderr
 
 
 def turned_back(quaternion: tuple[float, ...], v: tuple[float, ...]) -> tuple[float, float, float]:

@@ -216,7 +216,7 @@ def test_errors_name_the_remedy(folder: Path) -> None:
     change(job, voxel_sise=2)
     assert "voxel_sise" in program.run("volume", job, check=3).stderr
     change(job)
-    assert "there are 1 to 2" in program.run("volume", job, "--frames", "2-9").stderr
+    assert "there are frames 1 to 2" in program.run("volume", job, "--frames", "2-9").stderr
     assert "frames" in program.run("volume", job, "--frames", "x", check=2).stderr
 
 

@@ -92,18 +92,18 @@ typedef struct Watch {
     int64_t particles;
 } Watch;
 
-static int32_t on_status(void *user, const GrainBakeStatus *status)
+static int32_t on_status(void *user, const GrainStageStatus *status)
 {
     Watch *watch = user;
-    watch->frames += status->event == GRAIN_BAKE_FRAME;
+    watch->frames += status->event == GRAIN_STAGE_FRAME;
     watch->particles = status->particles;
     return watch->frames >= watch->stop_after ? 0 : GRAIN_CONTINUE;
 }
 
 static GrainResult bake(Watch *watch, int restart)
 {
-    GrainBakeDef def;
-    grain_bake_def_default(&def, sizeof def);
+    GrainStageDef def;
+    grain_stage_def_default(&def, sizeof def);
     def.job_folder = test_folder();
     def.thread_count = 1;
     def.restart = restart;
@@ -177,13 +177,13 @@ TEST(every_allocation_may_fail_with_props_and_bodies)
     refuse_each_allocation(bake, test_is_heavy() ? 1 : 7);
 }
 
-static GrainResult upsample(Watch *watch, int force)
+static GrainResult upsample(Watch *watch, int restart)
 {
-    GrainUpsampleDef def;
-    grain_upsample_def_default(&def, sizeof def);
+    GrainStageDef def;
+    grain_stage_def_default(&def, sizeof def);
     def.job_folder = test_folder();
     def.thread_count = 1;
-    def.force = force;
+    def.restart = restart;
     def.status = on_status;
     def.user = watch;
     return grain_upsample(&def);
@@ -199,15 +199,25 @@ TEST(every_allocation_of_upsampling_may_fail)
 
 TEST(bad_defs_are_refused)
 {
-    GrainBakeDef def;
+    GrainStageDef def;
     ENSURE_FAILS(grain_bake(NULL), GRAIN_ERROR_ARGUMENT, "NULL");
-    ENSURE_OK(grain_bake_def_default(&def, sizeof def));
+    ENSURE_OK(grain_stage_def_default(&def, sizeof def));
     ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ARGUMENT, "job_folder");
     def.struct_size = 7;
-    ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ABI, "GrainBakeDef");
-    ENSURE_FAILS(grain_bake_def_default(&def, 3), GRAIN_ERROR_ABI, "GrainBakeDef");
-    ENSURE_OK(grain_bake_def_default(&def, sizeof def));
+    ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ABI, "GrainStageDef");
+    ENSURE_FAILS(grain_stage_def_default(&def, 3), GRAIN_ERROR_ABI, "GrainStageDef");
+    ENSURE_OK(grain_stage_def_default(&def, sizeof def));
     def.job_folder = "/nowhere";
     def.thread_count = -1;
     ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ARGUMENT, "thread_count");
+    def.thread_count = 0;
+    def.restart = 3;
+    ENSURE_FAILS(grain_bake(&def), GRAIN_ERROR_ARGUMENT, "restart is 3; grain bake allows 0 to 2");
+    def.restart = GRAIN_RESTART_AFTER_FRAME;
+    ENSURE_FAILS(grain_upsample(&def), GRAIN_ERROR_ARGUMENT, "grain upsample allows 0 to 1");
+    def.restart = GRAIN_RESTART_NONE;
+    def.shard = def.shard_count = 2;
+    ENSURE_FAILS(grain_volume(&def), GRAIN_ERROR_ARGUMENT, "grain volume allows 1/1 to 1/1");
+    def.shard_count = 1;
+    ENSURE_FAILS(grain_upsample(&def), GRAIN_ERROR_ARGUMENT, "shard 2 of 1");
 }

@@ -36,7 +36,9 @@ static GrainResult write_cache(const char *folder)
         result = particles_add(&particles, vec3((float)i, 1, 2), vec3(0, 0, (float)-i), 0.5f);
     if (result == GRAIN_OK) result = cache_open(&cache, folder, &wanted, CACHE_KEEP);
     for (int32_t frame = 1; frame <= FRAMES && result == GRAIN_OK; frame++) {
-        result = cache_write_frame(&cache, frame, frame / 24.0, &particles, NULL, 0);
+        Column columns[PARTICLES_MAX_COLUMNS];
+        int count = particles_columns(&particles, columns);
+        result = cache_write_frame(&cache, frame, frame / 24.0, PARTICLES, columns, count);
         GrainFileHeader header = {.frame = frame, .particles = PARTICLES};
         Column column = {"position", GRAIN_F32, 3, PARTICLES, particles.position};
         if (result == GRAIN_OK) result = cache_write_checkpoint(&cache, &header, &column, 1);

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional
 
 from . import ffi_files, files
 
-ABI_VERSION = 1  # GRAIN_ABI_VERSION of include/grain/base.h
+ABI_VERSION = 2  # GRAIN_ABI_VERSION of include/grain/base.h
 OK = 0
 ERROR_DAMAGED = -8
 TYPE_BYTES = (4, 4, 8, 8)  # by GrainType: f32, i32, f64, i64
@@ -49,33 +49,20 @@ class GrainFrameInfo(ctypes.Structure):
                 ("particles", c_int64), ("bytes", c_int64)]
 
 
-class GrainBakeStatus(ctypes.Structure):
+class GrainStageStatus(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("event", c_int32), ("frame_start", c_int32), ("frame_end", c_int32),
                 ("frame", c_int32), ("resumed_from", c_int32), ("particles", c_int64), ("bytes_written", c_int64),
                 ("fraction", c_double), ("seconds", c_double), ("seconds_left", c_double),
                 ("seconds_per_frame", c_double), ("kinetic_energy", c_double), ("potential_energy", c_double),
                 ("elastic_energy", c_double), ("deepest_overlap", c_double), ("contacts", c_int64),
-                ("substeps", c_int64), ("rejected_substeps", c_int64), ("stage", c_char_p)]
+                ("substeps", c_int64), ("rejected_substeps", c_int64), ("text", c_char_p)]
 
 
-class GrainBakeDef(ctypes.Structure):
+class GrainStageDef(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
-                ("cache_folder", c_char_p), ("restart", c_int32), ("last_frame", c_int32), ("limit_frames", c_int32),
-                ("keep_frame", c_int32), ("status", c_void_p), ("user", c_void_p)]
-
-
-class GrainUpsampleDef(ctypes.Structure):
-    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
-                ("cache_folder", c_char_p), ("shard", c_int32), ("shard_count", c_int32), ("force", c_int32),
-                ("limit_frames", c_int32), ("first_frame", c_int32), ("last_frame", c_int32), ("status", c_void_p),
-                ("user", c_void_p)]
-
-
-class GrainVolumeDef(ctypes.Structure):
-    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("job_folder", c_char_p),
-                ("cache_folder", c_char_p), ("force", c_int32), ("limit_frames", c_int32),
-                ("first_frame", c_int32), ("last_frame", c_int32), ("status", c_void_p),
-                ("user", c_void_p)]
+                ("cache_folder", c_char_p), ("restart", c_int32), ("keep_frame", c_int32), ("limit_frames", c_int32),
+                ("first_frame", c_int32), ("last_frame", c_int32), ("shard", c_int32), ("shard_count", c_int32),
+                ("reserved", c_uint32), ("status", c_void_p), ("user", c_void_p)]
 
 
 class GrainShape(ctypes.Structure):
@@ -131,8 +118,8 @@ class GrainPrefetchPoints(ctypes.Structure):
                 ("reserved", c_uint32)]
 
 
-STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainBakeStatus, GrainBakeDef,
-           GrainUpsampleDef, GrainVolumeDef, GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape,
+STRUCTS = (GrainRun, GrainMesh, GrainSdfDef, GrainView, GrainFrameInfo, GrainStageStatus, GrainStageDef,
+           GrainMeshReport, GrainCoverDef, GrainCoverQuality, GrainShape,
            GrainPoints, GrainPointsLook, GrainPointsView, GrainPrefetchDef, GrainPrefetchPoints)
 
 # name: (result, arguments). The first four must exist in every libgrain, or nothing can be checked.

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /// Raised by any change of a public struct's layout or of a field's meaning. The add-on refuses another number.
-#define GRAIN_ABI_VERSION 1
+#define GRAIN_ABI_VERSION 2
 GRAIN_API uint32_t grain_abi_version(void);
 /// "0.1.0". Never NULL.
 GRAIN_API const char *grain_version(void);

@@ -1,99 +1,92 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// From a job folder to a cache folder: what `grain bake` runs (formats: libgrain/docs/formats.md).
+/// From a job folder to a cache folder: what `grain bake`, `grain upsample` and `grain volume` run (formats:
+/// libgrain/docs/formats.md).
+///
+///     GrainStageDef def;
+///     grain_stage_def_default(&def, sizeof def);
+///     def.job_folder = "pour";
+///     if (grain_bake(&def) == GRAIN_OK) grain_upsample(&def);
 #include "grain/run.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum GrainBakeEvent {
-    GRAIN_BAKE_PREPARING = 0, ///< Reading the job, making colliders, filling sources.
-    GRAIN_BAKE_STARTED = 1,   ///< particles and resumed_from are known.
-    GRAIN_BAKE_PROGRESS = 2,  ///< Some substeps on.
-    GRAIN_BAKE_FRAME = 3,     ///< frame is whole on disk.
-    GRAIN_BAKE_WARNING = 4,   ///< text says what.
-} GrainBakeEvent;
+typedef enum GrainStageEvent {
+    GRAIN_STAGE_PREPARING = 0, ///< Reading the job, making colliders, filling sources.
+    GRAIN_STAGE_STARTED = 1,   ///< particles and resumed_from are known.
+    GRAIN_STAGE_PROGRESS = 2,  ///< Some way into a frame.
+    GRAIN_STAGE_FRAME = 3,     ///< frame is complete on disk.
+    GRAIN_STAGE_WARNING = 4,   ///< text says what.
+} GrainStageEvent;
 
-typedef struct GrainBakeStatus {
+typedef struct GrainStageStatus {
     uint32_t struct_size;
-    int32_t event; ///< GrainBakeEvent
-    int32_t frame_start, frame_end;
-    int32_t frame;        ///< being worked on, or just written
-    int32_t resumed_from; ///< last whole frame found in the cache; frame_start - 1 for none
-    int64_t particles;
-    int64_t bytes_written;    ///< by this bake
-    double fraction;          ///< of the whole bake, 0 to 1
-    double seconds;           ///< since this bake began
-    double seconds_left;      ///< estimate; negative while unknown
-    double seconds_per_frame; ///< of the last whole frame; 0 before it
-    // The simulation's books at the frame just written; all 0 before the first.
+    int32_t event;                  ///< GrainStageEvent
+    int32_t frame_start, frame_end; ///< The range of frames wanted; of the whole job for grain_bake.
+    int32_t frame;                  ///< The frame being worked on, or the one just written.
+    int32_t resumed_from;           ///< The last complete frame found in the cache; the one before the first if none.
+    int64_t particles;              ///< Simulated particles, or grains.
+    int64_t bytes_written;          ///< Since this call began.
+    double fraction;                ///< Of all frames wanted, 0 to 1; in PREPARING events, of the step named by text.
+    double seconds;                 ///< Since this call began.
+    double seconds_left;            ///< An estimate; negative while unknown.
+    double seconds_per_frame;       ///< Of the last complete frame; 0 before the first.
+    // Statistics of the simulation at the frame just written; all 0 before the first and in other stages.
     double kinetic_energy;     ///< J, of motion and spin
-    double potential_energy;   ///< J, in gravity, against the origin
+    double potential_energy;   ///< J, in gravity, relative to the origin
     double elastic_energy;     ///< J, stored in contacts
-    double deepest_overlap;    ///< of two grains, over the smaller one's radius
-    int64_t contacts;          ///< that touch
-    int64_t substeps;          ///< done by this bake
-    int64_t rejected_substeps; ///< of these, repeated by an adaptive integrator with a shorter step
-    const char *stage;         ///< "colliders", "fill", "simulate"; or a warning's text. Valid during the call.
-} GrainBakeStatus;
+    double deepest_overlap;    ///< Of two grains, relative to the smaller one's radius.
+    int64_t contacts;          ///< Pairs of grains that touch.
+    int64_t substeps;          ///< Taken since this call began.
+    int64_t rejected_substeps; ///< Substeps that an adaptive integrator rejected and repeated with a shorter step.
+    const char *text; ///< The step under way ("colliders", "fill", "simulate"), the cache's folder in a STARTED
+                      ///< event, the message of a WARNING. Valid during the call.
+} GrainStageStatus;
 
-/// Return exactly GRAIN_CONTINUE to go on; any other value finishes the substep, writes a checkpoint and returns
-/// GRAIN_CANCELLED. On the caller's thread, at most 20 times a second apart from FRAME and WARNING.
-typedef int32_t GrainBakeStatusFn(void *user, const GrainBakeStatus *status);
+/// Return exactly GRAIN_CONTINUE to continue. Any other value ends the current substep, saves what is needed to resume
+/// there and makes the call return GRAIN_CANCELLED. Called on the caller's thread, at most 20 times a second apart from
+/// FRAME and WARNING events.
+typedef int32_t GrainStageStatusFn(void *user, const GrainStageStatus *status);
 
-typedef struct GrainBakeDef {
+/// What becomes of the frames that are in the cache already.
+typedef enum GrainRestart {
+    GRAIN_RESTART_NONE = 0, ///< Resume after the last of them. Frames of other settings are not mixed with new
+                            ///< ones: grain_bake refuses the cache (GRAIN_ERROR_OTHER_JOB), the others replace it.
+    GRAIN_RESTART_ALL = 1,  ///< Remove all of them first.
+    GRAIN_RESTART_AFTER_FRAME =
+        2, ///< grain_bake only: remove those after keep_frame and resume from the newest
+           ///< checkpoint up to it. Earlier frames stay, whatever settings they were baked with.
+} GrainRestart;
+
+/// Options of a stage.
+typedef struct GrainStageDef {
     uint32_t struct_size;
-    int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
-    const char *job_folder;   ///< holds job.json
-    const char *cache_folder; ///< NULL: "cache" inside the job folder. Made if missing.
-    int32_t restart;    ///< 0: go on where the cache ends. 1: throw this cache's frames away first. 2: those after
-                        ///< keep_frame; frames up to there stay, whatever settings they were baked with.
-    int32_t last_frame; ///< used when limit_frames is 1: stop (whole, resumable) after this frame
-    int32_t limit_frames;
-    int32_t keep_frame;        ///< used when restart is 2: the bake goes on from the newest checkpoint up to here
-    GrainBakeStatusFn *status; ///< may be NULL
+    int32_t thread_count;       ///< 0 uses all cores. The files do not depend on it.
+    const char *job_folder;     ///< Holds job.json.
+    const char *cache_folder;   ///< NULL: "cache" inside the job folder. grain_bake makes it if it is missing.
+    int32_t restart;            ///< GrainRestart
+    int32_t keep_frame;         ///< Used with GRAIN_RESTART_AFTER_FRAME.
+    int32_t limit_frames;       ///< 1: only frames first_frame to last_frame.
+    int32_t first_frame;        ///< Ignored by grain_bake, which has to begin at the beginning.
+    int32_t last_frame;         ///< The stage stops, resumable, after this frame.
+    int32_t shard, shard_count; ///< grain_upsample only: which part of the grains, 1 to shard_count (at most 1000), all
+                                ///< in one part by default. The parts joined together are the same for any number.
+    uint32_t reserved;          ///< 0
+    GrainStageStatusFn *status; ///< May be NULL.
     void *user;
-} GrainBakeDef;
-GRAIN_API GrainResult grain_bake_def_default(GrainBakeDef *def, uint32_t size);
+} GrainStageDef;
+GRAIN_API GrainResult grain_stage_def_default(GrainStageDef *def, uint32_t size);
 
-/// Bakes what is missing. Returns GRAIN_OK when every frame of the job is in the cache.
-GRAIN_API GrainResult grain_bake(const GrainBakeDef *def);
-
-/// Refines the bake in the job's cache into render grains, by the job's "upsample" settings. The bake is not touched.
-typedef struct GrainUpsampleDef {
-    uint32_t struct_size;
-    int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
-    const char *job_folder;   ///< holds job.json
-    const char *cache_folder; ///< of the bake; NULL: "cache" inside the job folder. Grains go to a folder inside it.
-    int32_t shard;            ///< 1 to shard_count: which part of the grains
-    int32_t shard_count;      ///< 1 to 1000. Default 1. The parts, one behind the other, are the same for any number.
-    int32_t force;            ///< 1: make all frames again, even existing ones
-    int32_t limit_frames;     ///< 1: only frames first_frame to last_frame; those before are worked out, not written
-    int32_t first_frame, last_frame;
-    GrainBakeStatusFn *status; ///< may be NULL; as for a bake
-    void *user;
-} GrainUpsampleDef;
-GRAIN_API GrainResult grain_upsample_def_default(GrainUpsampleDef *def, uint32_t size);
-/// Makes what is missing. Grains of other settings or of another bake are replaced.
-GRAIN_API GrainResult grain_upsample(const GrainUpsampleDef *def);
-
-/// Turns the bake in the job's cache, or its grains, into a sequence of OpenVDB files for fog, dust, motion blur and
-/// meshes, by the job's "volume" settings. Neither is touched.
-typedef struct GrainVolumeDef {
-    uint32_t struct_size;
-    int32_t thread_count;     ///< 0 uses all cores. The files do not depend on it.
-    const char *job_folder;   ///< holds job.json
-    const char *cache_folder; ///< of the bake; NULL: "cache" inside the job folder. Volumes go to "volume" inside it.
-    int32_t force;            ///< 1: make all frames again, even existing ones
-    int32_t limit_frames;     ///< 1: only frames first_frame to last_frame, and those between them and what is there
-    int32_t first_frame, last_frame;
-    GrainBakeStatusFn *status; ///< may be NULL; as for a bake
-    void *user;
-} GrainVolumeDef;
-GRAIN_API GrainResult grain_volume_def_default(GrainVolumeDef *def, uint32_t size);
-/// Makes what is missing. Volumes of other settings, of another bake or of other grains are replaced.
-GRAIN_API GrainResult grain_volume(const GrainVolumeDef *def);
+/// Simulates the job. Returns GRAIN_OK when every frame wanted is in the cache.
+GRAIN_API GrainResult grain_bake(const GrainStageDef *def);
+/// Refines the bake into render grains, by the job's "upsample" settings; they go to a folder inside the cache. With
+/// limited frames, those before first_frame are computed but not written. The bake is not touched.
+GRAIN_API GrainResult grain_upsample(const GrainStageDef *def);
+/// Turns the bake, or its grains, into a sequence of OpenVDB files for fog, dust, motion blur and meshes, by the job's
+/// "volume" settings; they go to "volume" inside the cache. Neither is touched.
+GRAIN_API GrainResult grain_volume(const GrainStageDef *def);
 
 #ifdef __cplusplus
 }

@@ -235,6 +235,3 @@ GrainResult job_settings(const Job *job, JobStage stage, void **out);
 GrainResult job_read_volume(const JobNode *root, Job *job);
 /// Fingerprint of the volumes made of this job's bake or grains.
 void job_volume_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS + 1]);
-
-// bake.c runs a job, upsampling.c refines its bake, volumes.c turns either into voxels; the public calls are
-// grain_bake, grain_upsample and grain_volume.

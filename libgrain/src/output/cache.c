@@ -174,22 +174,16 @@ GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header)
     return manifest_write(cache->folder, &cache->manifest, &cache->bytes_written);
 }
 
-GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
-                              int more_count)
+GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
+                              int column_count)
 {
-    Column columns[GRAIN_FILE_MAX_COLUMNS] = {{"position", GRAIN_F32, 3, particles->count, particles->position},
-                                              {"velocity", GRAIN_F32, 3, particles->count, particles->velocity},
-                                              {"radius", GRAIN_F32, 1, particles->count, particles->radius},
-                                              {"orientation", GRAIN_F32, 4, particles->count, particles->orientation}};
-    int column_count = particles->orientation ? 4 : 3;
-    for (int i = 0; i < more_count && column_count < GRAIN_FILE_MAX_COLUMNS; i++) columns[column_count++] = more[i];
-    GrainFileHeader header = {.frame = frame, .time = time, .particles = particles->count};
+    GrainFileHeader header = {.frame = frame, .time = time, .particles = particles};
     char *path;
     TRY(cache_frame_path(cache->folder, cache->manifest.stream, frame, &path));
     GrainResult result = grain_file_write(path, &header, columns, column_count);
     alloc_free(path);
     if (result != GRAIN_OK) return result;
-    cache->manifest.has_orientation = particles->orientation != NULL;
+    cache->manifest.has_orientation = column_find(columns, column_count, "orientation") != NULL;
     return cache_add_frame(cache, &header);
 }
 

@@ -67,9 +67,8 @@ GrainResult cache_beat(Cache *cache);
 /// Lists a frame that was written apart; its file is whole on disk.
 GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header);
 /// Writes the frame, then the manifest that lists it.
-/// more: columns beside the particles' own.
-GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, const Particles *particles, const Column *more,
-                              int more_count);
+GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
+                              int column_count);
 /// What particles born in this frame bring with them: `birth_NNNNNN.grain`. Listed with the next frame.
 GrainResult cache_write_birth(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
                               int column_count);

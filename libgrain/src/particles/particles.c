@@ -69,3 +69,13 @@ GrainResult column_copy(const Column *columns, int column_count, const char *nam
     if (count > 0) memcpy(to, column->data, (size_t)column_bytes(column));
     return GRAIN_OK;
 }
+
+int particles_columns(const Particles *particles, Column columns[PARTICLES_MAX_COLUMNS])
+{
+    int64_t count = particles->count;
+    columns[0] = (Column){"position", GRAIN_F32, 3, count, particles->position};
+    columns[1] = (Column){"velocity", GRAIN_F32, 3, count, particles->velocity};
+    columns[2] = (Column){"radius", GRAIN_F32, 1, count, particles->radius};
+    columns[3] = (Column){"orientation", GRAIN_F32, 4, count, particles->orientation};
+    return particles->orientation ? 4 : 3;
+}

@@ -39,3 +39,7 @@ const Column *column_find(const Column *columns, int column_count, const char *n
 /// Copies a column's elements to where they belong; GRAIN_ERROR_DAMAGED when it is missing or of another shape.
 GrainResult column_copy(const Column *columns, int column_count, const char *name, GrainType type, int components,
                         int64_t count, void *to);
+
+#define PARTICLES_MAX_COLUMNS 4
+/// "position", "velocity", "radius" and, of grains that are not spheres, "orientation"; returns how many.
+int particles_columns(const Particles *particles, Column columns[PARTICLES_MAX_COLUMNS]);

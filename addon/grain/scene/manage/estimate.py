@@ -24,7 +24,7 @@ BYTES_PER_ORIENTATION = 4
 CHECKPOINT_BYTES_PER_GRAIN = 40
 CHECKPOINT_BYTES_PER_PARTICLE = {'DEM': 80, 'MPM': 144}  # a heap's contacts included
 CHECKPOINTS_KEPT = 10  # the last ones, and of those before every tenth (libgrain/src/output/cache.c)
-# What libgrain plans for (src/job/bake.c); bulks take less than half of it, grains of several balls that many times.
+# What libgrain plans for (src/simulate/simulate_policy.c); bulks take less than half of it, grains of several balls that many times.
 MEMORY_PER_PARTICLE = {'DEM': 900, 'MPM': 400, 'SPH': 400}
 _BALLS = {'SPHERE': 1, 'TETRAHEDRON': 4, 'CUBE': 8, 'ROD': 4, 'BEAN': 3}
 

@@ -5,7 +5,7 @@
 #include "output/grains_file.h"
 #include "upsample/upsample.h"
 
-typedef struct UpsampleOutput {
+typedef struct RefineOutput {
     Cache *cache;
     Upsampler *upsampler;
     double position_error; ///< m, at most
@@ -14,19 +14,19 @@ typedef struct UpsampleOutput {
     int has_orientation;   ///< whether frames tell it
     int is_born_later;     ///< whether particles are born during the bake
     int threads;
-} UpsampleOutput;
+} RefineOutput;
 
 /// How far grains in a file may be from where they are, and so on, for an error of `precision` mean radii: velocities
 /// are off by at most ten times that way in a frame, radii by a quarter of it.
-void upsample_output_errors(UpsampleOutput *output, double precision, double grain_radius, double fps);
+void refine_errors(RefineOutput *output, double precision, double grain_radius, double fps);
 
 /// Writes the grains as they stand, at the end of the coarse frame, and lists them in the cache.
-GrainResult upsample_write_frame(const UpsampleOutput *output, const struct GrainFrame *coarse);
+GrainResult refine_write_frame(const RefineOutput *output, const struct GrainFrame *coarse);
 
 /// The exact state at the end of a frame, in place of the one before.
-GrainResult upsample_write_checkpoint(const UpsampleOutput *output, int32_t frame, double time);
-GrainResult upsample_remove_checkpoint(const UpsampleOutput *output);
+GrainResult refine_write_checkpoint(const RefineOutput *output, int32_t frame, double time);
+GrainResult refine_remove_checkpoint(const RefineOutput *output);
 /// Takes the state up again; coarse: the bake. *frame stays as it is where
 /// there is no checkpoint, or none of frames up to `last`: that is no error.
-GrainResult upsample_read_checkpoint(const UpsampleOutput *output, const CacheManifest *coarse, int32_t last,
-                                     int32_t *frame);
+GrainResult refine_read_checkpoint(const RefineOutput *output, const CacheManifest *coarse, int32_t last,
+                                   int32_t *frame);

@@ -7,7 +7,7 @@
 #include "sim/flow/zone.h"
 #include "sim/sim.h"
 
-typedef struct BakeFlow {
+typedef struct Emission {
     const Job *job;
     Sim *sim;
     Birth *birth;
@@ -29,21 +29,21 @@ typedef struct BakeFlow {
     SimGrip *grips; ///< of colliders
     int64_t acceleration_capacity;
     int64_t due_capacity, born_capacity, gone_capacity;
-} BakeFlow;
+} Emission;
 
 /// sdf: of each object, where it has one.
-GrainResult bake_flow_begin(BakeFlow *flow, const Job *job, GrainSdf *const *sdf, Birth *birth, const GrainRun *run);
-void bake_flow_free(BakeFlow *flow);
+GrainResult emission_begin(Emission *emission, const Job *job, GrainSdf *const *sdf, Birth *birth, const GrainRun *run);
+void emission_free(Emission *emission);
 /// Slots that a frame is cut into.
-int bake_flow_slots(const BakeFlow *flow);
+int emission_slots(const Emission *emission);
 /// Gravity, force fields and all settings that change as they are at this time.
-GrainResult bake_flow_steer(BakeFlow *flow, double time);
+GrainResult emission_steer(Emission *emission, double time);
 /// The same without force fields, as at the first frame: what sand settles under.
-GrainResult bake_flow_begin_steering(BakeFlow *flow);
-/// A SimFlowFn; user is the BakeFlow.
-GrainResult bake_flow_change(void *user, double from, double to);
+GrainResult emission_begin_steering(Emission *emission);
+/// A SimFlowFn; user is the Emission.
+GrainResult emission_change(void *user, double from, double to);
 
 /// Particles that a job's emitters can give birth to by its last frame, of one of them or (object < 0) of all.
-double bake_flow_most(const Job *job, int object);
+double emission_most(const Job *job, int object);
 /// Of a job's emitter, without what is only known when it is baked.
-EmitterDef bake_flow_emitter(const Job *job, int object, const GrainSdf *inside);
+EmitterDef emission_emitter(const Job *job, int object, const GrainSdf *inside);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "job/upsample_births.h"
+#include "refine/refine_births.h"
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -13,21 +13,21 @@
 #define COLOUR_STEP (1.0 / 8192.0)
 #define MOST_COLUMNS (BIRTH_MAX_COLUMNS + 1)
 
-GrainResult upsample_births_begin(UpsampleBirths *births, const Job *job, const char *folder,
-                                  const CacheManifest *coarse, const UpsampleDef *settings, int threads)
+GrainResult refine_births_begin(RefineBirths *births, const Job *job, const char *folder, const CacheManifest *coarse,
+                                const UpsampleDef *settings, int threads)
 {
-    *births = (UpsampleBirths){.folder = folder, .coarse = coarse, .settings = settings};
+    *births = (RefineBirths){.folder = folder, .coarse = coarse, .settings = settings};
     return birth_begin(&births->parents, job, threads);
 }
 
-void upsample_births_free(UpsampleBirths *births)
+void refine_births_free(RefineBirths *births)
 {
     birth_free(&births->parents);
-    *births = (UpsampleBirths){0};
+    *births = (RefineBirths){0};
 }
 
 // Coarse births up to a frame.
-static GrainResult read_parents(UpsampleBirths *births, int32_t frame)
+static GrainResult read_parents(RefineBirths *births, int32_t frame)
 {
     for (; births->read < births->coarse->birth_count; births->read++) {
         const CacheFrame *birth = &births->coarse->births[births->read];
@@ -42,7 +42,7 @@ static GrainResult read_parents(UpsampleBirths *births, int32_t frame)
     return GRAIN_OK;
 }
 
-GrainResult upsample_births_skip(UpsampleBirths *births, int32_t frame) { return read_parents(births, frame); }
+GrainResult refine_births_skip(RefineBirths *births, int32_t frame) { return read_parents(births, frame); }
 
 // --- rows -----------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ static void newborns_free(Newborns *n)
 }
 
 // A grain was born beside its particle as far as it is from it now: to the bit where the particle has not moved yet.
-static void place_newborns(const UpsampleBirths *births, const Vec3 *coarse, Newborns *n)
+static void place_newborns(const RefineBirths *births, const Vec3 *coarse, Newborns *n)
 {
     for (int64_t i = 0; i < n->count; i++) {
         int32_t parent = n->parent[i];
@@ -89,7 +89,7 @@ static void place_newborns(const UpsampleBirths *births, const Vec3 *coarse, New
     }
 }
 
-static void inherit(const UpsampleBirths *births, int attribute, Newborns *n)
+static void inherit(const RefineBirths *births, int attribute, Newborns *n)
 {
     int components = births->parents.job->attributes[attribute].components;
     const float *from = births->parents.values[attribute];
@@ -99,7 +99,7 @@ static void inherit(const UpsampleBirths *births, int attribute, Newborns *n)
 }
 
 // Grains of one source together, for the surface is searched for many at once.
-static GrainResult paint_source(UpsampleBirths *births, int object, int32_t source, Newborns *n)
+static GrainResult paint_source(RefineBirths *births, int object, int32_t source, Newborns *n)
 {
     Birth *parents = &births->parents;
     const Job *job = parents->job;
@@ -123,7 +123,7 @@ static GrainResult paint_source(UpsampleBirths *births, int object, int32_t sour
     return result;
 }
 
-static GrainResult fill_newborns(UpsampleBirths *births, const Vec3 *coarse, Newborns *n)
+static GrainResult fill_newborns(RefineBirths *births, const Vec3 *coarse, Newborns *n)
 {
     const Job *job = births->parents.job;
     place_newborns(births, coarse, n);
@@ -137,7 +137,7 @@ static GrainResult fill_newborns(UpsampleBirths *births, const Vec3 *coarse, New
 
 // --- writing --------------------------------------------------------------------------------------
 
-static int list_columns(const UpsampleBirths *births, const UpsampleOutput *output, const Newborns *n,
+static int list_columns(const RefineBirths *births, const RefineOutput *output, const Newborns *n,
                         GrainsColumn *columns, const void **data)
 {
     const Job *job = births->parents.job;
@@ -159,7 +159,7 @@ static int list_columns(const UpsampleBirths *births, const UpsampleOutput *outp
 }
 
 // Rows [*from, all) as far as there is room, those of particles from `first` on.
-static void gather(const UpsampleOutput *output, int64_t first, int64_t all, int64_t *from, Newborns *n)
+static void gather(const RefineOutput *output, int64_t first, int64_t all, int64_t *from, Newborns *n)
 {
     n->count = 0;
     while (*from < all && n->count < ROWS) {
@@ -175,8 +175,8 @@ static void gather(const UpsampleOutput *output, int64_t first, int64_t all, int
     }
 }
 
-static GrainResult append_newborns(UpsampleBirths *births, const UpsampleOutput *output, const Vec3 *coarse,
-                                   int64_t first, Newborns *n, const void *const *data, GrainsWriter *writer)
+static GrainResult append_newborns(RefineBirths *births, const RefineOutput *output, const Vec3 *coarse, int64_t first,
+                                   Newborns *n, const void *const *data, GrainsWriter *writer)
 {
     int64_t all = upsample_count(output->upsampler), from = 0;
     while (from < all) {
@@ -188,8 +188,8 @@ static GrainResult append_newborns(UpsampleBirths *births, const UpsampleOutput 
     return GRAIN_OK;
 }
 
-static GrainResult write_newborns(UpsampleBirths *births, const UpsampleOutput *output, const Vec3 *coarse,
-                                  int64_t first, Newborns *n, GrainFileHeader *header)
+static GrainResult write_newborns(RefineBirths *births, const RefineOutput *output, const Vec3 *coarse, int64_t first,
+                                  Newborns *n, GrainFileHeader *header)
 {
     GrainsColumn columns[MOST_COLUMNS];
     const void *data[MOST_COLUMNS];
@@ -218,7 +218,7 @@ static GrainResult write_newborns(UpsampleBirths *births, const UpsampleOutput *
     return result;
 }
 
-GrainResult upsample_births_write(UpsampleBirths *births, const UpsampleOutput *output, const struct GrainFrame *coarse)
+GrainResult refine_births_write(RefineBirths *births, const RefineOutput *output, const struct GrainFrame *coarse)
 {
     const Column *position = column_find(coarse->columns, coarse->column_count, "position");
     int32_t frame = coarse->header.frame;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "job/upsample_output.h"
+#include "refine/refine_output.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -14,7 +14,7 @@
 #define ROWS ((int64_t)CHUNKS_AT_ONCE * CHUNK_GRAINS)
 #define CHECKPOINT "checkpoint.grain"
 
-void upsample_output_errors(UpsampleOutput *output, double precision, double grain_radius, double fps)
+void refine_errors(RefineOutput *output, double precision, double grain_radius, double fps)
 {
     output->position_error = precision * grain_radius;
     output->velocity_error = 10.0 * output->position_error * fps;
@@ -30,8 +30,7 @@ typedef struct Source {
     void *rows;
 } Source;
 
-static void fill_rows(const UpsampleOutput *output, const Source *source, int64_t first, int64_t count,
-                      int32_t *parents)
+static void fill_rows(const RefineOutput *output, const Source *source, int64_t first, int64_t count, int32_t *parents)
 {
     UpsampleRows rows = {0};
     const char *name = source->column.name;
@@ -73,7 +72,7 @@ static ChunkLayout lattice(int components, double error)
 }
 
 // The id stands in the file only where the order does not tell it: where particles are born during the bake.
-static int list_sources(const UpsampleOutput *output, const struct GrainFrame *coarse, Source *sources)
+static int list_sources(const RefineOutput *output, const struct GrainFrame *coarse, Source *sources)
 {
     int count = 0;
     sources[count++] = (Source){{"position", lattice(3, output->position_error), 1}, NULL, NULL};
@@ -108,7 +107,7 @@ static void free_rows(Source *sources, int count)
 
 // --- frames ---------------------------------------------------------------------------------------
 
-static GrainResult append_chunks(const UpsampleOutput *output, GrainsWriter *writer, const Source *sources,
+static GrainResult append_chunks(const RefineOutput *output, GrainsWriter *writer, const Source *sources,
                                  int source_count, const uint32_t *chunk_grains, int64_t chunk_count, int32_t *parents)
 {
     const void *data[MOST_COLUMNS];
@@ -135,7 +134,7 @@ static GrainResult find_previous(const Cache *cache, int32_t frame, char **path)
     return cache_frame_path(cache->folder, manifest->stream, frame - 1, path);
 }
 
-static GrainResult write_sources(const UpsampleOutput *output, GrainFileHeader *header, const Source *sources,
+static GrainResult write_sources(const RefineOutput *output, GrainFileHeader *header, const Source *sources,
                                  int source_count, const uint32_t *chunk_grains, int64_t chunk_count, int32_t *parents)
 {
     GrainsColumn columns[MOST_COLUMNS];
@@ -159,7 +158,7 @@ static GrainResult write_sources(const UpsampleOutput *output, GrainFileHeader *
     return result;
 }
 
-GrainResult upsample_write_frame(const UpsampleOutput *output, const struct GrainFrame *coarse)
+GrainResult refine_write_frame(const RefineOutput *output, const struct GrainFrame *coarse)
 {
     Source sources[MOST_COLUMNS];
     int source_count = list_sources(output, coarse, sources);
@@ -188,7 +187,7 @@ static const Source state[STATE_COLUMNS] = {{{"position", {GRAIN_F32, 3, CHUNK_E
                                             {{"velocity", {GRAIN_F32, 3, CHUNK_EXACT, 0.0}, 0}, NULL, NULL},
                                             {{"orientation", {GRAIN_F32, 4, CHUNK_EXACT, 0.0}, 0}, NULL, NULL}};
 
-static GrainResult append_state(const UpsampleOutput *output, GrainFileStream *stream, const Source *sources,
+static GrainResult append_state(const RefineOutput *output, GrainFileStream *stream, const Source *sources,
                                 int64_t count)
 {
     for (int c = 0; c < STATE_COLUMNS; c++) {
@@ -202,7 +201,7 @@ static GrainResult append_state(const UpsampleOutput *output, GrainFileStream *s
     return GRAIN_OK;
 }
 
-GrainResult upsample_write_checkpoint(const UpsampleOutput *output, int32_t frame, double time)
+GrainResult refine_write_checkpoint(const RefineOutput *output, int32_t frame, double time)
 {
     Source sources[STATE_COLUMNS];
     Column columns[STATE_COLUMNS];
@@ -230,7 +229,7 @@ GrainResult upsample_write_checkpoint(const UpsampleOutput *output, int32_t fram
     return result;
 }
 
-GrainResult upsample_remove_checkpoint(const UpsampleOutput *output)
+GrainResult refine_remove_checkpoint(const RefineOutput *output)
 {
     char *path;
     TRY(file_join(output->cache->folder, CHECKPOINT, &path));
@@ -239,7 +238,7 @@ GrainResult upsample_remove_checkpoint(const UpsampleOutput *output)
     return result;
 }
 
-static GrainResult load(const UpsampleOutput *output, const struct GrainFrame *file, const CacheManifest *coarse)
+static GrainResult load(const RefineOutput *output, const struct GrainFrame *file, const CacheManifest *coarse)
 {
     int64_t count = file->header.particles, born = coarse->frames[file->header.frame - coarse->frame_start].particles;
     const void *data[STATE_COLUMNS];
@@ -254,8 +253,8 @@ static GrainResult load(const UpsampleOutput *output, const struct GrainFrame *f
     return upsample_load(output->upsampler, born, count, data[0], data[1], data[2]);
 }
 
-GrainResult upsample_read_checkpoint(const UpsampleOutput *output, const CacheManifest *coarse, int32_t last,
-                                     int32_t *frame)
+GrainResult refine_read_checkpoint(const RefineOutput *output, const CacheManifest *coarse, int32_t last,
+                                   int32_t *frame)
 {
     char *path;
     struct GrainFrame file;
