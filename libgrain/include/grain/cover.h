@@ -21,11 +21,11 @@ typedef struct GrainCover GrainCover;
 
 typedef struct GrainCoverDef {
     uint32_t struct_size;
-    float radius; ///< m, > 0, of a particle
-    float offset; ///< m, distance of the particle centres from the surface: negative inside, positive outside. Default
-                  ///< 0. On an open sheet it is measured along the normals.
-    float density;        ///< (0, 8]: fraction of the surface that the particles' discs would cover without overlap,
-                          ///< count * pi * radius^2 / area. Default 1; discs that just touch are 0.907.
+    float radius;  ///< m, > 0, of a particle
+    float offset;  ///< m, distance of the particle centres from the surface: negative inside, positive outside. Default
+                   ///< 0. On an open sheet it is measured along the normals.
+    float density; ///< (0, 8]: fraction of the surface that the particles' discs would cover without overlap,
+                   ///< count * pi * radius^2 / area. Default 1; discs that just touch are 0.907.
     float weight_support; ///< m, support of the kernel used for weights. 0 (default): four radii.
     int32_t seed;         ///< Changes the arrangement.
     int64_t max_count;    ///< The call fails, with the number, if more particles are needed. Default ten million.
