@@ -64,16 +64,16 @@ static GrainResult take_steps(Meso *meso, int count)
 
 static double neighbours_of(const Meso *meso, double reach)
 {
-    const Blocks *blocks = &meso->blocks;
+    const Neighbours *neighbours = &meso->neighbours;
     double count = 0.0;
-    for (int64_t i = 0; i < blocks->count; i++)
-        for (int64_t k = blocks->block[i / BLOCK_LANES].row; k < blocks->block[i / BLOCK_LANES].row_end; k++) {
-            int32_t j = blocks->list[k * BLOCK_LANES + i % BLOCK_LANES];
-            if (j == blocks->room) break; // nobody
-            Vec3d way = vec3d_sub(blocks_place_of(blocks, i), blocks_place_of(blocks, j));
+    for (int64_t i = 0; i < neighbours->count; i++)
+        for (int64_t k = neighbours->block[i / BLOCK_LANES].row; k < neighbours->block[i / BLOCK_LANES].row_end; k++) {
+            int32_t j = neighbours->list[k * BLOCK_LANES + i % BLOCK_LANES];
+            if (j == neighbours->room) break; // nobody
+            Vec3d way = vec3d_sub(neighbours_place_of(neighbours, i), neighbours_place_of(neighbours, j));
             count += vec3d_length(way) <= 2.0 * (double)RADIUS * reach;
         }
-    return count / (double)blocks->count;
+    return count / (double)neighbours->count;
 }
 
 // The fastest piece counts: noise only ever adds.
@@ -86,7 +86,7 @@ static GrainResult measure(SimMesoNumbers numbers, int64_t particles, int thread
     for (int piece = 0; piece < PIECES && result == GRAIN_OK; piece++) {
         double processor = processor_seconds(), clock = run_clock();
         result = take_steps(meso, steps);
-        double work = (double)meso->blocks.count * steps;
+        double work = (double)meso->neighbours.count * steps;
         speed->core = fmax(speed->core, work / (processor_seconds() - processor));
         speed->wall = fmax(speed->wall, work / (run_clock() - clock));
     }

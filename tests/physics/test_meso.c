@@ -90,9 +90,9 @@ static GrainResult start_column(SandScene *scene, int is_paste, int threads)
 static int same_state(const Meso *a, const Meso *b)
 {
     const RigidObject *box = &a->rigid->objects[3], *other = &b->rigid->objects[3];
-    return a->blocks.count == b->blocks.count &&
-           memcmp(a->fields, b->fields, (size_t)(MESO_FIELDS * a->blocks.room) * sizeof(float)) == 0 &&
-           memcmp(a->blocks.id, b->blocks.id, (size_t)a->blocks.count * sizeof *a->blocks.id) == 0 &&
+    return a->neighbours.count == b->neighbours.count &&
+           memcmp(a->fields, b->fields, (size_t)(MESO_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
+           memcmp(a->neighbours.id, b->neighbours.id, (size_t)a->neighbours.count * sizeof *a->neighbours.id) == 0 &&
            memcmp(&box->now, &other->now, sizeof box->now) == 0;
 }
 
@@ -110,11 +110,11 @@ MARKED_TEST(meso_any_number_of_threads, TEST_THREADS)
         ENSURE_OK(start_column(&one, is_paste, 1));
         ENSURE_OK(take_steps(&one, 200));
         Meso *meso = one.sim.state;
-        ENSURE(meso->blocks.count > 1000 && sand_object(&one, 3)->now.position.z < 0.265); // the box has landed
+        ENSURE(meso->neighbours.count > 1000 && sand_object(&one, 3)->now.position.z < 0.265); // the box has landed
         ENSURE((meso->solved > 0) == is_paste);
         for (int threads = 2; threads <= 3; threads++) {
             ENSURE_OK(start_column(&more, is_paste, threads));
-            ENSURE(meso_of(&more)->blocks.threads == threads);
+            ENSURE(meso_of(&more)->neighbours.threads == threads);
             ENSURE_OK(take_steps(&more, 200));
             ENSURE(same_state(meso, meso_of(&more)));
             sand_end(&more);

@@ -84,15 +84,15 @@ static double unevenness(const SandScene *scene)
     const Meso *meso = meso_of(scene);
     const SimMesoSegment *e = &meso->rules.law.elastic[0];
     double sum[LAYERS] = {0}, squares[LAYERS] = {0}, count[LAYERS] = {0}, mean_z = 0.0, all = 0.0, spread = 0.0;
-    for (int64_t i = 0; i < meso->blocks.count; i++)
-        mean_z += blocks_place_of(&meso->blocks, i).z / (double)meso->blocks.count;
-    for (int64_t i = 0; i < meso->blocks.count; i++) {
-        Vec3d a = blocks_place_of(&meso->blocks, i);
+    for (int64_t i = 0; i < meso->neighbours.count; i++)
+        mean_z += neighbours_place_of(&meso->neighbours, i).z / (double)meso->neighbours.count;
+    for (int64_t i = 0; i < meso->neighbours.count; i++) {
+        Vec3d a = neighbours_place_of(&meso->neighbours, i);
         double pressed = 0.0;
         int layer = (int)(a.z / (double)DIAMETER);
         if (a.z > mean_z || layer >= LAYERS) continue;
-        for (int64_t j = 0; j < meso->blocks.count; j++) {
-            Vec3d b = blocks_place_of(&meso->blocks, j);
+        for (int64_t j = 0; j < meso->neighbours.count; j++) {
+            Vec3d b = neighbours_place_of(&meso->neighbours, j);
             double across = (double)(meso->field[MESO_RADIUS][i] + meso->field[MESO_RADIUS][j]);
             double gap = (double)e->rest * across - vec3d_length(vec3d_sub(a, b));
             if (i != j && gap > 0.0) pressed += gap * across; // times the elasticity

@@ -69,3 +69,27 @@ TEST(hook_sees_and_may_refuse_every_allocation)
     ENSURE(first && !second && refused == GRAIN_ERROR_ARGUMENT);
     ENSURE_EQUAL(counter.calls, 2);
 }
+
+TEST(arrays_that_grow_together_agree_when_memory_runs_out)
+{
+    Counter counter = {0, 100};
+    GrainAllocator allocator = {counting_allocate, counting_release, &counter};
+    ENSURE_OK(grain_set_allocator(&allocator));
+    int32_t *numbers = NULL, *starts = NULL;
+    const AllocGrown all[] = {{&numbers, sizeof *numbers, 0}, {&starts, sizeof *starts, 1}};
+    int64_t capacity = 0;
+    GrainResult first = alloc_grow_all(all, 2, &capacity, 10);
+    int is_roomy = capacity == 10;
+    for (int i = 0; i < 10; i++) numbers[i] = starts[i] = i;
+    starts[10] = 10;
+    counter.refuse_from = counter.calls + 1; // the second array
+    GrainResult refused = alloc_grow_all(all, 2, &capacity, 100);
+    int is_kept = capacity == 10 && numbers[9] == 9 && starts[10] == 10;
+    counter.refuse_from = 100;
+    GrainResult second = alloc_grow_all(all, 2, &capacity, 100);
+    int has_grown = capacity == 100 && numbers[9] == 9 && starts[10] == 10;
+    alloc_free(numbers), alloc_free(starts);
+    ENSURE_OK(grain_set_allocator(NULL));
+    ENSURE(first == GRAIN_OK && is_roomy && refused == GRAIN_ERROR_MEMORY && is_kept);
+    ENSURE(second == GRAIN_OK && has_grown);
+}

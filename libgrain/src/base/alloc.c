@@ -100,3 +100,17 @@ GrainResult alloc_grow(void **memory, int64_t *capacity, int64_t needed, size_t 
     *capacity = larger;
     return GRAIN_OK;
 }
+
+GrainResult alloc_grow_all(const AllocGrown *all, int count, int64_t *capacity, int64_t needed)
+{
+    if (needed <= *capacity) return GRAIN_OK;
+    int64_t shared = INT64_MAX;
+    for (int i = 0; i < count; i++) {
+        int64_t room = *capacity > 0 ? *capacity + all[i].more : 0;
+        TRY(alloc_grow(all[i].array, &room, needed + all[i].more, all[i].size));
+        int64_t reached = room - all[i].more;
+        shared = reached < shared ? reached : shared;
+    }
+    *capacity = shared;
+    return GRAIN_OK;
+}

@@ -26,3 +26,12 @@ void alloc_free(void *memory);
 
 /// Makes room for at least `needed` elements in a growing array, by half its size at least. The old contents stay.
 GrainResult alloc_grow(void **memory, int64_t *capacity, int64_t needed, size_t size);
+
+/// An array that grows together with others.
+typedef struct AllocGrown {
+    void *array;  ///< address of the pointer to it
+    size_t size;  ///< of an element
+    int64_t more; ///< elements it has beyond the capacity that they share
+} AllocGrown;
+/// Makes room in all of them for `needed` elements. *capacity is what all have afterwards, and stays valid on failure.
+GrainResult alloc_grow_all(const AllocGrown *all, int count, int64_t *capacity, int64_t needed);

@@ -289,13 +289,6 @@ int grains_is_packed(const char *path)
     return is_packed;
 }
 
-int grains_find_column(const GrainsFile *file, const char *name)
-{
-    for (int c = 0; c < file->column_count; c++)
-        if (strcmp(file->columns[c].name, name) == 0) return c;
-    return -1;
-}
-
 int grains_list_keys(const GrainsFile *file, int32_t *frames)
 {
     uint64_t ages = 0; // a bit for each frame that is so many frames back

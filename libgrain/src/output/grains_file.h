@@ -50,8 +50,6 @@ GrainResult grains_open(const char *path, GrainsFile *out);
 void grains_close(GrainsFile *file);
 /// The frames that blocks of the file lean on, each once; returns how many, at most GRAINS_MOST_FRAMES_TO_KEY.
 int grains_list_keys(const GrainsFile *file, int32_t *frames);
-/// The number of a column, or -1.
-int grains_find_column(const GrainsFile *file, const char *name);
 /// Decodes a column of the first `count` grains; reads no more than their chunks.
 GrainResult grains_load(GrainsFile *file, int column, int64_t count, void *out, int threads);
 /// The whole file as grain_file_read gives it: every column, every checksum.

@@ -7,13 +7,10 @@
 
 GrainResult particles_reserve(Particles *particles, int64_t capacity)
 {
-    if (capacity <= particles->capacity) return GRAIN_OK;
-    int64_t grown[3] = {particles->capacity, particles->capacity, particles->capacity};
-    TRY(alloc_grow((void **)&particles->position, &grown[0], capacity, sizeof(Vec3)));
-    TRY(alloc_grow((void **)&particles->velocity, &grown[1], capacity, sizeof(Vec3)));
-    TRY(alloc_grow((void **)&particles->radius, &grown[2], capacity, sizeof(float)));
-    particles->capacity = grown[0];
-    return GRAIN_OK;
+    const AllocGrown all[] = {{&particles->position, sizeof(Vec3), 0},
+                              {&particles->velocity, sizeof(Vec3), 0},
+                              {&particles->radius, sizeof(float), 0}};
+    return alloc_grow_all(all, 3, &particles->capacity, capacity);
 }
 
 GrainResult particles_add(Particles *particles, Vec3 position, Vec3 velocity, float radius)

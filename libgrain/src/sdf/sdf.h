@@ -17,7 +17,6 @@
 #include "base/vec.h"
 #include "grain/sdf.h"
 
-#define SDF_BLOCK_SIDE 8
 #define SDF_BLOCK_PITCH 9
 #define SDF_BLOCK_VALUES (SDF_BLOCK_PITCH * SDF_BLOCK_PITCH * SDF_BLOCK_PITCH)
 #define SDF_NODE_CHILDREN 512

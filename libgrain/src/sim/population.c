@@ -7,22 +7,15 @@
 
 static GrainResult reserve(Population *p, int64_t count)
 {
-    int64_t grown[3] = {p->capacity, p->capacity, p->capacity};
-    TRY(alloc_grow((void **)&p->birth_time, &grown[0], count, sizeof(float)));
-    TRY(alloc_grow((void **)&p->material, &grown[1], count, sizeof(int32_t)));
-    TRY(alloc_grow((void **)&p->is_gone, &grown[2], count, sizeof(uint8_t)));
-    p->capacity = grown[0] < grown[1] ? grown[0] : grown[1];
-    p->capacity = p->capacity < grown[2] ? p->capacity : grown[2];
-    return GRAIN_OK;
+    const AllocGrown all[] = {
+        {&p->birth_time, sizeof(float), 0}, {&p->material, sizeof(int32_t), 0}, {&p->is_gone, sizeof(uint8_t), 0}};
+    return alloc_grow_all(all, 3, &p->capacity, count);
 }
 
 static GrainResult reserve_gone(Population *p, int64_t count)
 {
-    int64_t grown[2] = {p->gone_capacity, p->gone_capacity};
-    TRY(alloc_grow((void **)&p->gone, &grown[0], count, sizeof(int32_t)));
-    TRY(alloc_grow((void **)&p->gone_place, &grown[1], count, sizeof(Vec3)));
-    p->gone_capacity = grown[0] < grown[1] ? grown[0] : grown[1];
-    return GRAIN_OK;
+    const AllocGrown all[] = {{&p->gone, sizeof(int32_t), 0}, {&p->gone_place, sizeof(Vec3), 0}};
+    return alloc_grow_all(all, 2, &p->gone_capacity, count);
 }
 
 // The particles that are there from now on up to this count.

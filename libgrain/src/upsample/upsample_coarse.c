@@ -19,19 +19,11 @@
 
 GrainResult coarse_field_reserve(CoarseField *field, int64_t count)
 {
-    if (count <= field->capacity) return GRAIN_OK;
-    int64_t grown[8];
-    for (int i = 0; i < 8; i++) grown[i] = field->capacity;
-    TRY(alloc_grow((void **)&field->x, &grown[0], count, sizeof(float)));
-    TRY(alloc_grow((void **)&field->y, &grown[1], count, sizeof(float)));
-    TRY(alloc_grow((void **)&field->z, &grown[2], count, sizeof(float)));
-    TRY(alloc_grow((void **)&field->sorted_x, &grown[5], count, sizeof(float)));
-    TRY(alloc_grow((void **)&field->sorted_y, &grown[6], count, sizeof(float)));
-    TRY(alloc_grow((void **)&field->sorted_z, &grown[7], count, sizeof(float)));
-    TRY(alloc_grow((void **)&field->shift, &grown[3], count, sizeof(Vec3)));
-    TRY(alloc_grow((void **)&field->records, &grown[4], count, sizeof(CoarseRecord)));
-    field->capacity = grown[0];
-    return GRAIN_OK;
+    const AllocGrown all[] = {{&field->x, sizeof(float), 0},        {&field->y, sizeof(float), 0},
+                              {&field->z, sizeof(float), 0},        {&field->sorted_x, sizeof(float), 0},
+                              {&field->sorted_y, sizeof(float), 0}, {&field->sorted_z, sizeof(float), 0},
+                              {&field->shift, sizeof(Vec3), 0},     {&field->records, sizeof(CoarseRecord), 0}};
+    return alloc_grow_all(all, sizeof all / sizeof *all, &field->capacity, count);
 }
 
 void coarse_field_free(CoarseField *field)

@@ -11,64 +11,43 @@
 // Fewer balls than this are not worth another thread: a step of theirs takes as long as handing it over.
 #define BALLS_PER_THREAD 2000
 
-/// An array that grows with others: each element as many bytes, `more` elements beyond their number.
-typedef struct Grown {
-    void *array; ///< address of the pointer
-    size_t size;
-    int64_t more;
-} Grown;
-
-static GrainResult grow_all(const Grown *all, int count, int64_t *capacity, int64_t needed)
-{
-    if (needed <= *capacity) return GRAIN_OK;
-    int64_t grown = *capacity;
-    for (int i = 0; i < count; i++) {
-        int64_t room = *capacity > 0 ? *capacity + all[i].more : 0;
-        TRY(alloc_grow(all[i].array, &room, needed + all[i].more, all[i].size));
-        int64_t reached = room - all[i].more;
-        grown = i == 0 || reached < grown ? reached : grown;
-    }
-    *capacity = grown;
-    return GRAIN_OK;
-}
-
 static GrainResult reserve_balls(Dem *dem, int64_t count, int has_grains)
 {
-    Grown all[] = {{&dem->balls, sizeof(DemBall), 0},
-                   {&dem->balls_before, sizeof(DemBall), 0},
-                   {&dem->id, sizeof(int32_t), 0},
-                   {&dem->id_before, sizeof(int32_t), 0},
-                   {&dem->ball_particle, sizeof(int32_t), 0},
-                   {&dem->x, sizeof(float), 0},
-                   {&dem->y, sizeof(float), 0},
-                   {&dem->z, sizeof(float), 0},
-                   {&dem->reach, sizeof(float), 0},
-                   {&dem->shared_start, sizeof(int32_t), 2},
-                   {&dem->arms, sizeof(DemArm), 0},
-                   {&dem->push, 4 * sizeof(float), 0},
-                   {&dem->turn, 4 * sizeof(float), 0},
-                   {&dem->body, sizeof(int32_t), 0},
-                   {&dem->place, sizeof(int32_t), 0}};
+    AllocGrown all[] = {{&dem->balls, sizeof(DemBall), 0},
+                        {&dem->balls_before, sizeof(DemBall), 0},
+                        {&dem->id, sizeof(int32_t), 0},
+                        {&dem->id_before, sizeof(int32_t), 0},
+                        {&dem->ball_particle, sizeof(int32_t), 0},
+                        {&dem->x, sizeof(float), 0},
+                        {&dem->y, sizeof(float), 0},
+                        {&dem->z, sizeof(float), 0},
+                        {&dem->reach, sizeof(float), 0},
+                        {&dem->shared_start, sizeof(int32_t), 2},
+                        {&dem->arms, sizeof(DemArm), 0},
+                        {&dem->push, 4 * sizeof(float), 0},
+                        {&dem->turn, 4 * sizeof(float), 0},
+                        {&dem->body, sizeof(int32_t), 0},
+                        {&dem->place, sizeof(int32_t), 0}};
     int last = (int)(sizeof all / sizeof *all);
-    return grow_all(all, has_grains ? last : last - 5, &dem->ball_capacity, count);
+    return alloc_grow_all(all, has_grains ? last : last - 5, &dem->ball_capacity, count);
 }
 
 static GrainResult reserve_particles(Dem *dem, int64_t count, int has_grains)
 {
-    Grown all[2];
+    AllocGrown all[2];
     int used = 0;
-    if (dem->def.more_material_count > 0) all[used++] = (Grown){&dem->material, 1, 0};
-    if (has_grains) all[used++] = (Grown){&dem->particle_grain, sizeof(int32_t), 0};
-    return used > 0 ? grow_all(all, used, &dem->particle_capacity, count) : GRAIN_OK;
+    if (dem->def.more_material_count > 0) all[used++] = (AllocGrown){&dem->material, 1, 0};
+    if (has_grains) all[used++] = (AllocGrown){&dem->particle_grain, sizeof(int32_t), 0};
+    return used > 0 ? alloc_grow_all(all, used, &dem->particle_capacity, count) : GRAIN_OK;
 }
 
 static GrainResult reserve_grains(Dem *dem, int64_t count)
 {
-    Grown all[] = {{&dem->grains, sizeof(DemGrain), 0},       {&dem->grains_before, sizeof(DemGrain), 0},
-                   {&dem->grain_id, sizeof(int32_t), 0},      {&dem->grain_id_before, sizeof(int32_t), 0},
-                   {&dem->grain_first, sizeof(int32_t), 1},   {&dem->grain_shape, 1, 0},
-                   {&dem->grain_particle, sizeof(int32_t), 0}};
-    return count > 0 ? grow_all(all, sizeof all / sizeof *all, &dem->grain_capacity, count) : GRAIN_OK;
+    AllocGrown all[] = {{&dem->grains, sizeof(DemGrain), 0},       {&dem->grains_before, sizeof(DemGrain), 0},
+                        {&dem->grain_id, sizeof(int32_t), 0},      {&dem->grain_id_before, sizeof(int32_t), 0},
+                        {&dem->grain_first, sizeof(int32_t), 1},   {&dem->grain_shape, 1, 0},
+                        {&dem->grain_particle, sizeof(int32_t), 0}};
+    return count > 0 ? alloc_grow_all(all, sizeof all / sizeof *all, &dem->grain_capacity, count) : GRAIN_OK;
 }
 
 static int has_grains(const Dem *dem)

@@ -24,15 +24,13 @@ GrainResult dem_sleep_reserve(Dem *dem)
 {
     DemSleep *sleep = &dem->sleep;
     if (!sleep->is_allowed) return GRAIN_OK;
-    int64_t grown[2] = {sleep->capacity, sleep->capacity},
-            runs = parallel_block_count(dem->ball_capacity, DEM_SLEEP_RUN);
+    const AllocGrown quiet[] = {{&sleep->quiet, sizeof(int32_t), 0}, {&sleep->quiet_before, sizeof(int32_t), 0}};
+    int64_t runs = parallel_block_count(dem->ball_capacity, DEM_SLEEP_RUN);
     int is_first = sleep->quiet == NULL;
-    TRY(alloc_grow((void **)&sleep->quiet, &grown[0], dem->ball_capacity, sizeof(int32_t)));
-    TRY(alloc_grow((void **)&sleep->quiet_before, &grown[1], dem->ball_capacity, sizeof(int32_t)));
+    TRY(alloc_grow_all(quiet, 2, &sleep->capacity, dem->ball_capacity));
     TRY(alloc_grow((void **)&sleep->balls, &sleep->runs_capacity, runs, 1));
     for (int64_t i = 0; is_first && i < dem->count; i++) sleep->quiet[i] = 0;
     if (runs > 0) memset(sleep->balls, 0, (size_t)runs);
-    sleep->capacity = grown[0];
     return GRAIN_OK;
 }
 

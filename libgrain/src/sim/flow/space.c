@@ -15,13 +15,11 @@ static uint64_t cell_of(const FlowSpace *space, int64_t x, int64_t y, int64_t z)
 
 GrainResult flow_space_begin(FlowSpace *space, float largest_radius, int64_t count)
 {
-    int64_t grown[3] = {space->capacity, space->capacity, space->capacity}, table = 64;
+    const AllocGrown balls[] = {
+        {&space->next, sizeof(int32_t), 0}, {&space->place, sizeof(Vec3), 0}, {&space->radius, sizeof(float), 0}};
+    int64_t table = 64;
     while (table < 2 * count) table *= 2;
-    TRY(alloc_grow((void **)&space->next, &grown[0], count, sizeof(int32_t)));
-    TRY(alloc_grow((void **)&space->place, &grown[1], count, sizeof(Vec3)));
-    TRY(alloc_grow((void **)&space->radius, &grown[2], count, sizeof(float)));
-    space->capacity = grown[0] < grown[1] ? grown[0] : grown[1];
-    space->capacity = space->capacity < grown[2] ? space->capacity : grown[2];
+    TRY(alloc_grow_all(balls, 3, &space->capacity, count));
     TRY(alloc_grow((void **)&space->first, &space->table_capacity, table, sizeof(int32_t)));
     space->mask = (uint64_t)table - 1;
     memset(space->first, 0xff, (size_t)table * sizeof(int32_t));

@@ -30,7 +30,7 @@
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
-// Blocks handed to a thread at once.
+// Neighbours handed to a thread at once.
 #define STEP_BLOCKS 32
 #define PI 3.14159265
 
@@ -121,9 +121,9 @@ static void choose_origin(Meso *meso, const SimDef *def, const Particles *start)
     for (int64_t i = 0; i < start->count; i++)
         low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
     if (start->count == 0) low = high = def->birthplace;
-    meso->blocks.origin[0] = 0.5 * ((double)low.x + (double)high.x);
-    meso->blocks.origin[1] = 0.5 * ((double)low.y + (double)high.y);
-    meso->blocks.origin[2] = 0.5 * ((double)low.z + (double)high.z);
+    meso->neighbours.origin[0] = 0.5 * ((double)low.x + (double)high.x);
+    meso->neighbours.origin[1] = 0.5 * ((double)low.y + (double)high.y);
+    meso->neighbours.origin[2] = 0.5 * ((double)low.z + (double)high.z);
 }
 
 // The smallest and lightest there are or will be.
@@ -140,7 +140,7 @@ static void destroy(void *state)
 {
     Meso *meso = state;
     if (!meso) return;
-    blocks_free(&meso->blocks);
+    neighbours_free(&meso->neighbours);
     rigid_destroy(meso->rigid);
     void *arrays[] = {meso->fields, meso->works,   meso->records, meso->seen,
                       meso->notes,  meso->pressed, meso->weight,  meso->colliders};
@@ -162,7 +162,7 @@ static GrainResult create_rigid(Meso *meso, const SimDef *def)
     if (!meso->colliders) return GRAIN_ERROR_MEMORY;
     for (int i = 0; i < def->collider_count; i++) {
         meso->colliders[i] = def->colliders[i];
-        meso->blocks.has_moving |= def->colliders[i].motion.kind != MOTION_STILL || def->colliders[i].body;
+        meso->neighbours.has_moving |= def->colliders[i].motion.kind != MOTION_STILL || def->colliders[i].body;
     }
     meso->def.colliders = meso->colliders;
     double frequency = PI / (BODY_CONTACT_STEPS * longest_step(meso));
@@ -172,9 +172,9 @@ static GrainResult create_rigid(Meso *meso, const SimDef *def)
                       .stiffness = frequency * frequency,
                       .damping = BODY_DAMPING * frequency,
                       .point_reach = def->largest_radius,
-                      .threads = meso->blocks.threads};
+                      .threads = meso->neighbours.threads};
     TRY(rigid_create(&rigid, &meso->rigid));
-    meso->blocks.rigid = meso->rigid;
+    meso->neighbours.rigid = meso->rigid;
     meso->pressed = ALLOC_ZEROED(int64_t, meso->rigid->body_count);
     return meso->pressed ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
@@ -192,11 +192,11 @@ static GrainResult create_inside(Meso *meso, const SimDef *def, const Particles 
     TRY(create_rigid(meso, def));
     const SimMeso *law = &meso->rules.law;
     float reach = real_maxf(reach_of(law->elastic, law->elastic_count), reach_of(law->viscous, law->viscous_count));
-    Blocks *blocks = &meso->blocks;
-    blocks->reach = real_maxf(reach, 0.5f);
-    blocks->largest = def->largest_radius;
-    blocks->skin = (SKIN_RADII + SKIN_REACH * 2.0f * blocks->reach) * blocks->largest;
-    blocks->wall_reach = def->largest_radius * real_maxf(1.0f, meso->rules.wall_viscous) + blocks->skin;
+    Neighbours *neighbours = &meso->neighbours;
+    neighbours->reach = real_maxf(reach, 0.5f);
+    neighbours->largest = def->largest_radius;
+    neighbours->skin = (SKIN_RADII + SKIN_REACH * 2.0f * neighbours->reach) * neighbours->largest;
+    neighbours->wall_reach = def->largest_radius * real_maxf(1.0f, meso->rules.wall_viscous) + neighbours->skin;
     meso->must_list = 1;
     return GRAIN_OK;
 }
@@ -229,8 +229,8 @@ static double largest_step(const void *state)
 
 void meso_run_pass(Meso *meso, MesoPass *pass)
 {
-    int64_t count = meso->blocks.block_count;
-    PARALLEL_STRIPS(meso->blocks.threads, piece, parallel_block_count(count, STEP_BLOCKS))
+    int64_t count = meso->neighbours.block_count;
+    PARALLEL_STRIPS(meso->neighbours.threads, piece, parallel_block_count(count, STEP_BLOCKS))
     {
         pass(meso, piece * STEP_BLOCKS, parallel_block_end(piece, STEP_BLOCKS, count));
     }
@@ -257,14 +257,15 @@ static void pass_drift(Meso *meso, int64_t first, int64_t last)
 static void hold_padding(Meso *meso)
 {
     for (int axis = 0; axis < 3; axis++)
-        for (int64_t i = meso->blocks.count; i < meso->blocks.room; i++) meso->work[MESO_NEXT_U + axis][i] = 0.0f;
+        for (int64_t i = meso->neighbours.count; i < meso->neighbours.room; i++)
+            meso->work[MESO_NEXT_U + axis][i] = 0.0f;
 }
 
 static void note_forces(Meso *meso)
 {
     meso->stiff = meso->stiff_floor;
     meso->thick = meso->thick_floor;
-    for (int64_t b = 0; b < meso->blocks.block_count; b++) {
+    for (int64_t b = 0; b < meso->neighbours.block_count; b++) {
         meso->stiff = real_maxf(meso->stiff, meso->notes[b].stiff);
         meso->thick = real_maxf(meso->thick, meso->notes[b].thick);
     }
@@ -273,17 +274,17 @@ static void note_forces(Meso *meso)
 static GrainResult step(void *state, double seconds)
 {
     Meso *meso = state;
-    Blocks *blocks = &meso->blocks;
+    Neighbours *neighbours = &meso->neighbours;
     meso->rules.dt = (float)seconds;
     meso->rules.implicit = (double)meso->thick * seconds > 1.01 * STEP_THICK;
-    if (meso->must_list) TRY(blocks_sort(blocks, meso->field, MESO_FIELDS));
+    if (meso->must_list) TRY(neighbours_sort(neighbours, meso->field, MESO_FIELDS));
     if (meso->must_list || meso->must_record) meso_run_pass(meso, pass_record);
     meso->must_record = 0;
     if (meso->rules.implicit)
-        TRY(alloc_grow((void **)&meso->weight, &meso->weight_capacity, blocks_row_room(blocks) * BLOCK_LANES,
+        TRY(alloc_grow((void **)&meso->weight, &meso->weight_capacity, neighbours_row_room(neighbours) * BLOCK_LANES,
                        sizeof *meso->weight));
-    if (blocks->has_moving) {
-        rigid_mark(meso->rigid, seconds, (double)blocks->skin);
+    if (neighbours->has_moving) {
+        rigid_mark(meso->rigid, seconds, (double)neighbours->skin);
         TRY(rigid_find_loads(meso->rigid, seconds));
     }
     meso_run_pass(meso, pass_kick);
@@ -293,9 +294,9 @@ static GrainResult step(void *state, double seconds)
     meso_run_pass(meso, pass_drift);
     meso->steps++;
     note_forces(meso);
-    meso->must_list = blocks_have_left(blocks, &meso->fastest);
-    blocks_load_bodies(blocks);
-    return blocks->has_moving ? rigid_move(meso->rigid, seconds) : GRAIN_OK;
+    meso->must_list = neighbours_have_left(neighbours, &meso->fastest);
+    neighbours_load_bodies(neighbours);
+    return neighbours->has_moving ? rigid_move(meso->rigid, seconds) : GRAIN_OK;
 }
 
 // --- reading and saving ---------------------------------------------------------------------------
@@ -303,12 +304,12 @@ static GrainResult step(void *state, double seconds)
 static GrainResult read(const void *state, Particles *out)
 {
     const Meso *meso = state;
-    const Blocks *blocks = &meso->blocks;
+    const Neighbours *neighbours = &meso->neighbours;
     TRY(particles_reserve(out, meso->born));
     out->count = meso->born;
-    for (int64_t i = 0; i < blocks->count; i++) {
-        int32_t id = blocks->id[i];
-        Vec3d at = blocks_place_of(blocks, i);
+    for (int64_t i = 0; i < neighbours->count; i++) {
+        int32_t id = neighbours->id[i];
+        Vec3d at = neighbours_place_of(neighbours, i);
         out->position[id] = vec3((float)at.x, (float)at.y, (float)at.z);
         out->velocity[id] = vec3(meso->field[MESO_U][i], meso->field[MESO_V][i], meso->field[MESO_W][i]);
         out->radius[id] = meso->field[MESO_RADIUS][i];
@@ -324,17 +325,17 @@ static GrainResult read(const void *state, Particles *out)
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Meso *meso = state;
-    const Blocks *blocks = &meso->blocks;
+    const Neighbours *neighbours = &meso->neighbours;
     columns[0] = (Column){"meso.must_list", GRAIN_I32, 1, 1, &meso->must_list};
-    columns[1] = (Column){"meso.fields", GRAIN_F32, MESO_FIELDS, blocks->room, meso->fields};
-    columns[2] = (Column){"meso.listed_x", GRAIN_F32, 1, blocks->room, blocks->listed[0]};
-    columns[3] = (Column){"meso.listed_y", GRAIN_F32, 1, blocks->room, blocks->listed[1]};
-    columns[4] = (Column){"meso.listed_z", GRAIN_F32, 1, blocks->room, blocks->listed[2]};
-    columns[5] = (Column){"meso.id", GRAIN_I32, 1, blocks->count, blocks->id};
+    columns[1] = (Column){"meso.fields", GRAIN_F32, MESO_FIELDS, neighbours->room, meso->fields};
+    columns[2] = (Column){"meso.listed_x", GRAIN_F32, 1, neighbours->room, neighbours->listed[0]};
+    columns[3] = (Column){"meso.listed_y", GRAIN_F32, 1, neighbours->room, neighbours->listed[1]};
+    columns[4] = (Column){"meso.listed_z", GRAIN_F32, 1, neighbours->room, neighbours->listed[2]};
+    columns[5] = (Column){"meso.id", GRAIN_I32, 1, neighbours->count, neighbours->id};
     columns[6] = (Column){"meso.fastest", GRAIN_F32, 1, 1, &meso->fastest};
     columns[7] = (Column){"meso.stiff", GRAIN_F32, 1, 1, &meso->stiff};
     columns[8] = (Column){"meso.thick", GRAIN_F32, 1, 1, &meso->thick};
-    return blocks->has_moving ? OWN_COLUMNS + rigid_save(meso->rigid, columns + OWN_COLUMNS) : OWN_COLUMNS;
+    return neighbours->has_moving ? OWN_COLUMNS + rigid_save(meso->rigid, columns + OWN_COLUMNS) : OWN_COLUMNS;
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
@@ -345,26 +346,26 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     for (int i = 0; i < OWN_COLUMNS; i++)
         TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
                         (void *)own[i].data));
-    for (int64_t i = 0; i < meso->blocks.count; i++)
-        if (meso->blocks.id[i] < 0 || meso->blocks.id[i] >= meso->born)
+    for (int64_t i = 0; i < meso->neighbours.count; i++)
+        if (meso->neighbours.id[i] < 0 || meso->neighbours.id[i] >= meso->born)
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
     meso->must_record = 1;
-    if (meso->blocks.has_moving) TRY(rigid_load(meso->rigid, columns, column_count));
-    return meso->must_list ? GRAIN_OK : blocks_make_lists(&meso->blocks);
+    if (meso->neighbours.has_moving) TRY(rigid_load(meso->rigid, columns, column_count));
+    return meso->must_list ? GRAIN_OK : neighbours_make_lists(&meso->neighbours);
 }
 
 // Stored in the pairs of a particle, each counted half.
 static double elastic_energy_of(const Meso *meso, int64_t i, SimStats *out)
 {
     const SimMeso *law = &meso->rules.law;
-    const Block *block = &meso->blocks.block[i / BLOCK_LANES];
-    const int32_t *list = meso->blocks.list + i % BLOCK_LANES;
-    Vec3d at = blocks_place_of(&meso->blocks, i);
+    const Block *block = &meso->neighbours.block[i / BLOCK_LANES];
+    const int32_t *list = meso->neighbours.list + i % BLOCK_LANES;
+    Vec3d at = neighbours_place_of(&meso->neighbours, i);
     double energy = 0.0;
-    for (int64_t k = block->row; k < block->row_end && list[k * BLOCK_LANES] < meso->blocks.room; k++) {
+    for (int64_t k = block->row; k < block->row_end && list[k * BLOCK_LANES] < meso->neighbours.room; k++) {
         int64_t j = list[k * BLOCK_LANES];
         double sum = (double)meso->field[MESO_RADIUS][i] + (double)meso->field[MESO_RADIUS][j];
-        double distance = vec3d_length(vec3d_sub(blocks_place_of(&meso->blocks, j), at)) / sum;
+        double distance = vec3d_length(vec3d_sub(neighbours_place_of(&meso->neighbours, j), at)) / sum;
         for (int s = 0; s < law->elastic_count; s++) {
             const SimMesoSegment *e = &law->elastic[s];
             double rest = (double)e->rest, from = (double)e->from, to = (double)e->to;
@@ -383,11 +384,11 @@ static void measure(const void *state, SimStats *out)
 {
     const Meso *meso = state;
     *out = (SimStats){.steps = meso->steps};
-    for (int64_t i = 0; i < meso->blocks.count; i++) {
+    for (int64_t i = 0; i < meso->neighbours.count; i++) {
         double mass = (double)meso->field[MESO_MASS][i];
         Vec3d v = vec3d((double)meso->field[MESO_U][i], (double)meso->field[MESO_V][i], (double)meso->field[MESO_W][i]);
         out->kinetic += 0.5 * mass * vec3d_dot(v, v);
-        out->potential -= mass * vec3d_dot(vec3d_from(meso->def.gravity), blocks_place_of(&meso->blocks, i));
+        out->potential -= mass * vec3d_dot(vec3d_from(meso->def.gravity), neighbours_place_of(&meso->neighbours, i));
         if (meso->steps > 0) out->elastic += elastic_energy_of(meso, i, out);
     }
 }

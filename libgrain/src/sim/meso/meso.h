@@ -10,10 +10,10 @@
 /// A step kicks, then drifts. Viscous forces that are too stiff for its length are taken where the step ends instead of
 /// where it begins (meso_viscous.c), so that no viscosity and no reach of it shortens the step.
 #include "base/simd.h"
-#include "sim/blocks/blocks.h"
+#include "sim/neighbours/neighbours.h"
 #include "sim/solver.h"
 
-/// What a particle is, in SI units; places count from Blocks.origin.
+/// What a particle is, in SI units; places count from Neighbours.origin.
 typedef enum MesoField {
     MESO_X,
     MESO_Y,
@@ -74,7 +74,7 @@ typedef struct Meso {
     Rigid *rigid;
     SimCollider *colliders; ///< own copy
     MesoRules rules;
-    Blocks blocks;
+    Neighbours neighbours;
     double lightest;    ///< kg
     float smallest;     ///< m: of radii
     float fastest;      ///< m/s
@@ -127,7 +127,6 @@ void meso_hold_at_walls(Meso *meso, int64_t block);
 void meso_stick_to_walls(Meso *meso, int64_t block);
 /// Of the momentum that is missing, what walls keep from particles they hold.
 void meso_keep_at_walls(Meso *meso, int64_t block);
-void meso_stop_at_walls(Meso *meso, int64_t block);
 
 // --- kernels: for blocks [first, last) ------------------------------------------------------------
 

@@ -16,38 +16,38 @@ double meso_mass(float density, float radius) { return 4.18879020 * (double)(den
 static void remove_gone(Meso *meso, const uint8_t *gone)
 {
     int64_t kept = 0;
-    for (int64_t i = 0; i < meso->blocks.count; i++) {
-        if (gone[meso->blocks.id[i]]) continue;
+    for (int64_t i = 0; i < meso->neighbours.count; i++) {
+        if (gone[meso->neighbours.id[i]]) continue;
         for (int f = 0; f < MESO_FIELDS; f++) meso->field[f][kept] = meso->field[f][i];
-        meso->blocks.id[kept++] = meso->blocks.id[i];
+        meso->neighbours.id[kept++] = meso->neighbours.id[i];
     }
-    meso->blocks.count = kept;
+    meso->neighbours.count = kept;
 }
 
 static GrainResult resize(Meso *meso, int64_t count)
 {
-    Blocks *blocks = &meso->blocks;
-    int64_t kept = blocks->count, useful = 1 + count / PARTICLES_PER_THREAD;
-    TRY(blocks_resize(blocks, count, useful < meso->most_threads ? (int)useful : meso->most_threads));
-    float *fields = ALLOC_ZEROED(float, MESO_FIELDS * blocks->room);
+    Neighbours *neighbours = &meso->neighbours;
+    int64_t kept = neighbours->count, useful = 1 + count / PARTICLES_PER_THREAD;
+    TRY(neighbours_resize(neighbours, count, useful < meso->most_threads ? (int)useful : meso->most_threads));
+    float *fields = ALLOC_ZEROED(float, MESO_FIELDS * neighbours->room);
     if (!fields) return GRAIN_ERROR_MEMORY;
     for (int f = 0; f < MESO_FIELDS; f++) {
-        if (kept > 0) memcpy(fields + f * blocks->room, meso->field[f], (size_t)kept * sizeof(float));
-        meso->field[f] = fields + f * blocks->room;
+        if (kept > 0) memcpy(fields + f * neighbours->room, meso->field[f], (size_t)kept * sizeof(float));
+        meso->field[f] = fields + f * neighbours->room;
     }
     alloc_free(meso->fields), alloc_free(meso->works), alloc_free(meso->notes);
     alloc_free(meso->records), alloc_free(meso->seen);
     meso->fields = fields;
-    meso->works = ALLOC_ZEROED(float, MESO_WORKS * blocks->room);
-    meso->notes = ALLOC_ZEROED(MesoNote, blocks->block_count);
-    meso->records = ALLOC_ZEROED(MesoRecord, blocks->room + 1);
-    meso->seen = ALLOC_ZEROED(float, 4 * (blocks->room + 1));
+    meso->works = ALLOC_ZEROED(float, MESO_WORKS * neighbours->room);
+    meso->notes = ALLOC_ZEROED(MesoNote, neighbours->block_count);
+    meso->records = ALLOC_ZEROED(MesoRecord, neighbours->room + 1);
+    meso->seen = ALLOC_ZEROED(float, 4 * (neighbours->room + 1));
     if (!meso->works || !meso->notes || !meso->records || !meso->seen) return GRAIN_ERROR_MEMORY;
-    meso->records[blocks->room] = (MesoRecord){.place = {BLOCK_NOWHERE, BLOCK_NOWHERE, BLOCK_NOWHERE}};
-    for (int w = 0; w < MESO_WORKS; w++) meso->work[w] = meso->works + w * blocks->room;
-    for (int axis = 0; axis < 3; axis++) blocks->place[axis] = meso->field[MESO_X + axis];
-    blocks->radius = meso->field[MESO_RADIUS];
-    for (int64_t i = count; i < blocks->room; i++) { // lanes of no particle
+    meso->records[neighbours->room] = (MesoRecord){.place = {BLOCK_NOWHERE, BLOCK_NOWHERE, BLOCK_NOWHERE}};
+    for (int w = 0; w < MESO_WORKS; w++) meso->work[w] = meso->works + w * neighbours->room;
+    for (int axis = 0; axis < 3; axis++) neighbours->place[axis] = meso->field[MESO_X + axis];
+    neighbours->radius = meso->field[MESO_RADIUS];
+    for (int64_t i = count; i < neighbours->room; i++) { // lanes of no particle
         meso->field[MESO_X][i] = BLOCK_NOWHERE;
         meso->field[MESO_MASS][i] = (float)meso_mass(meso->def.density, meso->def.largest_radius);
         meso->field[MESO_RADIUS][i] = meso->def.largest_radius;
@@ -63,14 +63,14 @@ static void add(Meso *meso, int64_t first, const Particles *born, const uint8_t 
         int kind = material ? material[k] : 0;
         float density = kind > 0 ? def->more_materials[kind - 1].density : def->density;
         Vec3 place = born->position[k], speed = born->velocity[k];
-        meso->field[MESO_X][i] = (float)((double)place.x - meso->blocks.origin[0]);
-        meso->field[MESO_Y][i] = (float)((double)place.y - meso->blocks.origin[1]);
-        meso->field[MESO_Z][i] = (float)((double)place.z - meso->blocks.origin[2]);
+        meso->field[MESO_X][i] = (float)((double)place.x - meso->neighbours.origin[0]);
+        meso->field[MESO_Y][i] = (float)((double)place.y - meso->neighbours.origin[1]);
+        meso->field[MESO_Z][i] = (float)((double)place.z - meso->neighbours.origin[2]);
         meso->field[MESO_U][i] = speed.x, meso->field[MESO_V][i] = speed.y, meso->field[MESO_W][i] = speed.z;
         meso->field[MESO_MASS][i] = (float)meso_mass(density, born->radius[k]);
         meso->field[MESO_RADIUS][i] = born->radius[k];
         meso->fastest = real_maxf(meso->fastest, vec3_length(speed));
-        meso->blocks.id[i] = (int32_t)meso->born++;
+        meso->neighbours.id[i] = (int32_t)meso->born++;
     }
 }
 
@@ -78,7 +78,7 @@ GrainResult meso_change(void *state, const SimChange *change)
 {
     Meso *meso = state;
     if (change->gone) remove_gone(meso, change->gone);
-    int64_t kept = meso->blocks.count, born = change->born ? change->born->count : 0;
+    int64_t kept = meso->neighbours.count, born = change->born ? change->born->count : 0;
     TRY(resize(meso, kept + born));
     if (born > 0) add(meso, kept, change->born, change->material);
     meso->must_list = meso->must_record = 1;
@@ -102,8 +102,8 @@ void meso_push(void *state, const Vec3 *acceleration, double seconds)
 {
     Meso *meso = state;
     float dt = (float)seconds;
-    for (int64_t i = 0; i < meso->blocks.count; i++) {
-        Vec3 a = acceleration[meso->blocks.id[i]];
+    for (int64_t i = 0; i < meso->neighbours.count; i++) {
+        Vec3 a = acceleration[meso->neighbours.id[i]];
         meso->field[MESO_U][i] += a.x * dt, meso->field[MESO_V][i] += a.y * dt, meso->field[MESO_W][i] += a.z * dt;
     }
     meso->must_record = 1;

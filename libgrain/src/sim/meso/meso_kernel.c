@@ -57,7 +57,7 @@ void SIMD_NAME(meso_record)(Meso *meso, int64_t first, int64_t last)
 SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_count, int implicit)
 {
     const MesoRules *rules = &meso->rules;
-    const Block *own = &meso->blocks.block[block];
+    const Block *own = &meso->neighbours.block[block];
     int64_t i = block * BLOCK_LANES;
     FloatV xi = simd_load(meso->field[MESO_X] + i), yi = simd_load(meso->field[MESO_Y] + i),
            zi = simd_load(meso->field[MESO_Z] + i), ri = simd_load(meso->field[MESO_RADIUS] + i);
@@ -66,7 +66,7 @@ SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_
     FloatV push[3] = {none(), none(), none()}, stiff = none(), thick = none();
     float closest = SAME_PLACE * meso->smallest;
     for (int64_t k = own->row; k < own->row_end; k++) {
-        const int32_t *row = meso->blocks.list + k * BLOCK_LANES;
+        const int32_t *row = meso->neighbours.list + k * BLOCK_LANES;
         FloatV other[4];
         see_places(meso, row, other);
         FloatV dx = xi - other[0], dy = yi - other[1], dz = zi - other[2], sum = ri + other[3];
@@ -129,14 +129,14 @@ void SIMD_NAME(meso_drift)(Meso *meso, int64_t first, int64_t last)
         for (int axis = 0; axis < 3; axis++) {
             FloatV v = simd_load(meso->work[MESO_NEXT_U + axis] + i);
             FloatV x = simd_load(meso->field[MESO_X + axis] + i) + rules->dt * v;
-            FloatV gone = x - simd_load(meso->blocks.listed[axis] + i);
+            FloatV gone = x - simd_load(meso->neighbours.listed[axis] + i);
             simd_store(meso->field[MESO_U + axis] + i, v);
             simd_store(meso->field[MESO_X + axis] + i, x);
             speed += v * v, way += gone * gone;
         }
         write_records(meso, i);
-        meso->blocks.block[b].moved = largest(way);
-        meso->blocks.block[b].fastest = largest(speed);
+        meso->neighbours.block[b].moved = largest(way);
+        meso->neighbours.block[b].fastest = largest(speed);
     }
 }
 
@@ -157,7 +157,7 @@ void SIMD_NAME(meso_viscous_show)(Meso *meso, int64_t first, int64_t last)
 // dt C v of a block, for the velocities that are shown. Places are those the weights were found for.
 SIMD_INLINE void resist(const Meso *meso, int64_t block, FloatV out[3])
 {
-    const Block *own = &meso->blocks.block[block];
+    const Block *own = &meso->neighbours.block[block];
     int64_t i = block * BLOCK_LANES;
     int32_t itself[BLOCK_LANES];
     for (int lane = 0; lane < BLOCK_LANES; lane++) itself[lane] = (int32_t)i + lane;
@@ -165,7 +165,7 @@ SIMD_INLINE void resist(const Meso *meso, int64_t block, FloatV out[3])
     see_places(meso, itself, here);
     simd_load_records(meso->seen, 4, itself, self);
     for (int64_t k = own->row; k < own->row_end; k++) {
-        const int32_t *row = meso->blocks.list + k * BLOCK_LANES;
+        const int32_t *row = meso->neighbours.list + k * BLOCK_LANES;
         FloatV there[4], other[4];
         see_places(meso, row, there);
         simd_load_records(meso->seen, 4, row, other);

@@ -17,7 +17,7 @@
 static double first_sum(const Meso *meso)
 {
     double sum = 0.0;
-    for (int64_t b = 0; b < meso->blocks.block_count; b++) sum += meso->notes[b].first;
+    for (int64_t b = 0; b < meso->neighbours.block_count; b++) sum += meso->notes[b].first;
     return sum;
 }
 
@@ -38,10 +38,10 @@ static void pass_image(Meso *meso, int64_t first, int64_t last) { SIMD_CALL(meso
 
 static void go(Meso *meso, float way)
 {
-    PARALLEL_STRIPS(meso->blocks.threads, piece, parallel_block_count(meso->blocks.block_count, BLOCKS_AT_ONCE))
+    PARALLEL_STRIPS(meso->neighbours.threads, piece, parallel_block_count(meso->neighbours.block_count, BLOCKS_AT_ONCE))
     {
         int64_t first = piece * BLOCKS_AT_ONCE,
-                last = parallel_block_end(piece, BLOCKS_AT_ONCE, meso->blocks.block_count);
+                last = parallel_block_end(piece, BLOCKS_AT_ONCE, meso->neighbours.block_count);
         SIMD_CALL(meso_viscous_go)(meso, first, last, way);
         for (int64_t b = first; b < last; b++) meso_keep_at_walls(meso, b);
         SIMD_CALL(meso_viscous_left)(meso, first, last);
@@ -50,10 +50,10 @@ static void go(Meso *meso, float way)
 
 static void turn(Meso *meso, float kept)
 {
-    PARALLEL_STRIPS(meso->blocks.threads, piece, parallel_block_count(meso->blocks.block_count, BLOCKS_AT_ONCE))
+    PARALLEL_STRIPS(meso->neighbours.threads, piece, parallel_block_count(meso->neighbours.block_count, BLOCKS_AT_ONCE))
     {
         SIMD_CALL(meso_viscous_turn)
-        (meso, piece * BLOCKS_AT_ONCE, parallel_block_end(piece, BLOCKS_AT_ONCE, meso->blocks.block_count), kept);
+        (meso, piece * BLOCKS_AT_ONCE, parallel_block_end(piece, BLOCKS_AT_ONCE, meso->neighbours.block_count), kept);
     }
 }
 
@@ -63,7 +63,7 @@ void meso_solve_viscous(Meso *meso)
     meso_run_pass(meso, pass_begin);
     turn(meso, 0.0f);
     double missing = first_sum(meso), moving = 0.0, changed = 0.0;
-    for (int64_t b = 0; b < meso->blocks.block_count; b++)
+    for (int64_t b = 0; b < meso->neighbours.block_count; b++)
         moving += meso->notes[b].second, changed += meso->notes[b].third;
     double enough = LEFT_OF_CHANGE * LEFT_OF_CHANGE * changed + LEFT_OF_ALL * LEFT_OF_ALL * moving;
     meso->solved++;

@@ -12,10 +12,10 @@
 
 void meso_meet_walls(Meso *meso, int64_t number)
 {
-    blocks_meet_walls(&meso->blocks, number);
-    Block *block = &meso->blocks.block[number];
+    neighbours_meet_walls(&meso->neighbours, number);
+    Block *block = &meso->neighbours.block[number];
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
+        BlockContact *contact = &neighbours_contacts_of(&meso->neighbours, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 v = {meso->field[MESO_U][i], meso->field[MESO_V][i], meso->field[MESO_W][i]};
         contact->approach = vec3_dot(vec3_sub(v, contact->speed), contact->normal);
@@ -31,12 +31,12 @@ static int presses(const Meso *meso, int64_t i, const BlockContact *contact)
 
 void meso_count_pressed(Meso *meso)
 {
-    const Blocks *blocks = &meso->blocks;
+    const Neighbours *neighbours = &meso->neighbours;
     for (int b = 0; b < meso->rigid->body_count; b++) meso->pressed[b] = 0;
-    for (int64_t b = 0; b < blocks->block_count && meso->rigid->body_count > 0; b++) {
-        const Block *block = &blocks->block[b];
+    for (int64_t b = 0; b < neighbours->block_count && meso->rigid->body_count > 0; b++) {
+        const Block *block = &neighbours->block[b];
         for (int k = 0; block->meets_body && k < block->contact_count; k++) {
-            const BlockContact *contact = &blocks_contacts_of(blocks, b)[k];
+            const BlockContact *contact = &neighbours_contacts_of(neighbours, b)[k];
             int32_t body = meso->rigid->objects[contact->object].body;
             if (body >= 0) meso->pressed[body] += presses(meso, b * BLOCK_LANES + contact->lane, contact);
         }
@@ -48,7 +48,7 @@ static float share_of(const Meso *meso, int64_t i, const BlockContact *contact)
 {
     const RigidObject *object = &meso->rigid->objects[contact->object];
     if (object->body < 0) return 1.0f;
-    Vec3d place = rigid_to_rest(object, blocks_place_of(&meso->blocks, i));
+    Vec3d place = rigid_to_rest(object, neighbours_place_of(&meso->neighbours, i));
     int64_t sharers = meso->pressed[object->body] > 1 ? meso->pressed[object->body] : 1;
     double other = (double)sharers * rigid_inverse_mass(meso->rigid, contact->object, place);
     return (float)(1.0 / (1.0 + (double)meso->field[MESO_MASS][i] * other));
@@ -121,10 +121,10 @@ static Vec3 settle(const Meso *meso, int64_t block, int64_t i, BlockContact *con
 
 void meso_hold_at_walls(Meso *meso, int64_t number)
 {
-    Block *block = &meso->blocks.block[number];
+    Block *block = &meso->neighbours.block[number];
     float *const *next = meso->work + MESO_NEXT_U;
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
+        BlockContact *contact = &neighbours_contacts_of(&meso->neighbours, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 before = {next[0][i], next[1][i], next[2][i]}, v = before;
         if (contact->holds)
@@ -139,8 +139,8 @@ void meso_hold_at_walls(Meso *meso, int64_t number)
 
 void meso_stick_to_walls(Meso *meso, int64_t number)
 {
-    Block *block = &meso->blocks.block[number];
-    BlockContact *contacts = blocks_contacts_of(&meso->blocks, number);
+    Block *block = &meso->neighbours.block[number];
+    BlockContact *contacts = neighbours_contacts_of(&meso->neighbours, number);
     float *const *next = meso->work + MESO_NEXT_U;
     for (int k = 0; k < block->contact_count; k++) {
         BlockContact *contact = &contacts[k];
@@ -156,10 +156,10 @@ void meso_stick_to_walls(Meso *meso, int64_t number)
 
 void meso_keep_at_walls(Meso *meso, int64_t number)
 {
-    Block *block = &meso->blocks.block[number];
+    Block *block = &meso->neighbours.block[number];
     float *const *left = meso->work + MESO_LEFT_U;
     for (int k = 0; k < block->contact_count; k++) {
-        BlockContact *contact = &blocks_contacts_of(&meso->blocks, number)[k];
+        BlockContact *contact = &neighbours_contacts_of(&meso->neighbours, number)[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 n = contact->normal;
         if (!contact->holds) continue;

@@ -17,12 +17,10 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count)
     if (count > INT32_MAX / 4)
         return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones",
                     (long long)count);
-    int64_t grown[3] = {mpm->capacity, mpm->capacity, mpm->capacity};
-    TRY(alloc_grow((void **)&mpm->particles, &grown[0], count, sizeof(MpmParticle)));
-    TRY(alloc_grow((void **)&mpm->particles_before, &grown[1], count, sizeof(MpmParticle)));
-    TRY(alloc_grow((void **)&mpm->items, &grown[2], count, sizeof(SortItem)));
-    mpm->capacity = grown[0];
-    return GRAIN_OK;
+    const AllocGrown all[] = {{&mpm->particles, sizeof(MpmParticle), 0},
+                              {&mpm->particles_before, sizeof(MpmParticle), 0},
+                              {&mpm->items, sizeof(SortItem), 0}};
+    return alloc_grow_all(all, 3, &mpm->capacity, count);
 }
 
 // What materials remember when they are born: sand is firm (mpm_law_sand.h), snow uneven.

@@ -46,7 +46,7 @@ typedef struct Block {
     float moved, fastest;   ///< m2 since then, m2/s2: largest of its particles
 } Block;                    // one cache line
 
-typedef struct Blocks {
+typedef struct Neighbours {
     int64_t count, room, block_count; ///< particles; in whole blocks; blocks
     int threads;
     int has_moving;   ///< among the objects
@@ -72,49 +72,53 @@ typedef struct Blocks {
     int64_t found_room;   ///< of a lane
     int64_t rows_a_block; ///< that there is room for, on average
     int64_t list_capacity, near_capacity, found_capacity;
-} Blocks;
+} Neighbours;
 
 /// Room for this many particles, of whom those that were there before keep their id; lists must be made again. A zeroed
-/// Blocks is a valid start; reach, largest, skin, wall_reach, place, radius, rigid and has_moving are the caller's to
-/// set.
-GrainResult blocks_resize(Blocks *blocks, int64_t count, int threads);
-void blocks_free(Blocks *blocks);
+/// Neighbours is a valid start; reach, largest, skin, wall_reach, place, radius, rigid and has_moving are the caller's
+/// to set.
+GrainResult neighbours_resize(Neighbours *neighbours, int64_t count, int threads);
+void neighbours_free(Neighbours *neighbours);
 
 /// Sorts the columns of particles (each of `room` numbers, places among them) and makes the lists.
-GrainResult blocks_sort(Blocks *blocks, float *const *columns, int column_count);
+GrainResult neighbours_sort(Neighbours *neighbours, float *const *columns, int column_count);
 /// Makes the lists from where the particles were when they were sorted last.
-GrainResult blocks_make_lists(Blocks *blocks);
+GrainResult neighbours_make_lists(Neighbours *neighbours);
 /// Whether a particle has gone so far that the lists must be made again; *fastest in m/s.
-int blocks_have_left(const Blocks *blocks, float *fastest);
+int neighbours_have_left(const Neighbours *neighbours, float *fastest);
 
 /// Which walls a block's particles are near now: its contacts, all but what is the solver's to set.
-void blocks_meet_walls(const Blocks *blocks, int64_t block);
+void neighbours_meet_walls(const Neighbours *neighbours, int64_t block);
 /// Hands the opposite of what walls gave to the bodies among them, one after another, so that the bits do not depend on
 /// who was first.
-void blocks_load_bodies(const Blocks *blocks);
+void neighbours_load_bodies(const Neighbours *neighbours);
 
-static inline Vec3d blocks_place_of(const Blocks *blocks, int64_t i)
+static inline Vec3d neighbours_place_of(const Neighbours *neighbours, int64_t i)
 {
-    return vec3d((double)blocks->place[0][i] + blocks->origin[0], (double)blocks->place[1][i] + blocks->origin[1],
-                 (double)blocks->place[2][i] + blocks->origin[2]);
+    return vec3d((double)neighbours->place[0][i] + neighbours->origin[0],
+                 (double)neighbours->place[1][i] + neighbours->origin[1],
+                 (double)neighbours->place[2][i] + neighbours->origin[2]);
 }
-static inline BlockContact *blocks_contacts_of(const Blocks *blocks, int64_t block)
+static inline BlockContact *neighbours_contacts_of(const Neighbours *neighbours, int64_t block)
 {
-    return blocks->contact + block * BLOCK_CONTACTS;
+    return neighbours->contact + block * BLOCK_CONTACTS;
 }
 /// Rows that there is room for.
-static inline int64_t blocks_row_room(const Blocks *blocks) { return blocks->list_capacity / BLOCK_LANES; }
-/// How many of a block's lanes are particles.
-static inline int blocks_lanes_of(const Blocks *blocks, int64_t block)
+static inline int64_t neighbours_row_room(const Neighbours *neighbours)
 {
-    int64_t left = blocks->count - block * BLOCK_LANES;
+    return neighbours->list_capacity / BLOCK_LANES;
+}
+/// How many of a block's lanes are particles.
+static inline int neighbours_lanes_of(const Neighbours *neighbours, int64_t block)
+{
+    int64_t left = neighbours->count - block * BLOCK_LANES;
     return left < BLOCK_LANES ? (int)left : BLOCK_LANES;
 }
 
 // --- kernels ----------------------------------------------------------------------------------------
 
-#define BLOCKS_FOUND_SHORT (-1)
+#define NEIGHBOURS_FOUND_SHORT (-1)
 /// Makes the lists of blocks [first, last) in rows from `row` on; returns how many that took, or would have taken where
-/// they are more than `rows`; or BLOCKS_FOUND_SHORT. found: found_room for each lane.
-SIMD_KERNEL(int64_t, blocks_fill_lists,
-            (const Blocks *blocks, int64_t first, int64_t last, int64_t row, int64_t rows, int32_t *found))
+/// they are more than `rows`; or NEIGHBOURS_FOUND_SHORT. found: found_room for each lane.
+SIMD_KERNEL(int64_t, neighbours_fill_lists,
+            (const Neighbours *neighbours, int64_t first, int64_t last, int64_t row, int64_t rows, int32_t *found))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every particle's list: who lies within both extents, in the order they stand in.
-#include "sim/blocks/blocks.h"
+#include "sim/neighbours/neighbours.h"
 
 static int64_t cell_of(const CellGrid *grid, int64_t place)
 {
@@ -15,10 +15,11 @@ static int64_t cell_of(const CellGrid *grid, int64_t place)
     return low;
 }
 
-SIMD_INLINE int64_t look_through(const Blocks *blocks, int64_t i, int32_t begin, int32_t end, int32_t *found,
+SIMD_INLINE int64_t look_through(const Neighbours *neighbours, int64_t i, int32_t begin, int32_t end, int32_t *found,
                                  int64_t count)
 {
-    const float *x = blocks->listed[0], *y = blocks->listed[1], *z = blocks->listed[2], *extent = blocks->extent;
+    const float *x = neighbours->listed[0], *y = neighbours->listed[1], *z = neighbours->listed[2],
+                *extent = neighbours->extent;
     for (int32_t j = begin; j < end; j += SIMD_LANES) {
         FloatV dx = simd_load(x + j) - x[i], dy = simd_load(y + j) - y[i], dz = simd_load(z + j) - z[i];
         FloatV reach = simd_load(extent + j) + extent[i];
@@ -29,18 +30,18 @@ SIMD_INLINE int64_t look_through(const Blocks *blocks, int64_t i, int32_t begin,
     return count;
 }
 
-// How many particle i has, or BLOCKS_FOUND_SHORT.
-SIMD_INLINE int64_t find(const Blocks *blocks, int64_t i, const CellRows *rows, int32_t *found)
+// How many particle i has, or NEIGHBOURS_FOUND_SHORT.
+SIMD_INLINE int64_t find(const Neighbours *neighbours, int64_t i, const CellRows *rows, int32_t *found)
 {
     int64_t count = 0;
     for (int row = 0; row < 9; row++) {
         int32_t begin = rows->begin[row], end = rows->end[row];
-        if (count + end - begin + 2 * SIMD_LANES > blocks->found_room) return BLOCKS_FOUND_SHORT;
+        if (count + end - begin + 2 * SIMD_LANES > neighbours->found_room) return NEIGHBOURS_FOUND_SHORT;
         if (row == 4) { // its own: all but itself
-            count = look_through(blocks, i, begin, (int32_t)i, found, count);
+            count = look_through(neighbours, i, begin, (int32_t)i, found, count);
             begin = (int32_t)i + 1;
         }
-        count = look_through(blocks, i, begin, end, found, count);
+        count = look_through(neighbours, i, begin, end, found, count);
     }
     return count;
 }
@@ -55,26 +56,27 @@ static void set_side_by_side(const int32_t *found, int64_t room, const int64_t *
     }
 }
 
-int64_t SIMD_NAME(blocks_fill_lists)(const Blocks *blocks, int64_t first, int64_t last, int64_t row, int64_t rows,
-                                     int32_t *found)
+int64_t SIMD_NAME(neighbours_fill_lists)(const Neighbours *neighbours, int64_t first, int64_t last, int64_t row,
+                                         int64_t rows, int32_t *found)
 {
-    const CellGrid *grid = &blocks->grid;
-    int64_t cell = cell_of(grid, first * BLOCK_LANES), room = blocks->found_room, taken = 0;
+    const CellGrid *grid = &neighbours->grid;
+    int64_t cell = cell_of(grid, first * BLOCK_LANES), room = neighbours->found_room, taken = 0;
     for (int64_t b = first; b < last; b++) {
-        Block *block = &blocks->block[b];
+        Block *block = &neighbours->block[b];
         int64_t count[BLOCK_LANES] = {0}, most = 0;
-        for (int lane = 0; lane < blocks_lanes_of(blocks, b); lane++) {
+        for (int lane = 0; lane < neighbours_lanes_of(neighbours, b); lane++) {
             int64_t i = b * BLOCK_LANES + lane;
             while (grid->cell_start[cell + 1] <= i) cell++;
-            count[lane] = find(blocks, i, &grid->rows[cell], found + lane * room);
-            if (count[lane] == BLOCKS_FOUND_SHORT) return BLOCKS_FOUND_SHORT;
+            count[lane] = find(neighbours, i, &grid->rows[cell], found + lane * room);
+            if (count[lane] == NEIGHBOURS_FOUND_SHORT) return NEIGHBOURS_FOUND_SHORT;
             if (count[lane] > most) most = count[lane];
         }
         block->row = row + taken;
         block->row_end = block->row + most;
         taken += most;
         if (taken <= rows)
-            set_side_by_side(found, room, count, most, (int32_t)blocks->room, blocks->list + block->row * BLOCK_LANES);
+            set_side_by_side(found, room, count, most, (int32_t)neighbours->room,
+                             neighbours->list + block->row * BLOCK_LANES);
     }
     return taken;
 }
