@@ -18,7 +18,7 @@ static const char help[] =
     "  -b, --band COUNT      half width of the band in voxels, 2 to 16 (3)\n"
     "  -t, --thickness SIZE  thickness in metres given to an open surface (two voxels)\n"
     "  -k, --kind KIND       auto, solid or shell (auto: closed and nearly closed surfaces are solid)\n"
-    "  -n, --name NAME       name name of the grid in the file (surface)\n"
+    "  -n, --name NAME       name of the grid in the file (surface)\n"
     "  -o, --out FILE        .vdb file to write\n"
     "  -j, --threads COUNT   0 uses all cores (0)\n"
     "  -q, --quiet           do not report findings\n"
