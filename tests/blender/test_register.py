@@ -64,7 +64,7 @@ def assert_nothing_runs(pid: int) -> None:
     from grain import runtime
     assert not support.is_alive(pid), "the child still runs"
     assert runtime.state.bake is None
-    assert [thread.name for thread in threading.enumerate() if "_move_lines" in thread.name] == []
+    assert threading.enumerate() == [threading.main_thread()], threading.enumerate()
 
 
 def test_disabling_ends_a_bake(folder: Path) -> None:

@@ -19,14 +19,15 @@ static GrainResult collapse(DemScene *scene, const char *shape, float rolling_fr
 }
 
 // Rest: 1 micrometre a second would not be seen in an hour. The angle of a collapsed column is some degrees below that
-// of repose, as it arrives with a run-up.
+// of repose, as it arrives with a run-up (docs/dem.md). Of the cone, as a line through so few grains is 1.4 degrees off
+// by chance: eight columns that differ in nothing but gaps of 0.1 to 0.12 radii gave 23.2 with a standard deviation of
+// 0.5; three of those. With half the rolling friction it is 18.7, without any 3.4.
 TEST(heap_stands_and_rests)
 {
     DemScene scene;
-    double height;
     scene_begin(&scene, 0.005f);
     ENSURE_OK(collapse(&scene, "sphere", 0.3f, 1.0f, 1.5));
-    ENSURE_NEAR(scene_heap_angle(&scene, &height), 23.0, 4.0);
+    ENSURE_NEAR(scene_cone_angle(&scene), 23.2, 1.5);
     ENSURE(scene_mean_speed(&scene) < 1e-6);
     ENSURE(scene_kinetic_energy(&scene) < 1e-10);
     scene_end(&scene);
@@ -85,16 +86,15 @@ TEST(grains_slip_down_a_steep_slope)
     scene_end(&scene);
 }
 
-// Grains with corners need no help, neither history nor rolling friction: Bell 2005, section 3.1.
+// Grains with corners need no help, neither history nor rolling friction: Bell 2005, section 3.1. Eight columns, as
+// above: 17.7 degrees with a standard deviation of 0.3; three of those.
 TEST(tetrahedra_heap_up_without_history)
 {
     DemScene scene;
-    double height;
     scene_begin(&scene, 0.005f);
     scene.def.shear_law = "sliding";
     ENSURE_OK(collapse(&scene, "tetrahedron", 0.0f, 0.75f, 0.7));
-    double angle = scene_heap_angle(&scene, &height);
-    ENSURE(angle > 14.0);
+    ENSURE_NEAR(scene_cone_angle(&scene), 17.7, 0.9);
     scene_end(&scene);
 }
 

@@ -191,17 +191,24 @@ TEST(points_picture_any_number_of_threads)
 TEST(points_refuse_what_they_cannot_draw)
 {
     float positions[3] = {0, NAN, 0}, radius = 1.0f, out[2];
-    uint8_t colour[4] = {1, 2, 3, 255};
+    uint8_t colour[4] = {1, 2, 3, 4};
     GrainPointsLook look = grey_look();
     GrainPoints points = {.struct_size = sizeof points, .count = 1, .positions = positions, .radii = &radius};
-    ENSURE(grain_points_colour(&points, &look, NULL, colour, NULL) == GRAIN_ERROR_ARGUMENT || colour[3] == 255);
-    look.largest_radius = 0.0f;
-    ENSURE(grain_points_colour(&points, &look, NULL, colour, NULL) == GRAIN_ERROR_ARGUMENT);
+    ENSURE_FAILS(grain_points_colour(&points, &look, NULL, colour, NULL), GRAIN_ERROR_ARGUMENT, "not a finite number");
+    positions[1] = 0.0f;
+    ENSURE_OK(grain_points_colour(&points, &look, NULL, colour, NULL));
+    ENSURE_EQUAL(colour[3], 255); // as large as the largest
+    positions[1] = NAN;
+    const float bad[3] = {0.0f, -1.0f, NAN};
+    for (int i = 0; i < 3; i++) {
+        look.largest_radius = bad[i];
+        ENSURE_FAILS(grain_points_colour(&points, &look, NULL, colour, NULL), GRAIN_ERROR_ARGUMENT, "largest_radius");
+    }
     points.count = 0;
     ENSURE_OK(grain_points_colour(&points, &look, NULL, NULL, NULL));
     GrainPointsView view = view_from_above();
     view.right = SIDE + 1;
-    ENSURE(grain_points_picture(positions, colour, 1, &view, NULL, out) == GRAIN_ERROR_ARGUMENT);
+    ENSURE_FAILS(grain_points_picture(positions, colour, 1, &view, NULL, out), GRAIN_ERROR_ARGUMENT, "part");
     view = view_from_above();
     view.right = view.top = 1;
     ENSURE_OK(grain_points_picture(positions, colour, 1, &view, NULL, out)); // a grain that is nowhere

@@ -42,6 +42,7 @@ static GrainResult lay_grid(PointsLight *light, const GrainPoints *points, const
     PARALLEL_BLOCKS(run->thread_count, block, blocks)
     parts[block] = moments_of(points->positions, block * BLOCK, parallel_block_end(block, BLOCK, points->count));
     double longest = 0.0, low[3], high[3];
+    int is_finite = 1;
     for (int k = 0; k < 3; k++) {
         double sum = 0.0, square = 0.0, least = INFINITY, most = -INFINITY;
         for (int64_t block = 0; block < blocks; block++) {
@@ -50,6 +51,7 @@ static GrainResult lay_grid(PointsLight *light, const GrainPoints *points, const
             least = real_min(least, parts[block].low[k]);
             most = real_max(most, parts[block].high[k]);
         }
+        if (!isfinite(sum)) is_finite = 0;
         double mean = sum / (double)points->count;
         double reach = REACH * sqrt(real_max(0.0, square / (double)points->count - mean * mean));
         low[k] = real_max(least, mean - reach);
@@ -59,7 +61,7 @@ static GrainResult lay_grid(PointsLight *light, const GrainPoints *points, const
         light->bounds[3 + k] = (float)most;
     }
     alloc_free(parts);
-    if (!isfinite(longest)) return fail(GRAIN_ERROR_ARGUMENT, "a grain's position is not a finite number");
+    if (!is_finite) return fail(GRAIN_ERROR_ARGUMENT, "a grain's position is not a finite number");
     double cells = real_min(MOST_CELLS - 2.0, real_max(6.0, 0.8 * real_cbrt((double)points->count)));
     double cell = longest > 0.0 ? longest / cells : 1.0;
     light->cells_per_length = (float)(1.0 / cell);
