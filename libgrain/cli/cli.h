@@ -60,6 +60,7 @@ int cmd_export(int argument_count, char **arguments);
 int cmd_gc(int argument_count, char **arguments);
 int cmd_info(int argument_count, char **arguments);
 int cmd_repair(int argument_count, char **arguments);
+int cmd_schema(int argument_count, char **arguments);
 int cmd_sdf(int argument_count, char **arguments);
 int cmd_upsample(int argument_count, char **arguments);
 int cmd_verify(int argument_count, char **arguments);

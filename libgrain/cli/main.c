@@ -19,6 +19,7 @@ static const struct {
     {"gc", "remove files that a cache no longer lists", cmd_gc},
     {"info", "show the contents of a cache", cmd_info},
     {"repair", "remove damaged frames from a cache", cmd_repair},
+    {"schema", "list every setting of a job, with its range and default, as JSON", cmd_schema},
     {"sdf", "turn a mesh into an OpenVDB level set", cmd_sdf},
     {"upsample", "refine a bake into render grains", cmd_upsample},
     {"verify", "check every file of a cache", cmd_verify},

@@ -88,6 +88,11 @@ GRAIN_API GrainResult grain_upsample(const GrainStageDef *def);
 /// "volume" settings; they go to "volume" inside the cache. Neither is touched.
 GRAIN_API GrainResult grain_volume(const GrainStageDef *def);
 
+/// Every key of job.json as JSON: type, unit, range, default, choices, label and tooltip (docs/formats.md, "The
+/// schema"). Writes at most room bytes, the 0 at the end included, and returns the length of the whole text; out may be
+/// NULL when room is 0.
+GRAIN_API int64_t grain_job_schema(char *out, int64_t room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,7 +17,7 @@
 
 typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN, JOB_BODY, JOB_EMITTER, JOB_KILL } JobRole;
 
-/// What is said of a body apart from its mesh and its motion (job_motion.c).
+/// What is said of a body apart from its mesh and its motion .
 typedef struct JobBody {
     double density, mass; ///< kg/m3, kg; mass 0: follows from the density
     Vec3 velocity, spin;  ///< m/s, rad/s, at the first frame
@@ -97,8 +97,15 @@ typedef struct JobVolume {
     float dust_speed, dust_linger;        ///< m/s from which sand raises dust; s until it is gone
 } JobVolume;
 
+/// What only meso asks for, as the job gives it; Job.meso is the law that follows (job_meso.c).
+typedef struct JobMeso {
+    int interaction;
+    SimMesoNumbers numbers;
+    float ambient; ///< 1/s
+} JobMeso;
+
 typedef struct Job {
-    const char *name;
+    const char *name, *writer;
     double fps;
     int32_t frame_start, frame_end;
     int32_t checkpoint_every; ///< frames
@@ -108,6 +115,7 @@ typedef struct Job {
     const char *law;          ///< of mpm: a name of mpm_law_names
     const char *model;        ///< of sph: a name of sph_model_names
     float moisture_diffusion; ///< of sph, m2/s
+    JobMeso meso_given;
     SimMeso meso;
     float particle_radius, size_spread, density, friction, rolling_friction, restitution, softness;
     JobDem dem;
@@ -143,8 +151,6 @@ typedef struct JobArrays {
 } JobArrays;
 
 // job_dem.c
-/// The keys of "solver" that are dem's own.
-GrainResult job_read_dem(const JobNode *solver, Job *job);
 struct BallShape;
 /// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
 GrainResult job_grain_shape(const Job *job, struct BallShape *out);
@@ -154,8 +160,8 @@ GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *
 // job_meso.c
 /// The keys of "solver" that are meso's own.
 GrainResult job_read_meso(const JobNode *solver, Job *job);
-/// The same with this viscosity, Pa s.
-GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity);
+/// The law again, with this viscosity, Pa s.
+GrainResult job_make_meso(const JobNode *solver, float viscosity, Job *job);
 
 // job_motion.c
 /// The array a key names; GRAIN_ERROR_JOB unless it is of this type.
@@ -166,15 +172,13 @@ GrainResult job_read_poses(const JobNode *node, const Job *job, const JobArrays 
                            Motion *out);
 /// How an object moves over the frames.
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
-GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object);
 
 // job_flow.c
-/// The object "animation" below a node: only these keys.
-GrainResult job_check_animation(const JobNode *node, const char *const *allowed);
-/// Samples of a key, one a frame, from the node's "animation", all within low and high; *out stays a constant where
-/// there are none. out->components says how many numbers a sample has.
-GrainResult job_read_curve(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays, double low,
-                           double high, Curve *out);
+/// Samples of a setting, one a frame, from the node's "animation", all within the setting's range; *out stays a
+/// constant where there are none. role: of objects.
+struct SettingBlock;
+GrainResult job_read_curve(const JobNode *node, const struct SettingBlock *block, int role, const char *key,
+                           const Job *job, const JobArrays *arrays, Curve *out);
 GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 // job_steering.c
 /// Settings of the solver, and of a source's material, that change over the shot.

@@ -2,12 +2,8 @@
 // What a job says about the material of the solver meso.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/schema.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#define MAX_ELASTICITY 1e9
-#define MAX_VISCOSITY 1e7
 #define MAX_REACH 8.0 // diameters
 
 // [strength, rest, from, to] or, of viscous ones, [strength, from, to].
@@ -16,12 +12,12 @@ static GrainResult read_piece(const JobNode *solver, const char *key, const json
 {
     const json_t *piece = json_array_get(list, at);
     size_t count = is_elastic ? 4 : 3;
-    double number[4] = {0};
+    double number[4] = {0}, strongest = schema_find(&schema_solver, 0, is_elastic ? "elasticity" : "viscosity")->high;
     int is_right = json_is_array(piece) && json_array_size(piece) == count;
     for (size_t i = 0; is_right && i < count; i++) {
         const json_t *value = json_array_get(piece, i);
         number[i] = json_number_value(value);
-        double most = i > 0 ? MAX_REACH : is_elastic ? MAX_ELASTICITY : MAX_VISCOSITY;
+        double most = i > 0 ? MAX_REACH : strongest;
         is_right = json_is_number(value) && number[i] >= 0.0 && number[i] <= most;
     }
     double from = number[count - 2], to = number[count - 1];
@@ -47,28 +43,23 @@ static GrainResult read_pieces(const JobNode *solver, const char *key, int is_el
     return GRAIN_OK;
 }
 
-GrainResult job_read_meso(const JobNode *solver, Job *job) { return job_read_meso_as(solver, job, -1.0f); }
-
-GrainResult job_read_meso_as(const JobNode *solver, Job *job, float viscosity)
+GrainResult job_make_meso(const JobNode *solver, float viscosity, Job *job)
 {
-    int interaction;
-    TRY(job_choice(solver, "interaction", sim_meso_interaction_names, "ip3", &interaction));
-    SimMesoNumbers n = sim_meso_numbers(interaction);
-    TRY(job_float(solver, "elasticity", 0, MAX_ELASTICITY, (double)n.elasticity, &n.elasticity));
-    TRY(job_float(solver, "viscosity", 0, MAX_VISCOSITY, (double)n.viscosity, &n.viscosity));
-    if (viscosity >= 0.0f) n.viscosity = viscosity;
-    TRY(job_float(solver, "elastic_reach", 0.2, 4, (double)n.elastic_reach, &n.elastic_reach));
-    TRY(job_float(solver, "reach_ratio", 0, 6, (double)n.reach_ratio, &n.reach_ratio));
-    if ((double)(n.elastic_reach * n.reach_ratio) > MAX_REACH)
-        return fail(GRAIN_ERROR_JOB,
-                    "job.json: %s.elastic_reach times reach_ratio is %g; it must be at most %g diameters", solver->path,
-                    (double)(n.elastic_reach * n.reach_ratio), MAX_REACH);
-    if (viscosity >= 0.0f && n.reach_ratio == 0.0f)
-        return fail(GRAIN_ERROR_JOB,
-                    "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so there is no viscous force",
-                    solver->path);
+    SimMesoNumbers n = job->meso_given.numbers;
+    n.viscosity = viscosity;
     job->meso = sim_meso_of(&n);
-    TRY(job_float(solver, "ambient_viscosity", 0, 1000, 0, &job->meso.ambient));
+    job->meso.ambient = job->meso_given.ambient;
     TRY(read_pieces(solver, "elastic_pieces", 1, job->meso.elastic, &job->meso.elastic_count));
     return read_pieces(solver, "viscous_pieces", 0, job->meso.viscous, &job->meso.viscous_count);
+}
+
+GrainResult job_read_meso(const JobNode *solver, Job *job)
+{
+    const SimMesoNumbers *n = &job->meso_given.numbers;
+    double reach = (double)(n->elastic_reach * n->reach_ratio);
+    if (reach > MAX_REACH)
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.elastic_reach times reach_ratio is %g; it must be at most %g diameters", solver->path,
+                    reach, MAX_REACH);
+    return job_make_meso(solver, n->viscosity, job);
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a job says about how objects move: poses, shapes, bodies.
+// What a job says about how objects move: poses, shapes.
 #include "base/error.h"
 #include "job/job.h"
 
 #include <math.h>
-#include <string.h>
-
-#define MAX_SPEED 1000.0
-#define MAX_SPIN 10000.0
-#define MAX_COORDINATE 1e9
-#define MAX_SAMPLES_PER_FRAME 100
 
 GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays *arrays, int is_float, int components,
                            const JobArray **out)
@@ -17,7 +11,7 @@ GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays
     int64_t number;
     if (arrays->count == 0)
         return fail(GRAIN_ERROR_JOB, "job.json: %s has a mesh, but the list 'arrays' is empty", node->path);
-    TRY(job_integer(node, key, 0, arrays->count - 1, JOB_REQUIRED, &number));
+    TRY(job_integer(node, key, 0, arrays->count - 1, &number));
     *out = &arrays->array[number];
     if ((*out)->is_float == is_float && (*out)->components == components) return GRAIN_OK;
     return fail(GRAIN_ERROR_JOB, "job.json: %s.%s is %lld; that array must be of type %s with %d components",
@@ -78,36 +72,15 @@ static GrainResult read_shapes(const JobNode *node, const Job *job, const JobArr
 
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
 {
-    static const char *const motions[] = {"static", "moving", "deforming", NULL};
-    int motion;
-    int64_t samples;
-    TRY(job_choice(node, "motion", motions, "static", &motion));
-    TRY(job_integer(node, "samples_per_frame", 1, MAX_SAMPLES_PER_FRAME, 1, &samples));
-    object->samples_per_frame = (int)samples;
-    if (motion == 0) return GRAIN_OK;
+    if (object->motion.kind == MOTION_STILL) return GRAIN_OK;
+    int is_moving = object->motion.kind == MOTION_POSES;
     int may_bend = object->role == JOB_COLLIDER || object->role == JOB_EMITTER || object->role == JOB_KILL;
-    if (!may_bend && !(object->role == JOB_BODY && motion == 1))
+    if (!may_bend && !(object->role == JOB_BODY && is_moving))
         return fail(
             GRAIN_ERROR_JOB,
             "job.json: %s.motion is \"%s\"; only colliders, emitters and kill zones can, and bodies can be moving",
-            node->path, motions[motion]);
-    if (motion == 2) return read_shapes(node, job, arrays, object);
+            node->path, is_moving ? "moving" : "deforming");
+    if (!is_moving) return read_shapes(node, job, arrays, object);
     TRY(job_read_poses(node, job, arrays, object->samples_per_frame, &object->motion));
     return check_rotations(node, &object->motion);
-}
-
-GrainResult job_read_body(const JobNode *node, const Job *job, JobObject *object)
-{
-    JobBody *body = &object->body;
-    int64_t release;
-    const Vec3 none = {0, 0, 0};
-    TRY(job_number(node, "density", 0.001, 1e6, 1000, &body->density));
-    TRY(job_number(node, "mass", 0, 1e12, 0, &body->mass));
-    TRY(job_vector(node, "velocity", MAX_SPEED, &none, &body->velocity));
-    TRY(job_vector(node, "spin", MAX_SPIN, &none, &body->spin));
-    body->has_pivot = json_object_get(node->object, "pivot") != NULL;
-    TRY(job_vector(node, "pivot", MAX_COORDINATE, &none, &body->pivot));
-    TRY(job_integer(node, "release_frame", INT32_MIN, INT32_MAX, job->frame_start, &release));
-    body->release_frame = (int32_t)release;
-    return GRAIN_OK;
 }

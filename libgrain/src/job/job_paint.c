@@ -2,6 +2,7 @@
 // What a job says is painted on meshes: attributes that sources hand to their particles, and single numbers by vertex.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/schema.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,33 +61,32 @@ static GrainResult find_attribute(const JobNode *node, Job *job, const char *nam
 
 static GrainResult read_attribute(const JobNode *node, Job *job, const JobArrays *arrays, JobObject *object)
 {
-    static const char *const keys[] = {"name", "values", "domain", NULL};
-    static const char *const domains[] = {"vertex", "corner", NULL};
-    const char *name;
-    int domain, number;
+    AttributeEntry entry;
+    int number;
     int64_t at;
-    TRY(job_check_keys(node, keys));
-    TRY(job_text(node, "name", NULL, &name));
-    TRY(job_choice(node, "domain", domains, "vertex", &domain));
-    TRY(job_integer(node, "values", 0, arrays->count - 1, JOB_REQUIRED, &at));
+    TRY(schema_check_keys(node, &schema_attribute, 0));
+    TRY(schema_read(node, &schema_attribute, 0, &entry));
+    TRY(job_integer(node, "values", 0, arrays->count - 1, &at));
+    const char *name = entry.name;
+    int is_of_corners = entry.is_of_corners;
     if (name[0] == 0 || strlen(name) > JOB_ATTRIBUTE_CHARS || is_taken(name))
         return fail(GRAIN_ERROR_JOB,
                     "job.json: %s.name is '%.60s'; it must be 1 to %d bytes long and none of Grain's own (position, "
                     "velocity, radius, orientation, id, birth_time, spin, rest, source_id, moisture, body.*)",
                     node->path, name, JOB_ATTRIBUTE_CHARS);
     const JobArray *array = &arrays->array[at];
-    int64_t wanted = domain == 1 ? 3 * object->mesh.triangle_count : object->mesh.vertex_count;
+    int64_t wanted = is_of_corners ? 3 * object->mesh.triangle_count : object->mesh.vertex_count;
     if (!array->is_float || array->components > 4 || array->count != wanted)
         return fail(
             GRAIN_ERROR_JOB,
             "job.json: %s.values is %lld; that array must be of type f32 with 1 to 4 components and %lld elements, one "
             "for each %s",
-            node->path, (long long)at, (long long)wanted, domain == 1 ? "corner of each triangle" : "vertex");
+            node->path, (long long)at, (long long)wanted, is_of_corners ? "corner of each triangle" : "vertex");
     TRY(find_attribute(node, job, name, array->components, &number));
     if (object->paint[number].numbers)
         return fail(GRAIN_ERROR_JOB, "job.json: %s.name is '%s' a second time; names must differ", node->path, name);
     object->paint[number] =
-        (MeshAttribute){(const float *)(job->geometry + array->offset), array->components, domain == 1};
+        (MeshAttribute){(const float *)(job->geometry + array->offset), array->components, is_of_corners};
     return check_numbers(node->path, "values", object->paint[number].numbers, array->count * array->components, -1e30,
                          1e30);
 }

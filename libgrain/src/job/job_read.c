@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "job/job.h"
 #include "job/job_value.h"
+#include "job/schema.h"
 #include "mesh/mesh.h"
 #include "sim/solver.h"
 
@@ -13,55 +14,40 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define JOB_SCHEMA 1
-#define FRAME_LIMIT 1048574 // Blender's own
 #define MAX_ARRAYS 1000000
-#define MAX_SPEED 1000.0
-#define MAX_COORDINATE 1e9
 
 // --- geometry -----------------------------------------------------------------------------------
 
 static GrainResult read_geometry(const JobNode *root, const char *folder, Job *job)
 {
-    static const char *const keys[] = {"file", "bytes", NULL};
     JobNode node;
-    const char *name;
-    int64_t bytes;
+    GeometryEntry entry;
     TRY(job_child(root, "geometry", &node));
-    TRY(job_check_keys(&node, keys));
-    TRY(job_text(&node, "file", NULL, &name));
-    TRY(job_integer(&node, "bytes", 0, INT64_MAX / 2, JOB_REQUIRED, &bytes));
+    TRY(schema_check_keys(&node, &schema_geometry, 0));
+    TRY(schema_read(&node, &schema_geometry, 0, &entry));
+    const char *name = entry.file;
     if (name[0] == 0 || strchr(name, '/') || strchr(name, '\\') || strcmp(name, "..") == 0)
         return fail(GRAIN_ERROR_JOB, "job.json: geometry.file is '%.60s'; it must be a file name without folders",
                     name);
     char *path;
     TRY(file_join(folder, name, &path));
     GrainResult result = file_read(path, (void **)&job->geometry, &job->geometry_bytes);
-    if (result == GRAIN_OK && job->geometry_bytes != bytes)
+    if (result == GRAIN_OK && job->geometry_bytes != entry.bytes)
         result = fail(GRAIN_ERROR_JOB,
-                      "'%s' has %lld bytes where job.json says %lld: the job was not written or copied completely",
-                      path, (long long)job->geometry_bytes, (long long)bytes);
+                      "'%s' has %lld bytes where job.json says %lld: the job was not written or copied completely", path,
+                      (long long)job->geometry_bytes, (long long)entry.bytes);
     alloc_free(path);
     return result;
 }
 
 static GrainResult read_array(const JobNode *node, const Job *job, JobArray *out)
 {
-    static const char *const keys[] = {"type", "components", "count", "offset", NULL};
-    static const char *const types[] = {"f32", "i32", NULL};
-    int type;
-    int64_t components;
-    TRY(job_check_keys(node, keys));
-    TRY(job_choice(node, "type", types, NULL, &type));
-    TRY(job_integer(node, "components", 1, 16, JOB_REQUIRED, &components));
-    TRY(job_integer(node, "count", 0, INT32_MAX, JOB_REQUIRED, &out->count));
-    TRY(job_integer(node, "offset", 0, INT64_MAX / 2, JOB_REQUIRED, &out->offset));
-    out->is_float = type == 0;
-    out->components = (int)components;
+    TRY(schema_check_keys(node, &schema_array, 0));
+    TRY(schema_read(node, &schema_array, 0, out));
     if (out->offset % 4 != 0)
         return fail(GRAIN_ERROR_JOB, "job.json: %s.offset is %lld; it must be a multiple of 4", node->path,
                     (long long)out->offset);
-    if (out->offset > job->geometry_bytes || out->count * components * 4 > job->geometry_bytes - out->offset)
+    if (out->offset > job->geometry_bytes || out->count * out->components * 4 > job->geometry_bytes - out->offset)
         return fail(GRAIN_ERROR_JOB, "job.json: %s reaches past the end of the geometry file (%lld bytes)", node->path,
                     (long long)job->geometry_bytes);
     return GRAIN_OK;
@@ -104,89 +90,52 @@ static GrainResult read_mesh(const JobNode *node, const Job *job, const JobArray
 
 static GrainResult read_plane(const JobNode *node, JobObject *object)
 {
-    static const char *const keys[] = {"point", "normal", NULL};
     JobNode plane;
     TRY(job_child(node, "plane", &plane));
-    TRY(job_check_keys(&plane, keys));
-    TRY(job_vector(&plane, "point", MAX_COORDINATE, NULL, &object->plane_point));
-    TRY(job_vector(&plane, "normal", MAX_COORDINATE, NULL, &object->plane_normal));
+    TRY(schema_check_keys(&plane, &schema_plane, 0));
+    TRY(schema_read(&plane, &schema_plane, 0, object));
     if (!(vec3_length(object->plane_normal) > 0.0f))
         return fail(GRAIN_ERROR_JOB, "job.json: %s.normal is [0, 0, 0]; it must point somewhere", plane.path);
     object->plane_normal = vec3_normalize(object->plane_normal, vec3(0, 0, 1));
     object->is_plane = 1;
+    object->motion.kind = MOTION_STILL; // whatever it says: it has no samples
     return GRAIN_OK;
 }
 
-static GrainResult check_object_keys(const JobNode *node, JobRole role)
+// What every object has, whatever its role.
+static GrainResult read_object_settings(JobNode *node, const Job *job, JobObject *object)
 {
-    static const char *const source_keys[] = {"name",       "role",           "motion",   "positions",
-                                              "triangles",  "velocity",       "material", "moisture",
-                                              "attributes", "moisture_paint", "settle",   NULL};
-    static const char *const grain_keys[] = {"name", "role", "motion", "positions", "triangles", NULL};
-    static const char *const collider_keys[] = {
-        "name",      "role",  "motion", "positions",         "triangles",  "friction",       "thickness",
-        "plane",     "poses", "shapes", "samples_per_frame", "stickiness", "friction_paint", "stickiness_paint",
-        "animation", NULL};
-    static const char *const body_keys[] = {
-        "name",     "role",          "motion",     "positions",         "triangles",        "poses",
-        "friction", "density",       "mass",       "samples_per_frame", "velocity",         "spin",
-        "pivot",    "release_frame", "stickiness", "friction_paint",    "stickiness_paint", "animation",
-        NULL};
-    static const char *const emitter_keys[] = {"name",           "role",
-                                               "motion",         "positions",
-                                               "triangles",      "poses",
-                                               "shapes",         "samples_per_frame",
-                                               "from",           "active",
-                                               "rate",           "rate_unit",
-                                               "velocity",       "normal_speed",
-                                               "jitter",         "inherit_velocity",
-                                               "material",       "moisture",
-                                               "moisture_paint", "attributes",
-                                               "animation",      NULL};
-    static const char *const kill_keys[] = {
-        "name", "role", "motion", "positions", "triangles", "poses", "shapes", "samples_per_frame", NULL};
-    const char *const *const keys[] = {source_keys, collider_keys, grain_keys, body_keys, emitter_keys, kill_keys};
-    return job_check_keys(node, keys[role]);
+    TRY(schema_read_one(node, &schema_object, JOB_SOURCE, "name", object));
+    size_t used = strlen(node->path);
+    snprintf(node->path + used, sizeof node->path - used, " '%.60s'", object->name);
+    TRY(schema_read_one(node, &schema_object, JOB_SOURCE, "role", object));
+    TRY(schema_check_keys(node, &schema_object, (int)object->role));
+    object->body.release_frame = job->frame_start;
+    object->body.has_pivot = json_object_get(node->object, "pivot") != NULL;
+    TRY(schema_read(node, &schema_object, (int)object->role, object));
+    if (object->settle > 0.0f && vec3_length(object->velocity) > 0.0f)
+        return fail(GRAIN_ERROR_JOB, "job.json: %s: sand that settles starts at rest; set velocity or settle to 0",
+                    node->path);
+    return GRAIN_OK;
 }
 
 static GrainResult read_object(JobNode *node, Job *job, const JobArrays *arrays, JobObject *object)
 {
-    static const char *const roles[] = {"source", "collider", "grain", "body", "emitter", "kill", NULL};
-    int role;
-    TRY(job_text(node, "name", NULL, &object->name));
-    size_t used = strlen(node->path);
-    snprintf(node->path + used, sizeof node->path - used, " '%.60s'", object->name);
-    TRY(job_choice(node, "role", roles, NULL, &role));
-    object->role = (JobRole)role;
-    TRY(check_object_keys(node, object->role));
-    if (role == JOB_SOURCE) {
-        TRY(job_vector(node, "velocity", MAX_SPEED, &(Vec3){0, 0, 0}, &object->velocity));
-        TRY(job_float(node, "settle", 0, 1000, 0, &object->settle));
-        if (object->settle > 0.0f && vec3_length(object->velocity) > 0.0f)
-            return fail(GRAIN_ERROR_JOB, "job.json: %s: sand that settles starts at rest; set velocity or settle to 0",
-                        node->path);
-        TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
-        TRY(job_read_material(node, job, arrays, &object->material));
-    } else if (role == JOB_EMITTER) {
-        TRY(job_float(node, "moisture", 0, 1, 0, &object->moisture));
-        TRY(job_read_material(node, job, arrays, &object->material));
-    } else if (role == JOB_COLLIDER || role == JOB_BODY) {
-        TRY(job_float(node, "friction", 0, 2, 0.6, &object->friction));
-        if (role == JOB_COLLIDER) TRY(job_float(node, "thickness", 0, 1000, 0, &object->thickness));
-        if (json_object_get(node->object, "plane")) {
-            TRY(read_plane(node, object));
-            return job_read_grip(node, job, arrays, object);
-        }
+    TRY(read_object_settings(node, job, object));
+    int is_solid = object->role == JOB_COLLIDER || object->role == JOB_BODY;
+    if (job_is_source(object)) TRY(job_read_material(node, job, arrays, &object->material));
+    if (json_object_get(node->object, "plane")) {
+        TRY(read_plane(node, object));
+        return job_read_grip(node, job, arrays, object);
     }
     TRY(read_mesh(node, job, arrays, object));
-    if (role == JOB_COLLIDER || role == JOB_BODY) TRY(job_read_grip(node, job, arrays, object));
+    if (is_solid) TRY(job_read_grip(node, job, arrays, object));
     if (job_is_source(object)) {
         TRY(job_read_paint(node, "moisture_paint", job, arrays, &object->mesh, 1.0, &object->moisture_paint));
         TRY(job_read_attributes(node, job, arrays, object));
     }
     TRY(job_read_motion(node, job, arrays, object));
-    if (role == JOB_EMITTER) return job_read_emitter(node, job, arrays, object);
-    return role == JOB_BODY ? job_read_body(node, job, object) : GRAIN_OK;
+    return object->role == JOB_EMITTER ? job_read_emitter(node, job, arrays, object) : GRAIN_OK;
 }
 
 static GrainResult read_objects(const JobNode *root, const char *folder, Job *job, JobArrays *arrays)
@@ -216,71 +165,29 @@ static GrainResult read_objects(const JobNode *root, const char *folder, Job *jo
 
 static GrainResult read_solver(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {"type", "particle_radius", "size_spread", "density", "friction",
-                                       "rolling_friction", "restitution", "softness",
-                                       // job_dem.c
-                                       "normal_law", "shear_law", "grain_shape", "grain_balls", "cohesion",
-                                       "young_modulus", "poisson_ratio", "integrator", "tolerance", "sleep",
-                                       // of mpm, of sph
-                                       "law", "model", "moisture_diffusion",
-                                       // job_meso.c
-                                       "interaction", "elasticity", "viscosity", "elastic_reach", "reach_ratio",
-                                       "ambient_viscosity", "elastic_pieces", "viscous_pieces",
-                                       // job_steering.c
-                                       "animation", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
-    TRY(job_check_keys(&node, keys));
-    TRY(job_text(&node, "type", NULL, &job->solver));
-    if (!solver_find(job->solver))
-        return fail(GRAIN_ERROR_JOB, "job.json: solver.type is \"%.60s\"; it must be one of %s", job->solver,
-                    solver_names());
-    const char *const *laws = solver_choices("law"), *const *models = solver_choices("model");
-    int law, model;
-    TRY(job_choice(&node, "law", laws, laws[0], &law));
-    job->law = laws[law];
-    TRY(job_choice(&node, "model", models, models[0], &model));
-    job->model = models[model];
-    TRY(job_float(&node, "moisture_diffusion", 0, 1, 0, &job->moisture_diffusion));
-    TRY(job_float(&node, "particle_radius", 1e-6, 100, JOB_REQUIRED, &job->particle_radius));
-    TRY(job_float(&node, "size_spread", 0, 0.5, 0.2, &job->size_spread));
-    TRY(job_float(&node, "density", 1, 30000, 2600, &job->density));
-    TRY(job_float(&node, "friction", 0, 2, 0.6, &job->friction));
-    TRY(job_float(&node, "rolling_friction", 0, 2, 0.3, &job->rolling_friction));
-    TRY(job_float(&node, "restitution", 0.05, 1, 0.3, &job->restitution));
-    TRY(job_float(&node, "softness", 0.01, 0.5, 0.1, &job->softness));
-    TRY(job_read_meso(&node, job));
-    return job_read_dem(&node, job);
+    TRY(schema_check_keys(&node, &schema_solver, 0));
+    TRY(schema_read_one(&node, &schema_solver, 0, "interaction", job));
+    job->meso_given.numbers = sim_meso_numbers(job->meso_given.interaction);
+    TRY(schema_read(&node, &schema_solver, 0, job));
+    return job_read_meso(&node, job);
 }
 
 static GrainResult read_settings(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {
-        "schema",   "name",   "writer",  "fps",      "frame_start",      "frame_end", "gravity", "seed",      "solver",
-        "geometry", "arrays", "objects", "upsample", "checkpoint_every", "volume",    "fields",  "animation", NULL};
-    int64_t schema, frame_start, frame_end, seed, checkpoint_every;
-    const char *writer;
-    TRY(job_integer(root, "schema", 1, INT32_MAX, JOB_REQUIRED, &schema));
+    int64_t schema;
+    TRY(job_integer(root, "schema", 1, INT32_MAX, &schema));
     if (schema > JOB_SCHEMA)
         return fail(GRAIN_ERROR_JOB,
                     "job.json: schema is %lld, this Grain (%s) reads up to %d: the job was made by a newer Grain; "
                     "update it here",
                     (long long)schema, grain_version(), JOB_SCHEMA);
-    TRY(job_check_keys(root, keys));
-    TRY(job_text(root, "name", "grain", &job->name));
-    TRY(job_text(root, "writer", "", &writer));
-    TRY(job_number(root, "fps", 1, 1000, JOB_REQUIRED, &job->fps));
-    TRY(job_integer(root, "frame_start", -FRAME_LIMIT, FRAME_LIMIT, JOB_REQUIRED, &frame_start));
-    TRY(job_integer(root, "frame_end", frame_start, FRAME_LIMIT, JOB_REQUIRED, &frame_end));
-    Vec3 gravity;
-    TRY(job_vector(root, "gravity", 1000, &(Vec3){0, 0, -9.81f}, &gravity));
-    job->gravity = (Curve){.constant = {gravity.x, gravity.y, gravity.z}, .components = 3};
-    TRY(job_integer(root, "seed", 0, (int64_t)1 << 53, 0, &seed));
-    TRY(job_integer(root, "checkpoint_every", 1, FRAME_LIMIT, 10, &checkpoint_every));
-    job->checkpoint_every = (int32_t)checkpoint_every;
-    job->frame_start = (int32_t)frame_start;
-    job->frame_end = (int32_t)frame_end;
-    job->seed = (uint64_t)seed;
+    TRY(schema_check_keys(root, &schema_job, 0));
+    TRY(schema_read(root, &schema_job, 0, job));
+    if (job->frame_end < job->frame_start)
+        return fail(GRAIN_ERROR_JOB, "job.json: frame_end is %d; it must not be before frame_start (%d)",
+                    job->frame_end, job->frame_start);
     TRY(read_solver(root, job));
     TRY(job_read_upsample(root, job));
     return job_read_volume(root, job);
@@ -289,11 +196,10 @@ static GrainResult read_settings(const JobNode *root, Job *job)
 // XXH3-128 over what changes the result: the settings in a canonical form, the geometry, the solver and its version.
 static GrainResult make_fingerprint(Job *job)
 {
-    static const char *const left_out[] = {"name",     "writer",           "frame_end", "geometry",
-                                           "upsample", "checkpoint_every", "volume",    NULL};
     json_t *settings = json_deep_copy(job->json), *object;
     size_t number;
-    for (int i = 0; settings && left_out[i]; i++) json_object_del(settings, left_out[i]);
+    for (int i = 0; settings && i < schema_job.count; i++)
+        if (schema_job.settings[i].is_no_result) json_object_del(settings, schema_job.settings[i].key);
     json_array_foreach(json_object_get(settings, "objects"), number, object) json_object_del(object, "name");
     char *text = settings ? json_dumps(settings, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(settings);

@@ -2,15 +2,11 @@
 // Settings that change over the shot: of the solver, and of sources with a material of their own.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/schema.h"
 #include "sim/solver.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define MAX_FRICTION 2.0
-#define MAX_COHESION 1000.0
-#define MAX_VISCOSITY 1e7
-#define MAX_STICKINESS 1000.0
 
 typedef struct Names {
     char text[256];
@@ -56,51 +52,45 @@ static GrainResult check_has(const JobNode *node, const Job *job, const char *la
 
 GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind)
 {
-    static const char *const animated[] = {"friction", "cohesion", NULL};
     Curve *friction = &job->friction_curve[kind], *cohesion = &job->cohesion_curve[kind];
-    TRY(job_check_animation(material, animated));
     const SimMaterial *own = &job->dem.materials[kind - 1];
     TRY(check_has(material, job, own->law));
-    *friction = (Curve){.constant = {own->friction}, .components = 1};
-    *cohesion = (Curve){.constant = {own->cohesion}, .components = 1};
-    TRY(job_read_curve(material, "friction", job, arrays, 0, MAX_FRICTION, friction));
-    return job_read_curve(material, "cohesion", job, arrays, 0, MAX_COHESION, cohesion);
+    *friction = (Curve){.constant = {own->friction}};
+    *cohesion = (Curve){.constant = {own->cohesion}};
+    TRY(job_read_curve(material, &schema_material, 0, "friction", job, arrays, friction));
+    return job_read_curve(material, &schema_material, 0, "cohesion", job, arrays, cohesion);
 }
 
 // The piece that changes has to be there from the start, as thick as it ever gets: its reach says who is near whom.
 static GrainResult read_viscosity(const JobNode *solver, Job *job, const JobArrays *arrays)
 {
     Curve *curve = &job->viscosity_curve;
-    *curve = (Curve){.components = 1};
     if (job->meso.viscous_count > 0) curve->constant[0] = job->meso.viscous[0].strength;
-    TRY(job_read_curve(solver, "viscosity", job, arrays, 0, MAX_VISCOSITY, curve));
-    return curve->count > 0 ? job_read_meso_as(solver, job, curve_largest(curve)) : GRAIN_OK;
+    TRY(job_read_curve(solver, &schema_solver, 0, "viscosity", job, arrays, curve));
+    if (curve->count == 0) return GRAIN_OK;
+    if (job->meso_given.numbers.reach_ratio == 0.0f)
+        return fail(GRAIN_ERROR_JOB,
+                    "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so nothing drags", solver->path);
+    return job_make_meso(solver, curve_largest(curve), job);
 }
 
 GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *arrays)
 {
-    static const char *const animated[] = {"friction", "cohesion", "viscosity", NULL};
     JobNode node;
     TRY(job_child(root, "solver", &node));
-    TRY(job_check_animation(&node, animated));
     TRY(check_has(&node, job, job->law));
-    job->friction_curve[0] = (Curve){.constant = {job->friction}, .components = 1};
-    job->cohesion_curve[0] = (Curve){.constant = {job->dem.cohesion}, .components = 1};
-    TRY(job_read_curve(&node, "friction", job, arrays, 0, MAX_FRICTION, &job->friction_curve[0]));
-    TRY(job_read_curve(&node, "cohesion", job, arrays, 0, MAX_COHESION, &job->cohesion_curve[0]));
+    job->friction_curve[0] = (Curve){.constant = {job->friction}};
+    job->cohesion_curve[0] = (Curve){.constant = {job->dem.cohesion}};
+    TRY(job_read_curve(&node, &schema_solver, 0, "friction", job, arrays, &job->friction_curve[0]));
+    TRY(job_read_curve(&node, &schema_solver, 0, "cohesion", job, arrays, &job->cohesion_curve[0]));
     return read_viscosity(&node, job, arrays);
 }
 
 GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object)
 {
-    static const char *const animated[] = {"friction", "stickiness", NULL};
-    Curve *friction = &object->friction_curve, *stickiness = &object->stickiness_curve;
-    TRY(job_check_animation(node, animated));
-    *friction = (Curve){.constant = {object->friction}, .components = 1};
-    *stickiness = (Curve){.components = 1};
-    TRY(job_float(node, "stickiness", 0, MAX_STICKINESS, 0, &stickiness->constant[0]));
-    TRY(job_read_curve(node, "friction", job, arrays, 0, MAX_FRICTION, friction));
-    TRY(job_read_curve(node, "stickiness", job, arrays, 0, MAX_STICKINESS, stickiness));
+    object->friction_curve.constant[0] = object->friction;
+    TRY(job_read_curve(node, &schema_object, (int)object->role, "friction", job, arrays, &object->friction_curve));
+    TRY(job_read_curve(node, &schema_object, (int)object->role, "stickiness", job, arrays, &object->stickiness_curve));
     if (!object->is_plane) {
         TRY(job_read_paint(node, "friction_paint", job, arrays, &object->mesh, 1.0, &object->friction_paint));
         return job_read_paint(node, "stickiness_paint", job, arrays, &object->mesh, 1.0, &object->stickiness_paint);

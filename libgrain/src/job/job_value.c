@@ -20,85 +20,42 @@ static GrainResult fail_value(const JobNode *node, const char *key, const char *
     return result;
 }
 
-GrainResult job_check_keys(const JobNode *node, const char *const *allowed)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)node->object, key, value)
-    {
-        int known = 0;
-        for (int i = 0; allowed[i]; i++) known |= strcmp(allowed[i], key) == 0;
-        if (known) continue;
-        char list[512] = "";
-        for (int i = 0; allowed[i]; i++) {
-            size_t used = strlen(list);
-            snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", allowed[i]);
-        }
-        return fail(GRAIN_ERROR_JOB, "job.json: %s%s%.60s is not a key Grain knows; allowed there are %s", node->path,
-                    node->path[0] ? "." : "", key, list);
-    }
-    return GRAIN_OK;
-}
-
-GrainResult job_number(const JobNode *node, const char *key, double low, double high, double fallback, double *out)
+GrainResult job_number(const JobNode *node, const char *key, double low, double high, double *out)
 {
     const json_t *value = json_object_get(node->object, key);
-    if (!value && !isnan(fallback)) {
-        *out = fallback;
-        return GRAIN_OK;
-    }
-    double number = json_number_value(value);
-    if (json_is_number(value) && number >= low && number <= high) {
-        *out = number;
-        return GRAIN_OK;
-    }
+    *out = json_number_value(value);
+    if (json_is_number(value) && *out >= low && *out <= high) return GRAIN_OK;
     char allowed[96];
     snprintf(allowed, sizeof allowed, "a number from %g to %g", low, high);
     return fail_value(node, key, allowed);
 }
 
-GrainResult job_float(const JobNode *node, const char *key, double low, double high, double fallback, float *out)
-{
-    double number = 0.0;
-    TRY(job_number(node, key, low, high, fallback, &number));
-    *out = (float)number;
-    return GRAIN_OK;
-}
-
-GrainResult job_integer(const JobNode *node, const char *key, int64_t low, int64_t high, double fallback, int64_t *out)
+GrainResult job_integer(const JobNode *node, const char *key, int64_t low, int64_t high, int64_t *out)
 {
     const json_t *value = json_object_get(node->object, key);
-    if (!value && !isnan(fallback)) {
-        *out = (int64_t)fallback;
-        return GRAIN_OK;
-    }
-    if (json_is_integer(value) && json_integer_value(value) >= low && json_integer_value(value) <= high) {
-        *out = json_integer_value(value);
-        return GRAIN_OK;
-    }
+    *out = json_integer_value(value);
+    if (json_is_integer(value) && *out >= low && *out <= high) return GRAIN_OK;
     char allowed[96];
     snprintf(allowed, sizeof allowed, "a whole number from %lld to %lld", (long long)low, (long long)high);
     return fail_value(node, key, allowed);
 }
 
-GrainResult job_flag(const JobNode *node, const char *key, int fallback, int *out)
+GrainResult job_flag(const JobNode *node, const char *key, int *out)
 {
     const json_t *value = json_object_get(node->object, key);
-    *out = value ? json_is_true(value) : fallback;
-    return !value || json_is_boolean(value) ? GRAIN_OK : fail_value(node, key, "true or false");
+    *out = json_is_true(value);
+    return json_is_boolean(value) ? GRAIN_OK : fail_value(node, key, "true or false");
 }
 
-GrainResult job_text(const JobNode *node, const char *key, const char *fallback, const char **out)
+GrainResult job_text(const JobNode *node, const char *key, const char **out)
 {
-    const json_t *value = json_object_get(node->object, key);
-    *out = value ? json_string_value(value) : fallback;
+    *out = json_string_value(json_object_get(node->object, key));
     return *out ? GRAIN_OK : fail_value(node, key, "text");
 }
 
-GrainResult job_choice(const JobNode *node, const char *key, const char *const *words, const char *fallback, int *out)
+GrainResult job_choice(const JobNode *node, const char *key, const char *const *words, int *out)
 {
-    const json_t *value = json_object_get(node->object, key);
-    const char *text = value ? json_string_value(value) : fallback;
+    const char *text = json_string_value(json_object_get(node->object, key));
     char allowed[256] = "";
     for (int i = 0; words[i]; i++) {
         if (text && strcmp(words[i], text) == 0) {
@@ -111,26 +68,18 @@ GrainResult job_choice(const JobNode *node, const char *key, const char *const *
     return fail_value(node, key, allowed);
 }
 
-GrainResult job_vector(const JobNode *node, const char *key, double limit, const Vec3 *fallback, Vec3 *out)
+GrainResult job_vector(const JobNode *node, const char *key, double low, double high, double out[3])
 {
     const json_t *value = json_object_get(node->object, key);
-    if (!value && fallback) {
-        *out = *fallback;
-        return GRAIN_OK;
-    }
-    double number[3] = {0};
     int good = json_is_array(value) && json_array_size(value) == 3;
     for (size_t i = 0; good && i < 3; i++) {
         const json_t *component = json_array_get(value, i);
-        number[i] = json_number_value(component);
-        good = json_is_number(component) && fabs(number[i]) <= limit;
+        out[i] = json_number_value(component);
+        good = json_is_number(component) && out[i] >= low && out[i] <= high;
     }
-    if (good) {
-        *out = vec3((float)number[0], (float)number[1], (float)number[2]);
-        return GRAIN_OK;
-    }
+    if (good) return GRAIN_OK;
     char allowed[96];
-    snprintf(allowed, sizeof allowed, "three numbers from %g to %g", -limit, limit);
+    snprintf(allowed, sizeof allowed, "three numbers from %g to %g", low, high);
     return fail_value(node, key, allowed);
 }
 

@@ -2,6 +2,7 @@
 // What a job says about volumes.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/schema.h"
 
 #include <stdio.h>
 #define XXH_INLINE_ALL
@@ -12,29 +13,11 @@
 
 GrainResult job_read_volume(const JobNode *root, Job *job)
 {
-    static const char *const keys[] = {"source",  "voxel_size",    "density",    "velocity",    "dust",
-                                       "surface", "surface_reach", "dust_speed", "dust_linger", NULL};
-    static const char *const sources[] = {"coarse", "grains", NULL};
     JobVolume *v = &job->volume;
-    *v = (JobVolume){.voxel_radii = 2.0f,
-                     .density = 1,
-                     .velocity = 1,
-                     .surface_radii = 4.0f,
-                     .dust_speed = 1.0f,
-                     .dust_linger = 0.5f};
-    if (!json_object_get(root->object, "volume")) return GRAIN_OK;
-    JobNode node;
-    TRY(job_child(root, "volume", &node));
-    TRY(job_check_keys(&node, keys));
-    TRY(job_choice(&node, "source", sources, "coarse", &v->from_grains));
-    TRY(job_float(&node, "voxel_size", 0.5, 100, 2, &v->voxel_radii));
-    TRY(job_flag(&node, "density", 1, &v->density));
-    TRY(job_flag(&node, "velocity", 1, &v->velocity));
-    TRY(job_flag(&node, "dust", 0, &v->dust));
-    TRY(job_flag(&node, "surface", 0, &v->surface));
-    TRY(job_float(&node, "surface_reach", 2, 8, 4, &v->surface_radii));
-    TRY(job_float(&node, "dust_speed", 0.001, 1000, 1, &v->dust_speed));
-    TRY(job_float(&node, "dust_linger", 0, 10, 0.5, &v->dust_linger));
+    JobNode node = {0}; // everything at its default
+    if (json_object_get(root->object, "volume")) TRY(job_child(root, "volume", &node));
+    TRY(schema_check_keys(&node, &schema_volume, 0));
+    TRY(schema_read(&node, &schema_volume, 0, v));
     if (v->density || v->velocity || v->dust || v->surface) return GRAIN_OK;
     return fail(GRAIN_ERROR_JOB, "job.json: volume asks for no grid; set density, velocity, dust or surface to true");
 }

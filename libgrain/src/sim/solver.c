@@ -13,6 +13,8 @@ SOLVERS(DECLARE)
 #define ADDRESS(name) &name##_solver,
 static const Solver *const solvers[] = {SOLVERS(ADDRESS) NULL};
 #define NAME_AFTER_COMMA(name) ", " #name
+#define NAME(name) #name,
+const char *const solver_name_list[] = {SOLVERS(NAME) NULL};
 
 // Part of a heap of single grains that is grain.
 #define HEAP_PACKING 0.6
@@ -40,6 +42,16 @@ const char *const *solver_choices(const char *key)
             if (choice->key && strcmp(choice->key, key) == 0) return choice->names;
         }
     return NULL;
+}
+
+int solver_uses(const Solver *solver, const char *key)
+{
+    size_t length = strlen(key);
+    for (const char *word = solver->traits.uses; *word; word += strcspn(word, " ")) {
+        word += strspn(word, " ");
+        if (strncmp(word, key, length) == 0 && (word[length] == ' ' || word[length] == '\0')) return 1;
+    }
+    return 0;
 }
 
 uint32_t solver_steers(const Solver *solver, const char *law)

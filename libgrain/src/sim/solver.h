@@ -115,6 +115,7 @@ typedef struct SolverTraits {
     float collider_reach;          ///< radii: from how far away a particle feels a collider
     uint32_t steers;               ///< SIM_STEERS_...: which parameters of its materials may change
     const char *const *fixed_laws; ///< the laws among them that allow none to change, NULL-ended; NULL: there are none
+    const char *uses;              ///< keys of a job that not every solver uses, but this one, with blanks in between
     SolverChoice choices[SOLVER_MAX_CHOICES]; ///< those after the last have no key
 } SolverTraits;
 
@@ -155,6 +156,10 @@ const Solver *solver_find(const char *name);
 const Solver *solver_at(int index);
 /// "dem, mpm, ...", for messages.
 const char *solver_names(void);
+/// Whether the solver says that it uses the setting of a job.
+int solver_uses(const Solver *solver, const char *key);
+/// The names, NULL-ended.
+extern const char *const solver_name_list[];
 /// The names that the solvers' choice of this key allows, NULL-ended; NULL: no solver has it.
 const char *const *solver_choices(const char *key);
 /// Which parameters (SIM_STEERS_...) may change in a material of this law.

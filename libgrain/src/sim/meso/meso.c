@@ -396,21 +396,24 @@ static void measure(const void *state, SimStats *out)
 static Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
 // A particle is solid: what lies between particles is not of the material. It feels walls as far as paste does.
-const Solver meso_solver = {.name = "meso",
-                            .traits = {.is_continuum = 1,
-                                       .collider_reach = 7.5f,
-                                       .steers = SIM_STEERS_VISCOSITY,
-                                       .choices = {{"interaction", sim_meso_interaction_names}}},
-                            .version = 3,
-                            .create = create,
-                            .destroy = destroy,
-                            .largest_step = largest_step,
-                            .step = step,
-                            .read = read,
-                            .save = save,
-                            .load = load,
-                            .measure = measure,
-                            .rigid = rigid_of,
-                            .change = meso_change,
-                            .steer = meso_steer,
-                            .push = meso_push};
+const Solver meso_solver = {
+    .name = "meso",
+    .traits = {.is_continuum = 1,
+               .collider_reach = 7.5f,
+               .steers = SIM_STEERS_VISCOSITY,
+               .uses = "interaction elasticity viscosity elastic_reach reach_ratio ambient_viscosity "
+                       "elastic_pieces viscous_pieces restitution",
+               .choices = {{"interaction", sim_meso_interaction_names}}},
+    .version = 3,
+    .create = create,
+    .destroy = destroy,
+    .largest_step = largest_step,
+    .step = step,
+    .read = read,
+    .save = save,
+    .load = load,
+    .measure = measure,
+    .rigid = rigid_of,
+    .change = meso_change,
+    .steer = meso_steer,
+    .push = meso_push};
