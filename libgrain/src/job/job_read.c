@@ -34,8 +34,8 @@ static GrainResult read_geometry(const JobNode *root, const char *folder, Job *j
     GrainResult result = file_read(path, (void **)&job->geometry, &job->geometry_bytes);
     if (result == GRAIN_OK && job->geometry_bytes != entry.bytes)
         result = fail(GRAIN_ERROR_JOB,
-                      "'%s' has %lld bytes where job.json says %lld: the job was not written or copied completely", path,
-                      (long long)job->geometry_bytes, (long long)entry.bytes);
+                      "'%s' has %lld bytes where job.json says %lld: the job was not written or copied completely",
+                      path, (long long)job->geometry_bytes, (long long)entry.bytes);
     alloc_free(path);
     return result;
 }
