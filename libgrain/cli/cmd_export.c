@@ -11,19 +11,14 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: grain export CACHE --frame N --format ply|vdbpoints|vdb -o FILE [--voxel-size R] [--threads N]\n"
-    "\n"
-    "Writes one frame of a cache folder, of the bake or of its render grains (CACHE/grains), for other programs.\n"
-    "\n"
-    "  --frame N       the frame to write\n"
-    "  --format ply        binary PLY: x y z vx vy vz radius, orientation, id, attributes\n"
-    "           vdbpoints  OpenVDB points for Houdini: P in 16 bits, v and pscale as halves, orient, id\n"
-    "           vdb        OpenVDB grids density and velocity\n"
-    "  -o FILE         the file to write\n"
-    "  --voxel-size R  for vdb: edge of a voxel in mean particle radii, 0.5 to 100; default 2\n"
-    "  --threads N     default: all cores. The file does not depend on it.\n"
-    "\n"
-    "exit codes: 0 done, 2 usage, 4 file or folder, 6 memory, 10 disk full, 11 the frame is damaged\n";
+    "usage: grain export CACHE --frame N --format ply|vdbpoints|vdb -o FILE [--voxel-size R] [--threads N]\n\nWrites "
+    "one frame of a cache folder, of the bake or of its render grains (CACHE/grains), for other programs.\n\n  --frame "
+    "N       the frame to write\n  --format ply        binary PLY: x y z vx vy vz radius, orientation, id, "
+    "attributes\n           vdbpoints  OpenVDB points for Houdini: P in 16 bits, v and pscale as halves, orient, id\n  "
+    "         vdb        OpenVDB grids density and velocity\n  -o FILE         the file to write\n  --voxel-size R  "
+    "for vdb: edge of a voxel in mean particle radii, 0.5 to 100; default 2\n  --threads N     default: all cores. The "
+    "file does not depend on it.\n\nexit codes: 0 done, 2 usage, 4 file or folder, 6 memory, 10 disk full, 11 the "
+    "frame is damaged\n";
 
 typedef enum Format { FORMAT_NONE, FORMAT_PLY, FORMAT_POINTS, FORMAT_GRIDS } Format;
 
@@ -109,7 +104,7 @@ static GrainResult export_frame(const Command *command, const CacheManifest *man
         return fail(GRAIN_ERROR_ARGUMENT, "'%s' contains volumes, which other programs can open directly",
                     command->folder);
     if (number < 0 || number >= manifest->frame_count)
-        return fail(GRAIN_ERROR_ARGUMENT, "frame %d was asked for; there are %d to %lld", command->frame,
+        return fail(GRAIN_ERROR_ARGUMENT, "frame %d was requested; there are %d to %lld", command->frame,
                     manifest->frame_start, manifest->frame_start + (long long)manifest->frame_count - 1);
     struct GrainFrame frame;
     TRY(cache_read_frame(command->folder, manifest->stream, &manifest->frames[number], &frame));

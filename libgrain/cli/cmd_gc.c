@@ -8,9 +8,9 @@
 static const char help[] =
     "usage: grain gc CACHE [--dry-run]\n"
     "\n"
-    "Removes from a cache folder, and from the grains in it, what no list of frames names: frames of a longer bake "
-    "before, what\n"
-    "unfinished writes left behind, checkpoints behind the last frame. Never a file that is not the cache's own.\n"
+    "Removes files that are no longer needed from a cache folder and from the render grains in it: frames of an\n"
+    "earlier, longer bake, remains of unfinished writes, checkpoints after the last frame. Never removes a file that\n"
+    "is not part of the cache.\n"
     "\n"
     "  --dry-run   only list what would be removed\n"
     "\n"

@@ -10,21 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char verify_help[] = "usage: grain verify CACHE\n"
-                                  "\n"
-                                  "Checks every file of a cache folder, and of the grains in it, by its checksum: the "
-                                  "list of frames, the frames, the\n"
-                                  "checkpoints. Names what is damaged.\n"
-                                  "\n"
-                                  "exit codes: 0 intact, 2 usage, 4 no cache there, 11 something is damaged\n";
-static const char repair_help[] = "usage: grain repair CACHE\n"
-                                  "\n"
-                                  "Takes damaged frames off the list of frames, so that the rest can be played, and "
-                                  "removes damaged checkpoints. Bake or\n"
-                                  "upsample again to redo what was dropped.\n"
-                                  "\n"
-                                  "exit codes: 0 done, 2 usage, 4 no cache there, 9 the cache is in use, 11 the "
-                                  "list itself is damaged: bake anew\n";
+static const char verify_help[] =
+    "usage: grain verify CACHE\n"
+    "\n"
+    "Checks the checksum of every file in a cache folder and of the render grains in it: manifest, frames and\n"
+    "checkpoints. Lists damaged files.\n"
+    "\n"
+    "exit codes: 0 intact, 2 usage, 4 no cache there, 11 something is damaged\n";
+static const char repair_help[] =
+    "usage: grain repair CACHE\n"
+    "\n"
+    "Removes damaged frames and checkpoints from a cache, so that the rest can be played. Bake or upsample again to\n"
+    "replace them.\n"
+    "\n"
+    "exit codes: 0 done, 2 usage, 4 no cache there, 9 the cache is in use, 11 the list itself is damaged: bake anew\n";
 
 static int is_stage_folder(const char *name)
 {

@@ -43,12 +43,12 @@ void mesh_report_text(const GrainMeshReport *r, char *buffer, int64_t size)
     add_count(&text, r->broken_triangles, "triangle refers to a vertex that is missing or not finite",
               "triangles refer to vertices that are missing or not finite",
               "run Mesh > Clean Up, or export the mesh again");
-    add_count(&text, r->duplicate_vertices, "vertex lies exactly on another one", "vertices lie exactly on other ones",
+    add_count(&text, r->duplicate_vertices, "vertex coincides with another one", "vertices coincide with other ones",
               "Mesh > Merge > By Distance joins them; Grain takes them as one");
     add_count(&text, r->degenerate_triangles, "triangle has no area", "triangles have no area",
               "Mesh > Clean Up > Degenerate Dissolve removes them");
-    add_count(&text, r->duplicate_triangles, "triangle lies exactly on another one",
-              "triangles lie exactly on other ones", "Mesh > Merge > By Distance, then delete the doubled faces");
+    add_count(&text, r->duplicate_triangles, "triangle coincides with another one",
+              "triangles coincide with other ones", "Mesh > Merge > By Distance, then delete the doubled faces");
     add_count(&text, r->loose_vertices, "vertex belongs to no face", "vertices belong to no face",
               "Mesh > Clean Up > Delete Loose removes them; Grain does not see them");
     add_count(&text, r->open_edges, "edge is open (a hole's rim)", "edges are open (rims of holes)",

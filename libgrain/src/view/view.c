@@ -79,7 +79,7 @@ static GrainResult check_def(const GrainPrefetchDef *def)
                     def->column_count);
     for (int c = 0; c < def->column_count; c++)
         if (!def->names[c] || !def->columns[c])
-            return fail(GRAIN_ERROR_ARGUMENT, "grain_prefetch_add: column %d has no name or no room", c);
+            return fail(GRAIN_ERROR_ARGUMENT, "grain_prefetch_add: column %d has no name or no array", c);
     if (!def->look) return GRAIN_OK;
     CHECK_STRUCT(def->look, GrainPointsLook);
     if (!def->colours || !prefetch_column(def, "position") || !prefetch_column(def, "radius"))
