@@ -26,24 +26,19 @@ static void cross(const double *a, const double *b, double *out)
     out[0] = a[1] * b[2] - a[2] * b[1], out[1] = a[2] * b[0] - a[0] * b[2], out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-// From the origin to a triangle: the plane where the foot of the perpendicular is inside all edges, else an edge.
+// From the origin to a triangle: the foot of the perpendicular on its plane, pulled into the triangle, or an edge. What
+// is measured is always a point of the triangle, so one without a plane of its own is no nearer than it is.
 static double triangle_squared(double c[3][3])
 {
     double best = fmin(segment_squared(c[0], c[1]), fmin(segment_squared(c[1], c[2]), segment_squared(c[2], c[0])));
-    double u[3], v[3], normal[3];
+    double u[3], v[3];
     for (int k = 0; k < 3; k++) u[k] = c[1][k] - c[0][k], v[k] = c[2][k] - c[0][k];
-    cross(u, v, normal);
-    double area = dot(normal, normal);
+    double uu = dot(u, u), vv = dot(v, v), uv = dot(u, v), area = uu * vv - uv * uv;
     if (!(area > 0.0)) return best;
-    double height = dot(c[0], normal) / area, foot[3];
-    for (int k = 0; k < 3; k++) foot[k] = height * normal[k];
-    for (int edge = 0; edge < 3; edge++) {
-        const double *from = c[edge], *to = c[(edge + 1) % 3];
-        double along[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]}, inward[3];
-        double way[3] = {foot[0] - from[0], foot[1] - from[1], foot[2] - from[2]};
-        cross(normal, along, inward);
-        if (dot(way, inward) < 0.0) return best;
-    }
+    double s = (uv * dot(c[0], v) - vv * dot(c[0], u)) / area, t = (uv * dot(c[0], u) - uu * dot(c[0], v)) / area;
+    s = fmin(1.0, fmax(0.0, s)), t = fmin(1.0 - s, fmax(0.0, t));
+    double foot[3];
+    for (int k = 0; k < 3; k++) foot[k] = c[0][k] + s * u[k] + t * v[k];
     return fmin(best, dot(foot, foot));
 }
 

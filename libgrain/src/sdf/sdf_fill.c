@@ -11,6 +11,10 @@
 #define BLOCKS_AT_ONCE 16
 // Neighbouring values may differ by this much of a voxel's way and still be distances: rounding.
 #define STEEPEST 1.002f
+// Voxels. Where the second difference of distances across the surface is larger, the sides are checked once more. Two
+// layers in front of each other have one as large as the gap between them, and a voxel of a wrong side is at most half
+// the gap from the surface: one that is farther off than 0.3 is always found.
+#define SHARP_TURN 0.6f
 
 typedef struct Fill {
     GrainSdf *sdf;
@@ -291,20 +295,40 @@ static int64_t compare_nodes(const GrainSdf *sdf, int64_t piece)
     return contradictions;
 }
 
-static int64_t compare_values(const GrainSdf *sdf, int64_t piece)
+static int is_doubtful(const GrainSdf *sdf, int64_t block)
+{
+    const float *before[3];
+    int32_t corner[3];
+    sdf_block_corner(sdf, block, corner);
+    for (int axis = 0; axis < 3; axis++) {
+        int32_t at[3] = {corner[0], corner[1], corner[2]};
+        at[axis] -= 8; // the outermost layer of blocks is empty: never below 0
+        int32_t neighbour = sdf_find_block(sdf, at[0], at[1], at[2]);
+        before[axis] = neighbour >= 0 ? sdf_block_values(sdf, neighbour) : NULL;
+    }
+    return SIMD_CALL(sdf_sharpest_turn)(sdf_block_values(sdf, block), before, sdf->half_width) >
+           SHARP_TURN * sdf->voxel_size;
+}
+
+static int64_t compare_values(const GrainSdf *sdf, int64_t piece, uint8_t *doubtful)
 {
     int64_t end = parallel_block_end(piece, BLOCKS_AT_ONCE, sdf->block_count), contradictions = 0;
-    for (int64_t block = piece * BLOCKS_AT_ONCE; block < end; block++)
+    for (int64_t block = piece * BLOCKS_AT_ONCE; block < end; block++) {
         contradictions += SIMD_CALL(sdf_steepest)(sdf_block_values(sdf, block)) > STEEPEST * sdf->voxel_size;
+        doubtful[block] = (uint8_t)is_doubtful(sdf, block);
+    }
     return contradictions;
 }
 
-GrainResult sdf_count_contradictions(const GrainSdf *sdf, int threads, int64_t *count)
+GrainResult sdf_count_contradictions(const GrainSdf *sdf, int threads, int64_t *count, uint8_t *doubtful)
 {
     int64_t pieces = parallel_block_count(sdf->block_count, BLOCKS_AT_ONCE);
     int64_t *found = ALLOC(int64_t, pieces);
     if (!found) return GRAIN_ERROR_MEMORY;
-    PARALLEL_BLOCKS(threads, piece, pieces) { found[piece] = compare_values(sdf, piece) + compare_nodes(sdf, piece); }
+    PARALLEL_BLOCKS(threads, piece, pieces)
+    {
+        found[piece] = compare_values(sdf, piece, doubtful) + compare_nodes(sdf, piece);
+    }
     *count = 0;
     for (int64_t piece = 0; piece < pieces; piece++) *count += found[piece];
     alloc_free(found);

@@ -38,7 +38,9 @@ typedef struct Builder {
     SdfSigner signer;
     MeshWinding winding;
     Worker *workers;
-    uint8_t *unsure; // block -> holds voxels whose side the normals did not tell
+    uint8_t *unsure;   // block -> holds voxels whose side the normals did not tell
+    uint8_t *doubtful; // block -> the sides have to be looked at again (sdf_count_contradictions)
+    int64_t *wrong;    // block -> voxels on the wrong side; NULL until doubtful blocks are looked at
 } Builder;
 
 static GrainResult choose_lattice(Builder *b)
@@ -180,6 +182,11 @@ static void forget_far(Builder *b, int64_t block)
 
 static void ask_winding(Builder *b, int64_t block) { sdf_sign_by_winding(&b->signer, block); }
 
+static void look_again(Builder *b, int64_t block)
+{
+    b->wrong[block] = b->doubtful[block] ? sdf_count_wrong_sides(&b->signer, block) : 0;
+}
+
 static void flip(GrainSdf *sdf)
 {
     for (int64_t i = 0; i < sdf->block_count * SDF_BLOCK_VALUES; i++) sdf->values[i] = -sdf->values[i];
@@ -187,13 +194,20 @@ static void flip(GrainSdf *sdf)
         if (sdf->nodes[i] < 0) sdf->nodes[i] = SDF_INSIDE + SDF_OUTSIDE - sdf->nodes[i];
 }
 
+static GrainResult prepare_winding(Builder *b)
+{
+    if (b->signer.winding) return GRAIN_OK;
+    TRY(sdf_parts_winding(&b->parts, &b->winding, b->run->thread_count));
+    b->signer.winding = &b->winding;
+    b->signer.closed = b->parts.solids_closed;
+    return GRAIN_OK;
+}
+
 static GrainResult fill_by_winding(Builder *b)
 {
     GrainSdf *sdf = b->sdf;
     int64_t conflicts;
-    TRY(sdf_parts_winding(&b->parts, &b->winding, b->run->thread_count));
-    b->signer.winding = &b->winding;
-    b->signer.closed = b->parts.solids_closed;
+    TRY(prepare_winding(b));
     TRY(for_all_blocks(b, ask_winding, "distance field: inside and outside", 0.5, 0.9));
     SdfJudge judge = {sdf_judge_by_winding, &b->signer};
     for (int64_t i = 0; i < sdf->node_count * SDF_NODE_CHILDREN; i++)
@@ -203,24 +217,42 @@ static GrainResult fill_by_winding(Builder *b)
     return GRAIN_OK;
 }
 
+// Distances may fit together although sides are wrong, where layers of the surface are closer than two voxels: there
+// the winding number has the last word. *wrong: voxels it disagrees about.
+static GrainResult check_doubtful(Builder *b, int64_t *wrong)
+{
+    int64_t doubtful = 0;
+    *wrong = 0;
+    for (int64_t block = 0; block < b->sdf->block_count; block++) doubtful += b->doubtful[block];
+    if (doubtful == 0) return GRAIN_OK;
+    b->wrong = ALLOC(int64_t, b->sdf->block_count);
+    if (!b->wrong) return GRAIN_ERROR_MEMORY;
+    TRY(prepare_winding(b));
+    TRY(for_all_blocks(b, look_again, "distance field: inside and outside", 0.5, 0.6));
+    for (int64_t block = 0; block < b->sdf->block_count; block++) *wrong += b->wrong[block];
+    return GRAIN_OK;
+}
+
 // Normals tell the sides of a closed mesh, unless it crosses itself or has shells in shells. Then the distances do not
 // fit together, which is seen, and the winding number has to tell.
 static GrainResult find_sides(Builder *b)
 {
     GrainSdf *sdf = b->sdf;
     int threads = b->run->thread_count;
-    int64_t conflicts = 0, contradictions = 0;
+    int64_t conflicts = 0, contradictions = 0, wrong = 0;
     if (!b->parts.solids_closed) return fill_by_winding(b);
     TRY(sdf_fill(sdf, NULL, threads, &conflicts));
     sdf_copy_far_sides(sdf, threads);
-    if (conflicts == 0) TRY(sdf_count_contradictions(sdf, threads, &contradictions));
+    if (conflicts == 0) TRY(sdf_count_contradictions(sdf, threads, &contradictions, b->doubtful));
     for (int64_t block = 0; block < sdf->block_count; block++) contradictions += b->unsure[block];
-    if (conflicts + contradictions > 0) {
-        TRY(for_all_blocks(b, forget_far, "distance field: inside and outside", 0.5, 0.5));
-        return fill_by_winding(b);
+    int is_inside_out = sdf_find_block(sdf, 0, 0, 0) == SDF_INSIDE;
+    if (conflicts + contradictions == 0) {
+        if (is_inside_out) flip(sdf); // closed all the same
+        TRY(check_doubtful(b, &wrong));
     }
-    if (sdf_find_block(sdf, 0, 0, 0) == SDF_INSIDE) flip(sdf); // closed, but inside out
-    return GRAIN_OK;
+    if (conflicts + contradictions + wrong == 0) return GRAIN_OK;
+    TRY(for_all_blocks(b, forget_far, "distance field: inside and outside", 0.5, 0.5));
+    return fill_by_winding(b);
 }
 
 static GrainResult find_solids(Builder *b)
@@ -248,7 +280,8 @@ static GrainResult build(Builder *b, const GrainSdfDef *def)
     sdf->values = ALLOC(float, sdf->block_count *SDF_BLOCK_VALUES);
     b->workers = ALLOC_ZEROED(Worker, run->thread_count);
     b->unsure = ALLOC_ZEROED(uint8_t, sdf->block_count);
-    if (!sdf->values || !b->workers || !b->unsure) return GRAIN_ERROR_MEMORY;
+    b->doubtful = ALLOC_ZEROED(uint8_t, sdf->block_count);
+    if (!sdf->values || !b->workers || !b->unsure || !b->doubtful) return GRAIN_ERROR_MEMORY;
     b->measured = (MeasureMesh){.order = b->bins.triangle,
                                 .positions = b->mesh->positions,
                                 .triangles = b->mesh->triangles,
@@ -277,5 +310,7 @@ GrainResult sdf_from_mesh(GrainSdf *sdf, const GrainMesh *mesh, const GrainSdfDe
     mesh_winding_free(&b.winding);
     alloc_free(b.workers);
     alloc_free(b.unsure);
+    alloc_free(b.doubtful);
+    alloc_free(b.wrong);
     return result;
 }

@@ -27,7 +27,8 @@ typedef struct MeasureGroup {
     float constant[MEASURE_FUNCTIONS][8], gx[MEASURE_FUNCTIONS][8], gy[MEASURE_FUNCTIONS][8], gz[MEASURE_FUNCTIONS][8];
     float spread[MEASURE_BOUNDS][8]; ///< how much a function changes from the middle of a packet to its voxels, at most
     float length[3][8];              ///< of the edges
-    float above[8]; ///< above the triangle when the largest s is at most this: 0, or less than any if it has no area
+    float above[8]; ///< above the triangle when the largest s is at most this: 0; a little less for a thin triangle,
+                    ///< whose corners floats cannot tell; less than any s if it has no area
 } MeasureGroup;
 
 /// One triangle, once a packet has asked for it: how its functions differ from the packet's middle to its eight voxels.

@@ -5,8 +5,15 @@
 
 #include <math.h>
 
-// A triangle whose height is this much smaller than its length has no plane of its own.
-#define FLATNESS 1e-12
+// Twice the area over the squared perimeter. Below the first, a triangle is a sliver: the directions of its plane and
+// its short edges are partly rounding, and have to be made perpendicular to each other again. Below the second it has
+// no plane of its own at all.
+#define SLIVER 1e-6
+#define FLATNESS 1e-13
+// Below this, beyond an acute corner a place may be closer to both edges' lines than floats can tell (NEAR_EDGE
+// voxels); so close to an edge it is the edge that counts.
+#define THIN 0.02
+#define NEAR_EDGE 1e-5f
 // Lower bounds may be this much too high by rounding (voxels); a triangle is only passed over beyond it.
 #define MARGIN 1e-3f
 
@@ -64,26 +71,52 @@ SIMD_INLINE void store_function(MeasureGroup *g, int function, V3 direction, V3 
     if (function < MEASURE_BOUNDS) simd_store(g->spread[function], 0.5f * (simd_abs(x) + simd_abs(y) + simd_abs(z)));
 }
 
-// Directions for a triangle that is only a line or a point: orthonormal all the same, so that distances to its edges
-// stay right, and never "above" it.
-static void straighten_lane(V3 along[3], V3 *normal, const DoubleV length[3], int lane)
+typedef struct Direction {
+    double x, y, z;
+} Direction;
+
+static double dot_one(Direction a, Direction b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+// Makes `a` perpendicular to the unit vector `to`, and one long. 0: it had nothing but rounding across.
+static int straighten(Direction *a, Direction to)
+{
+    double along = dot_one(*a, to);
+    Direction across = {a->x - along * to.x, a->y - along * to.y, a->z - along * to.z};
+    double squared = dot_one(across, across);
+    if (!(squared > 0.25)) return 0;
+    double s = 1.0 / sqrt(squared);
+    *a = (Direction){across.x * s, across.y * s, across.z * s};
+    return 1;
+}
+
+// Any direction across: from the axis that is least along it.
+static Direction any_across(Direction d)
+{
+    double ax = fabs(d.x), ay = fabs(d.y), az = fabs(d.z);
+    Direction a = ax <= ay && ax <= az ? (Direction){0.0, -d.z, d.y}
+                  : ay <= az           ? (Direction){d.z, 0.0, -d.x}
+                                       : (Direction){-d.y, d.x, 0.0};
+    double s = 1.0 / sqrt(dot_one(a, a));
+    return (Direction){a.x * s, a.y * s, a.z * s};
+}
+
+// Directions for a sliver, a line or a point: orthonormal whatever rounding made of them, so that distances to its
+// edges stay right. The longest edge is trusted; the rest gives way.
+static void straighten_lane(V3 along[3], V3 *normal, const DoubleV length[3], int has_plane, int lane)
 {
     int longest = 0;
     for (int edge = 1; edge < 3; edge++)
         if (length[edge][lane] > length[longest][lane]) longest = edge;
-    double x = 1.0, y = 0.0, z = 0.0;
-    if (length[longest][lane] > 0.0) x = along[longest].x[lane], y = along[longest].y[lane], z = along[longest].z[lane];
-    // Any direction across: from the axis that is least along it.
-    double ax = fabs(x), ay = fabs(y), az = fabs(z), nx, ny, nz;
-    if (ax <= ay && ax <= az)
-        nx = 0.0, ny = -z, nz = y;
-    else if (ay <= az)
-        nx = z, ny = 0.0, nz = -x;
-    else
-        nx = -y, ny = x, nz = 0.0;
-    double s = 1.0 / sqrt(nx * nx + ny * ny + nz * nz);
-    normal->x[lane] = nx * s, normal->y[lane] = ny * s, normal->z[lane] = nz * s;
-    for (int edge = 0; edge < 3; edge++) along[edge].x[lane] = x, along[edge].y[lane] = y, along[edge].z[lane] = z;
+    Direction main = {1.0, 0.0, 0.0}, up = {normal->x[lane], normal->y[lane], normal->z[lane]};
+    if (length[longest][lane] > 0.0)
+        main = (Direction){along[longest].x[lane], along[longest].y[lane], along[longest].z[lane]};
+    if (!has_plane || !straighten(&up, main)) up = any_across(main);
+    for (int edge = 0; edge < 3; edge++) {
+        Direction own = {along[edge].x[lane], along[edge].y[lane], along[edge].z[lane]};
+        if (!(length[edge][lane] > 0.0) || !straighten(&own, up)) own = main;
+        along[edge].x[lane] = own.x, along[edge].y[lane] = own.y, along[edge].z[lane] = own.z;
+    }
+    normal->x[lane] = up.x, normal->y[lane] = up.y, normal->z[lane] = up.z;
 }
 
 static void make_group(const Corners *corners, MeasureGroup *g)
@@ -100,11 +133,13 @@ static void make_group(const Corners *corners, MeasureGroup *g)
     DoubleV twice_area = simd_sqrt_double(dot3(normal, normal));
     normal = scale3(normal, 1.0 / twice_area);
     FloatV above = simd_set1(0.0f);
-    LongV flat = twice_area <= FLATNESS * around * around;
+    DoubleV square = around * around;
+    LongV thin = twice_area <= THIN * square;
     for (int lane = 0; lane < 8; lane++) {
-        if (!flat[lane]) continue;
-        straighten_lane(along, &normal, length, lane);
-        above[lane] = -1e30f;
+        if (!thin[lane]) continue;
+        int has_plane = twice_area[lane] > FLATNESS * square[lane];
+        if (!(twice_area[lane] > SLIVER * square[lane])) straighten_lane(along, &normal, length, has_plane, lane);
+        above[lane] = has_plane ? -NEAR_EDGE : -1e30f;
     }
     store_function(g, MEASURE_H, normal, a);
     const V3 from[3] = {a, b, c};

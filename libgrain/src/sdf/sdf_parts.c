@@ -10,6 +10,9 @@
 // sphere with a hole of 5 % of its surface has 0.475, a box without its lid 0.40, half a sphere 0.29, a plane 0. Below
 // this, a shell is a vessel or a sheet and must not be filled.
 #define SOLID_WINDING 0.45
+// A shell whose edges all balance has no holes: the winding number next to it is a whole number. Folded back onto
+// itself it encloses nothing anywhere, else it does behind this part of its area at least.
+#define SOLID_SHARE 0.02
 // Triangles of a shell that are asked.
 #define SAMPLES 512
 
@@ -21,8 +24,44 @@ static GrainResult make_sheets(SdfParts *parts, const GrainMesh *mesh)
 
 typedef struct ShellSample {
     double area, winding; // sums
+    double enclosing;     // area next to which the surface goes around something
     int64_t seen;
+    int is_unbalanced; // some edge is passed more often one way than the other
 } ShellSample;
+
+// Looks at the edges of more or less than two triangles. Buffer: room for all edges at a vertex.
+static void balance_edges(const SdfParts *parts, int32_t vertex, uint64_t *buffer, ShellSample *samples)
+{
+    const MeshTopology *t = &parts->topology;
+    int64_t count = mesh_edges_at(t, vertex, buffer);
+    for (int64_t first = 0, next; first < count; first = next) {
+        int sum = 0;
+        for (next = first; next < count && buffer[next] >> 32 == buffer[first] >> 32; next++) {
+            int32_t corner = (int32_t)(uint32_t)buffer[next];
+            int runs_up = t->vertex[corner] == vertex, is_turned = parts->shells.flipped[corner / 3];
+            sum += runs_up != is_turned ? 1 : -1;
+        }
+        int32_t shell = parts->shells.shell_of[(int32_t)(uint32_t)buffer[first] / 3];
+        if (sum != 0 && shell >= 0) samples[shell].is_unbalanced = 1;
+    }
+}
+
+static GrainResult find_unbalanced(const SdfParts *parts, ShellSample *samples)
+{
+    uint64_t *buffer = ALLOC(uint64_t, 2 * mesh_most_corners(&parts->topology) + 1);
+    if (!buffer) return GRAIN_ERROR_MEMORY;
+    for (int64_t vertex = 0; vertex < parts->topology.vertex_count; vertex++)
+        balance_edges(parts, (int32_t)vertex, buffer, samples);
+    alloc_free(buffer);
+    return GRAIN_OK;
+}
+
+// Whether a shell with holes or crowded edges is a sheet nevertheless.
+static int is_sheet(const ShellSample *sample)
+{
+    if (!sample->is_unbalanced) return sample->enclosing <= SOLID_SHARE * sample->area;
+    return fabs(sample->winding) <= SOLID_WINDING * sample->area;
+}
 
 // Sums, over some triangles of each shell, of the winding number on them.
 static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const MeshWinding *winding,
@@ -37,8 +76,10 @@ static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const Me
         Vec3d a = vec3d_from(mesh_vertex(mesh, i, 0)), b = vec3d_from(mesh_vertex(mesh, i, 1));
         Vec3d c = vec3d_from(mesh_vertex(mesh, i, 2));
         double area = vec3d_length(vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a)));
+        double between = (double)mesh_winding_on(winding, mesh, i); // the mean of both sides
         samples[shell].area += area;
-        samples[shell].winding += area * (double)mesh_winding_on(winding, mesh, i);
+        samples[shell].winding += area * between;
+        samples[shell].enclosing += fabs(between) > 0.25 ? area : 0.0;
     }
 }
 
@@ -49,13 +90,14 @@ static GrainResult tell_sheets(SdfParts *parts, const GrainMesh *mesh, int threa
     TRY(mesh_winding_build(&winding, mesh, shells->flipped, NULL, threads));
     ShellSample *samples = ALLOC_ZEROED(ShellSample, shells->shell_count);
     GrainResult result = samples ? make_sheets(parts, mesh) : GRAIN_ERROR_MEMORY;
+    if (result == GRAIN_OK) result = find_unbalanced(parts, samples);
     if (result == GRAIN_OK) {
         sample_shells(parts, mesh, &winding, samples);
         for (int64_t i = 0; i < mesh->triangle_count; i++) {
             int32_t shell = shells->shell_of[i];
             // Lines and points, which belong to no shell, have no inside.
-            parts->is_sheet[i] = shell < 0 || (!mesh_shell_is_closed(&shells->shells[shell]) &&
-                                               fabs(samples[shell].winding) <= SOLID_WINDING * samples[shell].area);
+            parts->is_sheet[i] =
+                shell < 0 || (!mesh_shell_is_closed(&shells->shells[shell]) && is_sheet(&samples[shell]));
         }
     }
     alloc_free(samples);

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+// Voxels; the side of what is closer to the surface is a matter of rounding.
+#define ON_SURFACE 1e-3f
+
 // --- by normals: Baerentzen & Aanaes 2002 ---------------------------------------------------------
 
 static Vec3d place_of(const SdfSigner *s, int32_t vertex)
@@ -158,12 +161,13 @@ static int same_side_neighbour(const float *size, int x, int y, int z)
     return -1;
 }
 
-void sdf_sign_by_winding(const SdfSigner *s, int64_t block)
+// Voxel -> whether it is inside, by the winding number; of those that are SDF_FAR nothing is said.
+static void ask_block(const SdfSigner *s, int64_t block, uint8_t inside[512])
 {
-    float *values = s->sdf->values + block * SDF_BLOCK_VALUES, size[SDF_BLOCK_VALUES];
-    float x[512], y[512], z[512];
+    const float *values = s->sdf->values + block * SDF_BLOCK_VALUES;
+    float size[SDF_BLOCK_VALUES], x[512], y[512], z[512];
     int16_t asked[512]; // voxel -> the question whose answer holds for it
-    uint8_t inside[512];
+    uint8_t answers[512];
     int32_t corner[3];
     int64_t count = 0;
     sdf_block_corner(s->sdf, block, corner);
@@ -173,6 +177,7 @@ void sdf_sign_by_winding(const SdfSigner *s, int64_t block)
     }
     for (int slot = 0; slot < 512; slot++) {
         int vx = slot & 7, vy = slot >> 3 & 7, vz = slot >> 6;
+        asked[slot] = -1;
         if (size[sdf_block_index(vx, vy, vz)] == SDF_FAR) continue;
         int neighbour = s->closed ? same_side_neighbour(size, vx, vy, vz) : -1;
         if (neighbour >= 0) {
@@ -182,11 +187,31 @@ void sdf_sign_by_winding(const SdfSigner *s, int64_t block)
         x[count] = (float)(corner[0] + vx), y[count] = (float)(corner[1] + vy), z[count] = (float)(corner[2] + vz);
         asked[slot] = (int16_t)count++;
     }
-    sdf_judge_by_winding(s, x, y, z, count, inside);
+    sdf_judge_by_winding(s, x, y, z, count, answers);
+    for (int slot = 0; slot < 512; slot++) inside[slot] = asked[slot] >= 0 && answers[asked[slot]];
+}
+
+void sdf_sign_by_winding(const SdfSigner *s, int64_t block)
+{
+    float *values = s->sdf->values + block * SDF_BLOCK_VALUES;
+    uint8_t inside[512];
+    ask_block(s, block, inside);
     for (int slot = 0; slot < 512; slot++) {
-        int index = sdf_block_index(slot & 7, slot >> 3 & 7, slot >> 6);
-        if (size[index] == SDF_FAR) continue;
-        float distance = fabsf(values[index]);
-        values[index] = inside[asked[slot]] ? -distance : distance;
+        float *value = &values[sdf_block_index(slot & 7, slot >> 3 & 7, slot >> 6)];
+        if (*value != SDF_FAR) *value = inside[slot] ? -fabsf(*value) : fabsf(*value);
     }
+}
+
+int64_t sdf_count_wrong_sides(const SdfSigner *s, int64_t block)
+{
+    const float *values = s->sdf->values + block * SDF_BLOCK_VALUES;
+    float on_surface = ON_SURFACE * s->sdf->voxel_size;
+    int64_t count = 0;
+    uint8_t inside[512];
+    ask_block(s, block, inside);
+    for (int slot = 0; slot < 512; slot++) {
+        float value = values[sdf_block_index(slot & 7, slot >> 3 & 7, slot >> 6)];
+        count += fabsf(value) > on_surface && value < SDF_FAR && (value < 0.0f) != inside[slot];
+    }
+    return count;
 }

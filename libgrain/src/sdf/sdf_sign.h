@@ -27,6 +27,9 @@ int sdf_side_by_normal(const SdfSigner *signer, SdfNormals *normals, int32_t tri
 
 /// Gives the known voxels of a block (not SDF_FAR, whatever their sign) the side the winding number says.
 void sdf_sign_by_winding(const SdfSigner *signer, int64_t block);
+/// How many voxels of a block are on another side than the winding number says, those not counted that lie on the
+/// surface but for rounding.
+int64_t sdf_count_wrong_sides(const SdfSigner *signer, int64_t block);
 /// As SdfJudge asks; user is an SdfSigner.
 void sdf_judge_by_winding(const void *user, const float *x, const float *y, const float *z, int64_t count,
                           uint8_t *inside);

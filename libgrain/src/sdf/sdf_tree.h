@@ -34,12 +34,17 @@ typedef struct SdfJudge {
 GrainResult sdf_fill(GrainSdf *sdf, const SdfJudge *judge, int threads, int64_t *conflicts);
 /// Copies the neighbours' first values to the far sides of each block.
 void sdf_copy_far_sides(GrainSdf *sdf, int threads);
-/// Places where the field cannot be a distance: neighbours that differ by more than the way between them. Only with
-/// the far sides copied.
-GrainResult sdf_count_contradictions(const GrainSdf *sdf, int threads, int64_t *count);
+/// Places where the field cannot be a distance: neighbours that differ by more than the way between them. `doubtful`
+/// gets a 1 for each block where it can be one, but bends sharply near a change of side: at an edge or a corner, or
+/// because layers closer than two voxels lie in front of each other, and the nearest one tells the wrong side. Only
+/// with the far sides copied.
+GrainResult sdf_count_contradictions(const GrainSdf *sdf, int threads, int64_t *count, uint8_t *doubtful);
 
 /// Settles the far voxels of one block; returns the conflicts, or SDF_NOTHING_KNOWN and changes nothing.
 #define SDF_NOTHING_KNOWN (-1)
 SIMD_KERNEL(int64_t, sdf_fill_block, (float *values, float half_width))
 /// The largest difference between neighbours, far sides included.
 SIMD_KERNEL(float, sdf_steepest, (const float *values))
+/// Of all three voxels in a row with both sides among them, the largest second difference. before: the blocks before
+/// this one along x, y and z; NULL: there is none. Far sides have to be copied.
+SIMD_KERNEL(float, sdf_sharpest_turn, (const float *values, const float *const before[3], float half_width))
