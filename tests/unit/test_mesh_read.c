@@ -207,7 +207,7 @@ TEST(malformed_files_are_refused_with_the_line)
          "1\n"
          "property list int int vertex_indices\nend_header\n1 2 3\n",
          "missing"},
-        {"a.stl", "rubbish", "no .stl"},
+        {"a.stl", "rubbish", "not an .stl"},
         {"a.stl", "solid\nvertex 0 0\n", "line 2"},
         {"a.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\n", "truncated"},
         {"a.stl", "solid\nendsolid\n", "no triangles"},
