@@ -17,7 +17,7 @@ ADDON = ROOT / "addon" / "grain"
 
 # A folder of libgrain/src includes only folders above it here.
 ORDER = ("base", "mesh", "motion", "sdf", "cover", "particles", "fill", "shape", "sim", "upsample", "volume", "output",
-         "view", "job", "simulate", "refine", "stage")
+         "view", "job", "scene", "simulate", "refine", "stage")
 OPENMP_HOME = SOURCE / "base" / "parallel.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/', re.MULTILINE)
 OPENMP = re.compile(r"^\s*#\s*pragma\s+omp|_Pragma\s*\(\s*\"omp|#\s*include\s*<omp\.h>", re.MULTILINE)

@@ -65,6 +65,33 @@ def test_free_grains_fall_with_their_particles_by_keyed_gravity(folder: Path) ->
     assert -2.0 < min(heights) and max(heights) < -1.8, (min(heights), max(heights))
 
 
+def test_distance_fields_are_kept_until_the_scene_is_another(folder: Path) -> None:
+    """The ball's field for grains is large enough to be kept; shards and a second run find it, to the same bytes."""
+    job = baked(folder, frame_end=2, upsample={"grains_per_particle": 12})
+    cache, kept = job / "cache", job / "cache/sdf"
+    program.run("upsample", job, check=0)
+    fields = {path: path.stat().st_mtime_ns for path in kept.iterdir()}
+    assert len(fields) == 1 and all(path.name.startswith("fine_") for path in fields), fields
+    expected = frames(cache / "grains")
+    program.run("upsample", job, "--force", check=0)
+    assert frames(cache / "grains") == expected and {path: path.stat().st_mtime_ns for path in kept.iterdir()} == fields
+    field = next(iter(fields))
+    content = field.read_bytes()
+    field.write_bytes(content[:-9] + bytes(9))
+    program.run("upsample", job, "--force", check=0)
+    assert frames(cache / "grains") == expected and field.read_bytes() == content
+    other = jobs.Job(frame_end=2, upsample={"grains_per_particle": 12})
+    other.add_mesh("Block", "source", jobs.box((-0.08, -0.08, 0.2), (0.08, 0.08, 0.3)))
+    other.add_mesh("Larger", "collider", jobs.ball((0.0, 0.0, 0.08), 0.09)).write(job)
+    program.run("bake", job, "--restart", check=0)
+    program.run("upsample", job, check=0)
+    assert field not in list(kept.iterdir()) and len(list(kept.iterdir())) == 1
+    said = program.run("gc", cache, "--dry-run", check=0).stdout
+    assert "sdf" in said and len(list(kept.iterdir())) == 1
+    program.run("gc", cache, check=0)
+    assert not list(kept.iterdir())
+
+
 def test_shards_side_by_side_are_the_same_bytes(folder: Path) -> None:
     job = baked(folder, frame_end=3, upsample={"grains_per_particle": 9.5})
     program.run("upsample", job, "--threads", 1, check=0)

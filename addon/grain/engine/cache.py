@@ -26,6 +26,7 @@ _LOCKED_BYTE = 0x40000000  # of that file, on Windows, where nobody else may rea
 JOB_FOLDER = "job"
 GRAINS_FOLDER = "grains"
 VOLUME_FOLDER = "volume"
+SDF_FOLDER = "sdf"  # distance fields of the colliders, which any bake makes again
 FORMAT = 2
 FRAME_HEADER_BYTES = 64 + 3 * 64
 
@@ -33,6 +34,7 @@ _OWN = re.compile(r"log\.jsonl|(cache\.json|(coarse|birth)_-?\d+\.grain|checkpoi
 _CHECKPOINT = re.compile(r"checkpoint_(-?\d+)\.grain")
 _OWN_GRAINS = re.compile(r"(cache\.json|(grains|birth)_-?\d+\.grain|checkpoint\.grain)(\.part)?|lock")
 _OWN_VOLUME = re.compile(r"(cache\.json|volume_\d+\.vdb)(\.part)?|lock")
+_OWN_SDF = re.compile(r"(coarse|fine)_[0-9a-f]{32}\.grain(\.part)?")
 _OWN_JOB = re.compile(r"(job\.json|geometry\.bin)(\.part)?")
 
 
@@ -164,7 +166,8 @@ def own_files(folder: Path) -> list[Path]:
     """Files in the folder that Grain wrote, by name. Never links, never folders, never anything else."""
     found = []
     for parent, pattern in ((folder, _OWN), (folder / GRAINS_FOLDER, _OWN_GRAINS),
-                            (folder / VOLUME_FOLDER, _OWN_VOLUME), (folder / JOB_FOLDER, _OWN_JOB)):
+                            (folder / VOLUME_FOLDER, _OWN_VOLUME), (folder / SDF_FOLDER, _OWN_SDF),
+                            (folder / JOB_FOLDER, _OWN_JOB)):
         if parent.is_symlink() or not parent.is_dir():
             continue
         for entry in os.scandir(parent):
@@ -206,7 +209,7 @@ def free(folder: Path, part: str = "") -> int:
             raise CacheError(f"{path} cannot be deleted: {error.strerror}") from error
         byte_count += size
     for parent in ((folder / part,) if part else
-                   (folder / GRAINS_FOLDER, folder / VOLUME_FOLDER, folder / JOB_FOLDER, folder)):
+                   (folder / GRAINS_FOLDER, folder / VOLUME_FOLDER, folder / SDF_FOLDER, folder / JOB_FOLDER, folder)):
         try:
             parent.rmdir()
         except FileNotFoundError:

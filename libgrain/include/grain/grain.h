@@ -8,7 +8,10 @@
 #include "grain/sdf.h"
 #include "grain/cover.h"
 #include "grain/shape.h"
-#include "grain/job.h"
+#include "grain/scene.h"
 #include "grain/output.h"
+#include "grain/sim.h"
+#include "grain/upsample.h"
+#include "grain/job.h"
 #include "grain/view.h"
 // clang-format on

@@ -138,6 +138,9 @@ typedef struct Job {
 
 /// GRAIN_ERROR_JOB names the key, its value and what is allowed.
 GrainResult job_read(const char *folder, Job *out);
+/// The same of a document that is in memory, with what geometry.bin would hold. The job keeps a reference to the
+/// document; out->geometry is the caller's. Whatever is returned, *out is to be freed, without its geometry.
+GrainResult job_of_document(void *document, char *geometry, int64_t geometry_bytes, Job *out);
 void job_free(Job *job);
 
 /// An array of geometry.bin.
@@ -186,13 +189,16 @@ GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *ar
 GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind);
 /// Of a collider or body: friction and stickiness, painted and over the shot. Its mesh, if it has one, is known.
 GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
-/// How colliders and bodies hold on to sand at so many seconds, in the order of JobSolids; returns whether that ever
+/// How colliders and bodies hold on to sand at so many seconds, in the objects' order; returns whether that ever
 /// changes.
 int job_grips(const Job *job, double seconds, SimGrip *out);
 /// Whether anything changes, force fields included.
 int job_is_steered(const Job *job);
 /// What holds at so many seconds since the first frame.
 SimSteering job_steering(const Job *job, double seconds);
+/// Sets such a setting of the scene (object NULL), or of an object, to a constant. GRAIN_ERROR_ARGUMENT names those
+/// there are, or the range.
+GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int components, const double *value);
 
 /// job_fields.c: force fields, and gravity that changes.
 GrainResult job_read_fields(const JobNode *root, Job *job, const JobArrays *arrays);
@@ -210,20 +216,6 @@ GrainResult job_read_attributes(const JobNode *source, Job *job, const JobArrays
 /// An array with a number for each vertex, all within [0, most]; a missing key leaves *out without numbers.
 GrainResult job_read_paint(const JobNode *node, const char *key, const Job *job, const JobArrays *arrays,
                            const GrainMesh *mesh, double most, MeshAttribute *out);
-
-// job_solids.c
-/// Makes the colliders and bodies of the simulation out of the job's objects; sdf: of each object, where it has one.
-/// What is made belongs to *out.
-typedef struct JobSolids {
-    SimCollider *colliders;
-    int collider_count;
-    SimBody *bodies;            ///< of each collider; those of no body are empty
-    struct GrainCover **covers; ///< likewise
-    int *object;                ///< collider -> the job's object
-    int body_count;
-} JobSolids;
-GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, JobSolids *out);
-void job_free_solids(JobSolids *solids);
 
 // job_upsample.c
 GrainResult job_read_upsample(const JobNode *root, Job *job);

@@ -60,7 +60,7 @@ static GrainResult read_arrays(const JobNode *root, const char *folder, Job *job
     int64_t count = (int64_t)json_array_size(list);
     if (count == 0) return GRAIN_OK;
     if (count > MAX_ARRAYS) return fail(GRAIN_ERROR_JOB, "job.json: arrays has more than %d entries", MAX_ARRAYS);
-    TRY(read_geometry(root, folder, job));
+    if (folder) TRY(read_geometry(root, folder, job));
     arrays->array = ALLOC(JobArray, count);
     if (!arrays->array) return GRAIN_ERROR_MEMORY;
     arrays->count = count;
@@ -231,6 +231,26 @@ static GrainResult parse(const char *path, const char *text, int64_t bytes, Job 
     return GRAIN_OK;
 }
 
+// folder: where the geometry is still to be read from, or NULL.
+static GrainResult read_document(const char *folder, Job *job)
+{
+    JobNode root = {job->json, ""};
+    JobArrays arrays = {0};
+    GrainResult result = read_settings(&root, job);
+    if (result == GRAIN_OK) result = read_objects(&root, folder, job, &arrays);
+    if (result == GRAIN_OK) result = job_read_fields(&root, job, &arrays);
+    if (result == GRAIN_OK) result = job_read_steering(&root, job, &arrays);
+    if (result == GRAIN_OK) result = make_fingerprint(job);
+    alloc_free(arrays.array);
+    return result;
+}
+
+GrainResult job_of_document(void *document, char *geometry, int64_t geometry_bytes, Job *out)
+{
+    *out = (Job){.json = json_incref(document), .geometry = geometry, .geometry_bytes = geometry_bytes};
+    return read_document(NULL, out);
+}
+
 GrainResult job_read(const char *folder, Job *out)
 {
     *out = (Job){0};
@@ -242,15 +262,7 @@ GrainResult job_read(const char *folder, Job *out)
     if (result == GRAIN_OK) result = parse(path, text, bytes, out);
     alloc_free(text);
     alloc_free(path);
-
-    JobNode root = {out->json, ""};
-    JobArrays arrays = {0};
-    if (result == GRAIN_OK) result = read_settings(&root, out);
-    if (result == GRAIN_OK) result = read_objects(&root, folder, out, &arrays);
-    if (result == GRAIN_OK) result = job_read_fields(&root, out, &arrays);
-    if (result == GRAIN_OK) result = job_read_steering(&root, out, &arrays);
-    if (result == GRAIN_OK) result = make_fingerprint(out);
-    alloc_free(arrays.array);
+    if (result == GRAIN_OK) result = read_document(folder, out);
     if (result != GRAIN_OK) job_free(out);
     return result;
 }

@@ -136,3 +136,56 @@ SimSteering job_steering(const Job *job, double seconds)
     }
     return now;
 }
+
+// --- while it runs --------------------------------------------------------------------------------
+
+/// A setting that can be changed.
+typedef struct Steered {
+    const char *key;
+    Curve *curve;
+    const SettingBlock *block; ///< where its range stands, under the last word of the key
+    uint32_t bit;              ///< the solver's trait of having it; 0: all have it
+} Steered;
+
+static GrainResult find_steered(Job *job, JobObject *object, const char *key, int components, Steered *out)
+{
+    const Steered of_scene[] = {
+        {"gravity", &job->gravity, &schema_job, 0},
+        {"solver.friction", &job->friction_curve[0], &schema_solver, SIM_STEERS_FRICTION},
+        {"solver.cohesion", &job->cohesion_curve[0], &schema_solver, SIM_STEERS_COHESION},
+        {"solver.viscosity", &job->viscosity_curve, &schema_solver, SIM_STEERS_VISCOSITY},
+    };
+    const Steered of_object[] = {{"friction", object ? &object->friction_curve : NULL, &schema_object, 0}};
+    const Steered *rows = object ? of_object : of_scene;
+    int count = object ? 1 : (int)(sizeof of_scene / sizeof *of_scene);
+    if (object && object->role != JOB_COLLIDER && object->role != JOB_BODY) count = 0;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(rows[i].key, key) != 0 || rows[i].curve->components != components) continue;
+        *out = rows[i];
+        const Solver *solver = solver_find(job->solver);
+        if (!out->bit || solver_steers(solver, job->law) & out->bit) return GRAIN_OK;
+        return fail(GRAIN_ERROR_ARGUMENT, "%s: the solver '%s' has none that could change", key, solver->name);
+    }
+    return fail(
+        GRAIN_ERROR_ARGUMENT,
+        "'%s' of %d numbers cannot be changed while the sand moves; what can is the scene's gravity (3 numbers), "
+        "solver.friction, solver.cohesion and solver.viscosity, and the friction of colliders and bodies",
+        key, components);
+}
+
+GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int components, const double *value)
+{
+    Steered steered = {0};
+    TRY(find_steered(job, object, key, components, &steered));
+    const char *dot = strrchr(key, '.');
+    const Setting *setting = schema_find(steered.block, object ? (int)object->role : 0, dot ? dot + 1 : key);
+    double high = setting->high;
+    if (steered.curve == &job->viscosity_curve) // how far particles reach follows from the highest of the scene
+        high = job->meso.viscous_count > 0 ? (double)job->meso.viscous[0].strength : 0.0;
+    for (int i = 0; i < components; i++)
+        if (!(value[i] >= setting->low && value[i] <= high))
+            return fail(GRAIN_ERROR_ARGUMENT, "%s is %g; it must be from %g to %g", key, value[i], setting->low, high);
+    *steered.curve = (Curve){.components = components};
+    for (int i = 0; i < components; i++) steered.curve->constant[i] = (float)value[i];
+    return GRAIN_OK;
+}

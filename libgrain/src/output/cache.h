@@ -126,7 +126,8 @@ GrainResult cache_verify(const char *folder, CacheWarnFn *tell, void *user, int6
 /// Drops damaged frames from the manifest and removes damaged checkpoints. What is left can be played; the next bake
 /// redoes the rest.
 GrainResult cache_repair(const char *folder, CacheWarnFn *tell, void *user, int64_t *dropped);
-/// Removes frames that the manifest does not list, checkpoints behind its last frame and what unfinished writes left
-/// behind; with is_trial only tells of them. Never a file of a name that is not the cache's own.
+/// Removes frames that the manifest does not list, checkpoints behind its last frame, distance fields (sdf_store.h),
+/// which are made again when they are needed, and what unfinished writes left behind; with is_trial only tells of them.
+/// Never a file of a name that is not the cache's own.
 GrainResult cache_collect_garbage(const char *folder, int is_trial, CacheWarnFn *tell, void *user, int64_t *removed,
                                   int64_t *bytes);

@@ -7,6 +7,7 @@
 #include "output/cache.h"
 #include "output/grains_file.h"
 #include "output/manifest.h"
+#include "output/sdf_store.h"
 #include "output/volume_file.h"
 
 #include <errno.h>
@@ -234,6 +235,16 @@ static GrainResult collect(void *user, const char *path, CacheFile kind, int32_t
     return care->is_trial ? GRAIN_OK : file_remove(path);
 }
 
+static GrainResult collect_field(void *user, const char *path)
+{
+    Care *care = user;
+    SystemInfo info;
+    care->tell(care->user, path);
+    care->count++;
+    if (system_info_of_link(path, &info) == 0) care->bytes += info.bytes;
+    return care->is_trial ? GRAIN_OK : file_remove(path);
+}
+
 GrainResult cache_collect_garbage(const char *folder, int is_trial, CacheWarnFn *tell, void *user, int64_t *removed,
                                   int64_t *bytes)
 {
@@ -243,6 +254,7 @@ GrainResult cache_collect_garbage(const char *folder, int is_trial, CacheWarnFn 
     TRY(cache_lock_take(&lock, folder)); // before the list is read: a bake may be writing it
     GrainResult result = cache_manifest_read(folder, &care.manifest);
     if (result == GRAIN_OK) result = for_each_file(folder, collect, &care);
+    if (result == GRAIN_OK) result = sdf_store_each_file(folder, collect_field, &care);
     *removed = care.count, *bytes = care.bytes;
     cache_manifest_free(&care.manifest);
     cache_lock_release(&lock);

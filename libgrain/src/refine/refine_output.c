@@ -54,15 +54,22 @@ static void fill_rows(const RefineOutput *output, const Source *source, int64_t 
                (const char *)source->inherited->data + (size_t)parents[i] * bytes, bytes);
 }
 
+static const char *const own_names[] = {"position", "velocity",   "radius", "orientation",
+                                        "id",       "birth_time", "spin",   NULL};
+
+// The same text for as long as the program runs; NULL where grains have no such column of their own.
+static const char *own_name(const char *name)
+{
+    for (int i = 0; own_names[i]; i++)
+        if (strcmp(own_names[i], name) == 0) return own_names[i];
+    return NULL;
+}
+
 // What the sources gave their particles, grains inherit.
 static int is_inherited(const Column *column, int64_t particles)
 {
-    static const char *const own[] = {"position", "velocity",   "radius", "orientation",
-                                      "id",       "birth_time", "spin",   NULL};
-    for (int i = 0; own[i]; i++)
-        if (strcmp(own[i], column->name) == 0) return 0;
-    return column->count == particles && particles > 0 && strncmp(column->name, "body.", 5) != 0 &&
-           column->components <= CHUNK_MAX_COMPONENTS;
+    return !own_name(column->name) && column->count == particles && particles > 0 &&
+           strncmp(column->name, "body.", 5) != 0 && column->components <= CHUNK_MAX_COMPONENTS;
 }
 
 // A vector is off by half a step along each of its axes.
@@ -177,6 +184,42 @@ GrainResult refine_write_frame(const RefineOutput *output, const struct GrainFra
     alloc_free(parents);
     alloc_free(chunk_grains);
     return result == GRAIN_OK ? cache_add_frame(output->cache, &header) : result;
+}
+
+// --- in memory ------------------------------------------------------------------------------------
+
+void refine_drop_frame(struct GrainFrame *frame)
+{
+    for (int c = 0; c < frame->column_count; c++) alloc_free((void *)frame->columns[c].data);
+    *frame = (struct GrainFrame){0};
+}
+
+GrainResult refine_take_frame(const RefineOutput *output, const struct GrainFrame *coarse, struct GrainFrame *out)
+{
+    Source sources[MOST_COLUMNS];
+    int source_count = list_sources(output, coarse, sources);
+    int64_t count = upsample_count(output->upsampler);
+    int32_t *parents = ALLOC(int32_t, count);
+    GrainResult result = parents ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    refine_drop_frame(out);
+    out->header = (GrainFileHeader){.frame = coarse->header.frame, .time = coarse->header.time, .particles = count};
+    for (int c = 0; result == GRAIN_OK && c < source_count; c++) {
+        const GrainsColumn *column = &sources[c].column;
+        char *rows = ALLOC(char, count *grains_value_bytes(&column->layout));
+        if (!rows) result = GRAIN_ERROR_MEMORY;
+        if (rows) sources[c].rows = rows;
+        // Names of inherited columns are the coarse frame's, which lives as long.
+        const char *name = sources[c].inherited ? sources[c].inherited->name : own_name(column->name);
+        if (rows)
+            out->columns[out->column_count++] =
+                (Column){name, column->layout.type, column->layout.components, count, rows};
+    }
+    if (result == GRAIN_OK) {
+        upsample_order(output->upsampler);
+        for (int c = 0; c < source_count; c++) fill_rows(output, &sources[c], 0, count, parents);
+    }
+    alloc_free(parents);
+    return result;
 }
 
 // --- checkpoints ----------------------------------------------------------------------------------

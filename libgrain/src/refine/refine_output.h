@@ -23,6 +23,11 @@ void refine_errors(RefineOutput *output, double precision, double grain_radius, 
 /// Writes the grains as they stand, at the end of the coarse frame, and lists them in the cache.
 GrainResult refine_write_frame(const RefineOutput *output, const struct GrainFrame *coarse);
 
+/// The grains as they stand, as a frame in memory in place of *out; coarse lives as long as it does. Afterwards, and
+/// for a zeroed frame, refine_drop_frame.
+GrainResult refine_take_frame(const RefineOutput *output, const struct GrainFrame *coarse, struct GrainFrame *out);
+void refine_drop_frame(struct GrainFrame *frame);
+
 /// The exact state at the end of a frame, in place of the one before.
 GrainResult refine_write_checkpoint(const RefineOutput *output, int32_t frame, double time);
 GrainResult refine_remove_checkpoint(const RefineOutput *output);

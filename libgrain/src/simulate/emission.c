@@ -318,12 +318,10 @@ GrainResult emission_begin_steering(Emission *emission)
     return job_is_steered(emission->job) ? sim_steer(emission->sim, &now, grips, NULL) : GRAIN_OK;
 }
 
-GrainResult emission_steer(Emission *emission, double time)
+static GrainResult steer(Emission *emission, double time, const SimGrip *grips)
 {
     const Job *job = emission->job;
-    if (!job_is_steered(job)) return GRAIN_OK;
     SimSteering now = job_steering(job, time);
-    const SimGrip *grips = job_grips(job, time, emission->grips) ? emission->grips : NULL;
     if (job->field_count == 0) return sim_steer(emission->sim, &now, grips, NULL);
     TRY(sim_read(emission->sim, &emission->now));
     TRY(alloc_grow((void **)&emission->acceleration, &emission->acceleration_capacity, emission->now.count,
@@ -332,6 +330,18 @@ GrainResult emission_steer(Emission *emission, double time)
     fields_add(job->fields, job->field_count, &emission->now, time, emission->run.thread_count, emission->acceleration);
     fields_pull_bodies(job->fields, job->field_count, emission->sim->solver->rigid(emission->sim->state), time);
     return sim_steer(emission->sim, &now, grips, emission->acceleration);
+}
+
+GrainResult emission_steer(Emission *emission, double time)
+{
+    if (!job_is_steered(emission->job)) return GRAIN_OK;
+    return steer(emission, time, job_grips(emission->job, time, emission->grips) ? emission->grips : NULL);
+}
+
+GrainResult emission_steer_now(Emission *emission, double time)
+{
+    job_grips(emission->job, time, emission->grips);
+    return steer(emission, time, emission->grips);
 }
 
 static GrainResult change_all(Emission *emission, double from, double to)

@@ -38,6 +38,8 @@ void emission_free(Emission *emission);
 int emission_slots(const Emission *emission);
 /// Gravity, force fields and all settings that change as they are at this time.
 GrainResult emission_steer(Emission *emission, double time);
+/// The same where a constant setting was given another value.
+GrainResult emission_steer_now(Emission *emission, double time);
 /// The same without force fields, as at the first frame: what sand settles under.
 GrainResult emission_begin_steering(Emission *emission);
 /// A SimFlowFn; user is the Emission.

@@ -3,64 +3,45 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/real.h"
+#include "grain/sim.h"
 #include "mesh/mesh.h"
+#include "output/grain_file.h"
+#include "scene/scene.h"
 #include "sim/rigid/rigid.h"
 
 #include <string.h>
 
-// Colliders are sampled at voxels of this many radii: fine enough that a resting grain does not feel the grid.
-#define COLLIDER_VOXEL_RADII 1.0f
-// Wide enough for the largest grain and its skin to see the surface from outside, and to be pushed out from inside.
-#define COLLIDER_BAND_VOXELS 3.0f
-#define COLLIDER_MOST_VOXELS 16.0f
-// A body, emitter or kill zone that is small against the grains has its own voxels: this many at least across its
-// thinnest side.
-#define BODY_VOXELS 8.0f
 #define BODY_COLUMNS 4
 #define BODY_FLOATS 13
 
 // --- colliders ------------------------------------------------------------------------------------
 
-static float smallest_extent(const GrainMesh *mesh)
-{
-    Vec3 low, high;
-    mesh_bounds(mesh, 1, &low, &high);
-    Vec3 size = vec3_sub(high, low);
-    return real_maxf(real_minf(real_minf(size.x, size.y), size.z), 0.05f * vec3_length(size));
-}
-
-static GrainResult make_sdf(Simulation *simulation, const JobObject *object, GrainSdf **out)
-{
-    GrainSdfDef def;
-    TRY(grain_sdf_def_default(&def, sizeof def));
-    // The balls of a grain touch, but it is placed by the ball around it: the band must reach that far too.
-    float around = 1.1f * simulation->job->particle_radius * (1.0f + simulation->job->size_spread);
-    around *= solver_find(simulation->job->solver)->traits.collider_reach;
-    def.voxel_size = COLLIDER_VOXEL_RADII * simulation->job->particle_radius * simulation->shape.smallest_ball;
-    int is_fine = object->role == JOB_BODY || object->role == JOB_EMITTER || object->role == JOB_KILL;
-    if (is_fine) def.voxel_size = real_minf(def.voxel_size, smallest_extent(&object->mesh) / BODY_VOXELS);
-    def.voxel_size = real_maxf(def.voxel_size, around / (COLLIDER_MOST_VOXELS - 1.0f));
-    def.band_voxels = real_maxf(COLLIDER_BAND_VOXELS, around / def.voxel_size + 1.0f);
-    def.thickness = object->thickness;
-    GrainRun options = {sizeof options, simulation->run.thread_count, simulation->run.progress, simulation->run.user};
-    GrainResult result = grain_sdf_create(&object->mesh, &def, &options, out);
-    if (result == GRAIN_OK || result == GRAIN_CANCELLED) return result;
-    return fail_within(result, "object '%s'", object->name);
-}
-
-static GrainResult make_colliders(Simulation *simulation)
+static GrainResult make_sdfs(Simulation *simulation, SceneSdfs *sdfs)
 {
     const Job *job = simulation->job;
-    simulation->sdf = ALLOC_ZEROED(GrainSdf *, job->object_count);
-    if (!simulation->sdf) return GRAIN_ERROR_MEMORY;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         TRY(run_progress(&simulation->run, "colliders", (double)i / job->object_count));
         int is_surface = object->role == JOB_EMITTER && object->emitter.from_surface;
         if (!object->is_plane && object->role != JOB_GRAIN && !is_surface)
-            TRY(make_sdf(simulation, object, &simulation->sdf[i]));
+            TRY(scene_sdf_make(sdfs, object, NULL, &simulation->sdf[i]));
     }
-    TRY(job_make_solids(job, simulation->sdf, simulation->run.thread_count, &simulation->solids));
+    sdf_store_drop_unused(&sdfs->store);
+    return GRAIN_OK;
+}
+
+static GrainResult make_colliders(Simulation *simulation, const char *cache_folder)
+{
+    const Job *job = simulation->job;
+    SceneSdfs sdfs;
+    simulation->sdf = ALLOC_ZEROED(GrainSdf *, job->object_count);
+    if (!simulation->sdf) return GRAIN_ERROR_MEMORY;
+    GrainRun run = {sizeof run, simulation->run.thread_count, simulation->run.progress, simulation->run.user};
+    TRY(scene_sdfs_begin(&sdfs, job, SCENE_FOR_PARTICLES, simulation->shape.smallest_ball, cache_folder, &run));
+    GrainResult result = make_sdfs(simulation, &sdfs);
+    scene_sdfs_free(&sdfs);
+    TRY(result);
+    TRY(scene_solids_make(&simulation->solids, job, simulation->sdf, simulation->run.thread_count));
     simulation->body_state = ALLOC_ZEROED(float, BODY_FLOATS * simulation->solids.body_count);
     return simulation->body_state ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
@@ -184,12 +165,12 @@ GrainResult simulate_plan(Simulation *simulation, const Job *job)
     return simulate_check_memory(job, simulation->shape.ball_count);
 }
 
-GrainResult simulate_prepare(Simulation *simulation, const GrainRun *run)
+GrainResult simulate_prepare(Simulation *simulation, const char *cache_folder, const GrainRun *run)
 {
     // During the simulation nothing is reported: what has to be made anew for meshes that bend is small.
     TRY(run_begin(&simulation->run, run));
     GrainRun silent = {sizeof silent, simulation->run.thread_count, NULL, NULL};
-    TRY(make_colliders(simulation));
+    TRY(make_colliders(simulation, cache_folder));
     TRY(birth_begin(&simulation->birth, simulation->job, simulation->run.thread_count));
     TRY(simulate_fill(simulation));
     TRY(emission_begin(&simulation->emission, simulation->job, simulation->sdf, &simulation->birth, &silent));
@@ -202,7 +183,7 @@ void simulate_free(Simulation *simulation)
     particles_free(&simulation->particles);
     for (int i = 0; simulation->sdf && i < simulation->job->object_count; i++) grain_sdf_destroy(simulation->sdf[i]);
     alloc_free(simulation->sdf);
-    job_free_solids(&simulation->solids);
+    scene_solids_free(&simulation->solids);
     alloc_free(simulation->body_state);
     emission_free(&simulation->emission);
     birth_free(&simulation->birth);
@@ -234,4 +215,124 @@ GrainResult simulate_advance(Simulation *simulation, SimWatchFn *watch, void *us
 {
     Advance advance = {simulation, watch, user};
     return sim_advance_frame(&simulation->sim, &(SimWatch){watch ? watch_substep : NULL, change_particles, &advance});
+}
+
+// --- the public calls -----------------------------------------------------------------------------
+
+struct GrainSim {
+    Job job; ///< borrows from the scene
+    Simulation simulation;
+    struct GrainFrame frame; ///< its columns are the simulation's
+    float *birth_time;       ///< of the frame: the simulation's own changes within a frame
+    int64_t birth_time_capacity;
+    const GrainScene *scene;
+    GrainResult failed; ///< GRAIN_OK unless it can only be destroyed
+};
+
+// The frame that the simulation has reached.
+static GrainResult take_frame(GrainSim *sim, int32_t number)
+{
+    struct GrainFrame *frame = &sim->frame;
+    int64_t count;
+    TRY(simulate_columns(&sim->simulation, frame->columns, &frame->column_count));
+    count = sim->simulation.particles.count;
+    frame->header = (GrainFileHeader){.frame = number, .time = sim->simulation.sim.time, .particles = count};
+    for (int c = 0; c < frame->column_count; c++) {
+        if (strcmp(frame->columns[c].name, "birth_time") != 0) continue;
+        TRY(alloc_grow((void **)&sim->birth_time, &sim->birth_time_capacity, count, sizeof(float)));
+        if (count > 0) memcpy(sim->birth_time, frame->columns[c].data, sizeof(float) * (size_t)count);
+        frame->columns[c].data = sim->birth_time;
+    }
+    return GRAIN_OK;
+}
+
+static GrainResult watch_settling(void *user, double fraction) { return run_progress(user, "settling", fraction); }
+static GrainResult watch_frame(void *user, double fraction) { return run_progress(user, "simulate", fraction); }
+
+static GrainResult create_inside(GrainSim *sim, const GrainRun *run)
+{
+    double longest, moving;
+    TRY(simulate_plan(&sim->simulation, &sim->job));
+    TRY(simulate_prepare(&sim->simulation, NULL, run));
+    TRY(simulate_settle(&sim->simulation, watch_settling, &sim->simulation.run, &longest, &moving));
+    TRY(simulate_start(&sim->simulation));
+    return take_frame(sim, sim->job.frame_start);
+}
+
+GrainResult grain_sim_create(const GrainScene *scene, const GrainRun *run, GrainSim **out)
+{
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sim_create needs a place for its result");
+    *out = NULL;
+    if (!scene) return fail(GRAIN_ERROR_ARGUMENT, "GrainScene is NULL");
+    GrainSim *sim = ALLOC_ZEROED(GrainSim, 1);
+    if (!sim) return GRAIN_ERROR_MEMORY;
+    sim->scene = scene;
+    GrainResult result = scene_begin_job(scene, &sim->job);
+    if (result == GRAIN_OK) result = create_inside(sim, run);
+    if (result == GRAIN_OK)
+        *out = sim;
+    else
+        grain_sim_destroy(sim);
+    return result;
+}
+
+void grain_sim_destroy(GrainSim *sim)
+{
+    if (!sim) return;
+    simulate_free(&sim->simulation);
+    alloc_free(sim->birth_time);
+    scene_end_job(&sim->job);
+    alloc_free(sim);
+}
+
+static GrainResult check_sim(const GrainSim *sim)
+{
+    if (!sim) return fail(GRAIN_ERROR_ARGUMENT, "GrainSim is NULL");
+    if (sim->failed == GRAIN_OK) return GRAIN_OK;
+    return fail(sim->failed, "the simulation has failed before; destroy it");
+}
+
+GrainResult grain_sim_advance(GrainSim *sim, const GrainRun *run)
+{
+    Run watch;
+    TRY(check_sim(sim));
+    TRY(run_begin(&watch, run));
+    GrainResult result = simulate_advance(&sim->simulation, watch_frame, &watch);
+    if (result == GRAIN_OK) result = take_frame(sim, sim->frame.header.frame + 1);
+    if (result != GRAIN_OK && result != GRAIN_CANCELLED) sim->failed = result;
+    return result;
+}
+
+const GrainFrame *grain_sim_frame(const GrainSim *sim) { return sim ? &sim->frame : NULL; }
+
+// Numbers of the scene's objects count its force fields too, of which the job has a list of their own.
+static JobObject *find_object(GrainSim *sim, int32_t number)
+{
+    const char *name = json_string_value(json_object_get(scene_node(sim->scene, number), "name"));
+    for (int i = 0; name && i < sim->job.object_count; i++)
+        if (strcmp(sim->job.objects[i].name, name) == 0) return &sim->job.objects[i];
+    return NULL;
+}
+
+static GrainResult set(GrainSim *sim, int32_t number, const char *key, int components, const double *value)
+{
+    TRY(check_sim(sim));
+    if (!key || !value) return fail(GRAIN_ERROR_ARGUMENT, "the key or the value is NULL");
+    JobObject *object = number == GRAIN_SCENE ? NULL : find_object(sim, number);
+    if (number != GRAIN_SCENE && !object)
+        return fail(GRAIN_ERROR_ARGUMENT, "there is no source, collider or other object %d in the scene", number);
+    TRY(job_set_steered(&sim->job, object, key, components, value));
+    const Sim *state = &sim->simulation.sim;
+    sim->failed = emission_steer_now(&sim->simulation.emission, state->time + state->frame_done);
+    return sim->failed;
+}
+
+GrainResult grain_sim_set_vector(GrainSim *sim, int32_t object, const char *key, const double value[3])
+{
+    return set(sim, object, key, 3, value);
+}
+
+GrainResult grain_sim_set_number(GrainSim *sim, int32_t object, const char *key, double value)
+{
+    return set(sim, object, key, 1, &value);
 }

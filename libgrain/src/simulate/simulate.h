@@ -2,6 +2,7 @@
 #pragma once
 /// A job as a running simulation, in memory: its objects become colliders, bodies, emitters and particles, which a
 /// solver then moves frame by frame. Nothing here knows files; stage/stage_simulate.c writes them.
+#include "scene/scene_solids.h"
 #include "shape/shape.h"
 #include "simulate/emission.h"
 
@@ -14,7 +15,7 @@ typedef struct Simulation {
     Particles particles;  ///< as filled, then as last read
     int64_t settle_count; ///< the first of them, which come to rest before the first frame; 0: none
     GrainSdf **sdf;       ///< of each object; NULL for planes
-    JobSolids solids;
+    SceneSolids solids;
     float *body_state; ///< as in frames: position, orientation, velocity, spin of all bodies, one after another
     BallShape shape;   ///< of all grains
     uint8_t *particle_material; ///< NULL when all sources are of one kind
@@ -28,8 +29,9 @@ typedef struct Simulation {
 /// Refuses, before anything large is made, a job that does not fit into memory. A zeroed Simulation is a valid start,
 /// and may be freed at any point.
 GrainResult simulate_plan(Simulation *simulation, const Job *job);
-/// Makes colliders, particles and solver. run: reports "colliders" and "fill".
-GrainResult simulate_prepare(Simulation *simulation, const GrainRun *run);
+/// Makes colliders, particles and solver. cache_folder: where distance fields are kept, or NULL. run: reports
+/// "colliders" and "fill".
+GrainResult simulate_prepare(Simulation *simulation, const char *cache_folder, const GrainRun *run);
 void simulate_free(Simulation *simulation);
 
 /// At the first frame, before simulate_start: sand that is to settle comes to rest, for *longest seconds at most

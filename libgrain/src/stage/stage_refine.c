@@ -3,8 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/system.h"
-#include "job/upsample_solids.h"
+#include "refine/refine.h"
 #include "refine/refine_births.h"
 #include "stage/stage.h"
 
@@ -18,9 +17,7 @@
 typedef struct Refine {
     char *coarse_folder;
     CacheManifest coarse; ///< of the bake
-    UpsampleSolids solids;
-    UpsampleDef settings;
-    Upsampler *upsampler;
+    Refinement refinement;
     struct GrainFrame from, to; ///< coarse
     int32_t newest;             ///< frame in the cache
     int32_t checkpoint;         ///< the frame it was written at
@@ -31,46 +28,13 @@ typedef struct Refine {
 
 // --- the plan -------------------------------------------------------------------------------------
 
-static void choose_settings(Runner *runner)
+// Particles that were ever born.
+static int64_t count_particles(const CacheManifest *coarse)
 {
-    Refine *refine = runner->state;
-    const JobUpsample *wanted = &runner->job.upsample;
     int64_t total = 0;
-    for (int64_t i = 0; i < refine->coarse.frame_count; i++)
-        if (refine->coarse.frames[i].particles > total) total = refine->coarse.frames[i].particles;
-    double per_particle =
-        wanted->per_particle > 0.0 ? wanted->per_particle : wanted->grains / (double)(total > 0 ? total : 1);
-    refine->settings = (UpsampleDef){.scheme = wanted->scheme,
-                                     .coarse_radius = runner->job.particle_radius,
-                                     .per_particle = per_particle,
-                                     .size_spread = wanted->size_spread,
-                                     .substep = wanted->substep,
-                                     .seed = wanted->seed,
-                                     .gravity = runner->job.gravity,
-                                     .frame_seconds = 1.0 / runner->job.fps,
-                                     .coarse_total = total,
-                                     .shard = runner->def->shard - 1,
-                                     .shard_count = runner->def->shard_count};
-}
-
-static GrainResult check_size(const Runner *runner)
-{
-    const UpsampleDef *settings = &((const Refine *)runner->state)->settings;
-    if (settings->per_particle > UPSAMPLE_MAX_PER_PARTICLE)
-        return fail(
-            GRAIN_ERROR_JOB,
-            "%.1f million grains would be %.0f for each of the %lld coarse particles; at most %d are allowed: ask "
-            "for fewer grains, or bake with a smaller particle radius",
-            1e-6 * runner->job.upsample.grains, settings->per_particle, (long long)settings->coarse_total,
-            UPSAMPLE_MAX_PER_PARTICLE);
-    double grains = (double)upsample_count_grains(settings, settings->coarse_total);
-    double needed = grains * upsample_bytes_per_grain(), free_bytes = (double)system_memory_available();
-    if (needed < free_bytes) return GRAIN_OK;
-    int shards = (int)(settings->shard_count * needed / free_bytes) + 1;
-    return fail(GRAIN_ERROR_MEMORY,
-                "%.1f million grains need %.1f GB of memory where %.1f are free; cut them into %d shards or more "
-                "(--shard 1/%d and so on), or ask for fewer",
-                1e-6 * grains, 1e-9 * needed, 1e-9 * free_bytes, shards, shards);
+    for (int64_t i = 0; i < coarse->frame_count; i++)
+        if (coarse->frames[i].particles > total) total = coarse->frames[i].particles;
+    return total;
 }
 
 // A folder of its own for each way to cut the grains, so that its manifest has one writer.
@@ -83,8 +47,7 @@ static GrainResult plan(Runner *runner, CacheManifest *wanted, char **folder)
     TRY(stage_read_input(runner, refine->coarse_folder, runner->job.fingerprint, "baked frames", "grain bake",
                          &refine->coarse));
     TRY(stage_choose_frames(runner, &refine->coarse));
-    choose_settings(runner);
-    TRY(check_size(runner));
+    TRY(refine_plan(&refine->refinement, &runner->job, count_particles(&refine->coarse), def->shard, def->shard_count));
     wanted->fps = refine->coarse.fps;
     snprintf(name, sizeof name, "grains_%dof%d", def->shard, def->shard_count);
     return file_join(refine->coarse_folder, def->shard_count == 1 ? "grains" : name, folder);
@@ -97,20 +60,16 @@ static GrainResult prepare(Runner *runner)
     int threads = runner->run.thread_count;
     GrainRun run = stage_run(runner);
     runner->cache.manifest.has_orientation = job->upsample.has_orientation;
-    TRY(upsample_solids_make(&refine->solids, job, &run));
-    refine->settings.colliders = upsample_solids_at;
-    refine->settings.colliders_user = &refine->solids;
-    TRY(upsample_create(&refine->settings, threads, &refine->upsampler));
-    refine->output =
-        (RefineOutput){.cache = &runner->cache,
-                       .upsampler = refine->upsampler,
-                       .has_orientation = job->upsample.has_orientation,
-                       .is_born_later = refine->coarse.frames[0].particles != refine->settings.coarse_total,
-                       .threads = threads};
-    refine_errors(&refine->output, job->upsample.precision, (double)upsample_grain_radius(&refine->settings),
+    TRY(refine_prepare(&refine->refinement, refine->coarse_folder, &run));
+    const UpsampleDef *settings = &refine->refinement.settings;
+    refine->output = (RefineOutput){.cache = &runner->cache,
+                                    .upsampler = refine->refinement.upsampler,
+                                    .has_orientation = job->upsample.has_orientation,
+                                    .is_born_later = refine->coarse.frames[0].particles != settings->coarse_total,
+                                    .threads = threads};
+    refine_errors(&refine->output, job->upsample.precision, (double)upsample_grain_radius(settings),
                   refine->coarse.fps);
-    return refine_births_begin(&refine->births, job, refine->coarse_folder, &refine->coarse, &refine->settings,
-                               threads);
+    return refine_births_begin(&refine->births, job, refine->coarse_folder, &refine->coarse, settings, threads);
 }
 
 // --- frames ---------------------------------------------------------------------------------------
@@ -122,50 +81,19 @@ static GrainResult read_coarse(Refine *refine, int32_t frame, struct GrainFrame 
                             out);
 }
 
-static GrainResult view_coarse(const struct GrainFrame *frame, UpsampleCoarse *out)
-{
-    const Column *position = column_find(frame->columns, frame->column_count, "position"),
-                 *velocity = column_find(frame->columns, frame->column_count, "velocity"),
-                 *birth = column_find(frame->columns, frame->column_count, "birth_time"),
-                 *radius = column_find(frame->columns, frame->column_count, "radius");
-    int64_t count = frame->header.particles;
-    if (!position || !velocity || position->type != GRAIN_F32 || velocity->type != GRAIN_F32 ||
-        position->components != 3 || velocity->components != 3 || position->count != count || velocity->count != count)
-        return fail(GRAIN_ERROR_DAMAGED, "coarse frame %d has no positions or velocities; bake again",
-                    frame->header.frame);
-    int has_birth = birth && birth->type == GRAIN_F32 && birth->components == 1 && birth->count == count;
-    int has_radius = radius && radius->type == GRAIN_F32 && radius->components == 1 && radius->count == count;
-    *out = (UpsampleCoarse){count, position->data, velocity->data, has_birth ? birth->data : NULL,
-                            has_radius ? radius->data : NULL};
-    return GRAIN_OK;
-}
-
 static double seconds_at(const Refine *refine, int32_t frame)
 {
     return (frame - refine->coarse.frame_start) / refine->coarse.fps;
 }
 
-// The grains of the bake's first frame, which `to` holds.
-static GrainResult begin_grains(Refine *refine)
-{
-    UpsampleCoarse first;
-    TRY(view_coarse(&refine->to, &first));
-    TRY(upsample_solids_frame(&refine->solids, &refine->to, &refine->to, 0.0));
-    return upsample_begin(refine->upsampler, &first, 0.0);
-}
-
 static GrainResult advance_grains(Runner *runner)
 {
     Refine *refine = runner->state;
-    UpsampleCoarse from, to;
     struct GrainFrame spare = refine->from;
-    double time = seconds_at(refine, runner->done);
     refine->from = refine->to, refine->to = spare;
     TRY(read_coarse(refine, runner->done + 1, &refine->to));
-    TRY(view_coarse(&refine->from, &from));
-    TRY(view_coarse(&refine->to, &to));
-    TRY(upsample_solids_frame(&refine->solids, &refine->from, &refine->to, time));
-    return upsample_advance(refine->upsampler, &from, &to, time, 1.0 / refine->coarse.fps, stage_watch, runner);
+    return refine_advance(&refine->refinement, &refine->from, &refine->to, seconds_at(refine, runner->done),
+                          stage_watch, runner);
 }
 
 // Frames that are in the cache are worked out again from the checkpoint on, but not written.
@@ -173,7 +101,7 @@ static GrainResult next_frame(Runner *runner)
 {
     Refine *refine = runner->state;
     int32_t frame = runner->done + 1;
-    TRY(frame == refine->coarse.frame_start ? begin_grains(refine) : advance_grains(runner));
+    TRY(frame == refine->coarse.frame_start ? refine_begin(&refine->refinement, &refine->to) : advance_grains(runner));
     TRY(refine_births_write(&refine->births, &refine->output, &refine->to));
     if (frame < runner->first || frame <= refine->newest) return GRAIN_OK;
     return refine_write_frame(&refine->output, &refine->to);
@@ -223,7 +151,7 @@ static GrainResult resume(Runner *runner)
     runner->done = runner->resumed_from = refine->newest;
     if (refine->newest >= runner->last) return GRAIN_OK;
     TRY(read_coarse(refine, start, &refine->to));
-    TRY(upsample_solids_begin(&refine->solids, &refine->to));
+    TRY(scene_walls_begin(&refine->refinement.walls, &refine->to));
     TRY(refine_read_checkpoint(&refine->output, &refine->coarse, refine->newest, &refine->checkpoint));
     runner->done = refine->checkpoint;
     if (runner->done < start) return GRAIN_OK;
@@ -236,15 +164,15 @@ static GrainResult resume(Runner *runner)
 static void measure(const Runner *runner, GrainStageStatus *status)
 {
     const Refine *refine = runner->state;
-    status->particles = refine->upsampler ? upsample_count(refine->upsampler) : 0;
+    const Upsampler *upsampler = refine->refinement.upsampler;
+    status->particles = upsampler ? upsample_count(upsampler) : 0;
 }
 
 static void free_state(Runner *runner)
 {
     Refine *refine = runner->state;
     refine_births_free(&refine->births);
-    upsample_destroy(refine->upsampler);
-    upsample_solids_free(&refine->solids);
+    refine_free(&refine->refinement);
     grain_file_free(&refine->from), grain_file_free(&refine->to);
     cache_manifest_free(&refine->coarse);
     alloc_free(refine->coarse_folder);

@@ -38,7 +38,7 @@ static GrainResult prepare(Runner *runner)
     Simulate *simulate = runner->state;
     GrainRun run = stage_run(runner);
     runner->cache.checkpoint_every = runner->job.checkpoint_every;
-    return simulate_prepare(&simulate->simulation, &run);
+    return simulate_prepare(&simulate->simulation, runner->cache.folder, &run);
 }
 
 // --- frames ---------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ static int64_t layer_count(const UpsampleDef *def) { return base_layers(def) + (
 
 static void shard_ranks(const UpsampleDef *def, int64_t *begin, int64_t *end)
 {
-    // Below 2^53 / 1024 coarse particles nothing is lost here.
+    // Nothing is lost below 2^53 / UPSAMPLE_LAYERS coarse particles.
     int64_t ranks = layer_count(def) * def->coarse_total;
     *begin = ranks / def->shard_count * def->shard + ranks % def->shard_count * def->shard / def->shard_count;
     int32_t next = def->shard + 1;
@@ -98,7 +98,7 @@ float upsample_grain_radius(const UpsampleDef *def)
 
 float upsample_radius_of(const Upsampler *u, int64_t coarse, int64_t layer)
 {
-    Rng4 r = rng_at(u->def.seed, (uint64_t)(coarse * 1024 + layer), RNG_STREAM_UPSAMPLE_RADIUS, 0);
+    Rng4 r = rng_at(u->def.seed, (uint64_t)upsample_id(coarse, layer), RNG_STREAM_UPSAMPLE_RADIUS, 0);
     return u->grain_radius * (1.0f + u->def.size_spread * rng_signed(r.word[0]));
 }
 
@@ -305,7 +305,7 @@ void upsample_rows(const Upsampler *u, int64_t first, int64_t count, const Upsam
         int64_t coarse, layer;
         upsample_identity(u, g->number[p], &coarse, &layer);
         if (out->radius) out->radius[i] = u->is_gone[coarse] ? 0.0f : upsample_radius_of(u, coarse, layer);
-        if (out->id) out->id[i] = coarse * 1024 + layer;
+        if (out->id) out->id[i] = upsample_id(coarse, layer);
         if (out->parent) out->parent[i] = (int32_t)coarse;
     }
 }

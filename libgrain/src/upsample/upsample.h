@@ -40,6 +40,10 @@ typedef struct UpsampleCollider {
 typedef const UpsampleCollider *UpsampleCollidersFn(void *user, double time, int *count);
 
 #define UPSAMPLE_MAX_PER_PARTICLE 1000
+/// A grain's id is this times its coarse particle, plus its layer: the same in every frame and every split.
+#define UPSAMPLE_LAYERS 1024
+_Static_assert(UPSAMPLE_MAX_PER_PARTICLE < UPSAMPLE_LAYERS, "no two grains have the same id");
+static inline int64_t upsample_id(int64_t coarse, int64_t layer) { return coarse * UPSAMPLE_LAYERS + layer; }
 
 typedef struct UpsampleDef {
     UpsampleScheme scheme;
@@ -91,7 +95,7 @@ typedef struct UpsampleRows {
     Vec3 *position, *velocity;
     float *radius;
     Quat *orientation;
-    int64_t *id;     ///< 1024 * coarse particle + layer: the same in every frame and every split
+    int64_t *id;     ///< upsample_id
     int32_t *parent; ///< coarse particle
 } UpsampleRows;
 void upsample_order(Upsampler *upsampler);

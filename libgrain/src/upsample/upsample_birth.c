@@ -49,7 +49,7 @@ static Vec3 draw_offset(const UpsampleDef *def, int64_t coarse, int64_t layer, i
         r = rng_at(def->seed, (uint64_t)coarse, RNG_STREAM_UPSAMPLE_BIRTH, (uint32_t)cube);
         for (int axis = 0; axis < 3; axis++) r.word[axis] += (uint32_t)turn * even_step[axis];
     } else {
-        r = rng_at(def->seed, (uint64_t)(coarse * 1024 + layer), RNG_STREAM_UPSAMPLE_REDRAW, (uint32_t)draw);
+        r = rng_at(def->seed, (uint64_t)upsample_id(coarse, layer), RNG_STREAM_UPSAMPLE_REDRAW, (uint32_t)draw);
         if (draw > 0) cube = r.word[3] % 7;
     }
     Vec3 inside = {rng_signed(r.word[0]), rng_signed(r.word[1]), rng_signed(r.word[2])};
@@ -67,7 +67,7 @@ static Vec3 offset_at(const UpsampleDef *def, const Newborn *grain, int attempt)
 static Quat random_orientation(const UpsampleDef *def, const Newborn *grain)
 {
     // Marsaglia 1972: two points in discs make one on the sphere in four dimensions.
-    Rng4 r = rng_at(def->seed, (uint64_t)(grain->coarse * 1024 + grain->layer), RNG_STREAM_UPSAMPLE_FACING, 0);
+    Rng4 r = rng_at(def->seed, (uint64_t)upsample_id(grain->coarse, grain->layer), RNG_STREAM_UPSAMPLE_FACING, 0);
     float u = rng_unit(r.word[0]), a = 6.2831853f * rng_unit(r.word[1]), b = 6.2831853f * rng_unit(r.word[2]);
     float near = sqrtf(1.0f - u), far = sqrtf(u);
     return quat_normalize((Quat){far * real_cosf(b), near * real_sinf(a), near * real_cosf(a), far * real_sinf(b)});

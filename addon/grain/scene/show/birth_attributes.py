@@ -27,7 +27,7 @@ def carried(folder: Path) -> list[str]:
     return sorted({entry["name"] for item in document.get("objects", []) for entry in item.get("attributes", [])})
 
 
-_LAYERS = 1024  # a grain's id is this times its particle, plus its layer
+_LAYERS = 1024  # UPSAMPLE_LAYERS of libgrain: a grain's id is this times its particle, plus its layer
 _tables: dict[str, tuple[tuple, np.ndarray, int]] = {}  # by folder of grains: what they are of, the table, layers
 
 

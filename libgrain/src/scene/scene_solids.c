@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From the job's objects to the colliders and bodies of the simulation.
+// From a scene's objects to the colliders and bodies of a simulation.
+#include "scene/scene_solids.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/real.h"
 #include "grain/cover.h"
-#include "job/job.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,9 +55,9 @@ static GrainResult make_body(const Job *job, const JobObject *object, int thread
     return GRAIN_OK;
 }
 
-GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, JobSolids *out)
+GrainResult scene_solids_make(SceneSolids *out, const Job *job, GrainSdf *const *sdf, int threads)
 {
-    *out = (JobSolids){0};
+    *out = (SceneSolids){0};
     out->colliders = ALLOC_ZEROED(SimCollider, job->object_count);
     out->bodies = ALLOC_ZEROED(SimBody, job->object_count);
     out->covers = ALLOC_ZEROED(GrainCover *, job->object_count);
@@ -88,12 +88,12 @@ GrainResult job_make_solids(const Job *job, GrainSdf *const *sdf, int threads, J
     return GRAIN_OK;
 }
 
-void job_free_solids(JobSolids *solids)
+void scene_solids_free(SceneSolids *solids)
 {
     for (int i = 0; solids->covers && i < solids->collider_count; i++) grain_cover_destroy(solids->covers[i]);
     alloc_free(solids->colliders);
     alloc_free(solids->bodies);
     alloc_free(solids->covers);
     alloc_free(solids->object);
-    *solids = (JobSolids){0};
+    *solids = (SceneSolids){0};
 }

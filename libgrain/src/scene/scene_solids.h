@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+/// What is solid in a scene, as the simulation meets it and, more finely, as render grains do: the same objects with
+/// the same motion, friction and stickiness.
+#include "job/job.h"
+#include "output/sdf_store.h"
+
+// scene_sdf.c
+
+typedef enum SceneDetail { SCENE_FOR_PARTICLES, SCENE_FOR_GRAINS } SceneDetail;
+
+/// Makes the distance fields of a scene.
+typedef struct SceneSdfs {
+    const Job *job;
+    SceneDetail detail;
+    float smallest_ball; ///< of a grain, over the particle radius; for particles
+    SdfStore store;
+    GrainRun run;
+} SceneSdfs;
+/// cache_folder: where fields are kept; NULL: nowhere.
+GrainResult scene_sdfs_begin(SceneSdfs *sdfs, const Job *job, SceneDetail detail, float smallest_ball,
+                             const char *cache_folder, const GrainRun *run);
+/// shape: the object's mesh as it is bent at some time; NULL: as it is at the first frame.
+GrainResult scene_sdf_make(SceneSdfs *sdfs, const JobObject *object, const GrainMesh *shape, GrainSdf **out);
+void scene_sdfs_free(SceneSdfs *sdfs);
+
+// scene_solids.c
+
+/// The colliders and bodies of a simulation.
+typedef struct SceneSolids {
+    SimCollider *colliders;
+    int collider_count;
+    SimBody *bodies;            ///< of each collider; those of no body are empty
+    struct GrainCover **covers; ///< likewise
+    int *object;                ///< collider -> the job's object
+    int body_count;
+} SceneSolids;
+/// sdf: of each object, where it has one; they have to stay.
+GrainResult scene_solids_make(SceneSolids *solids, const Job *job, GrainSdf *const *sdf, int threads);
+void scene_solids_free(SceneSolids *solids);
+
+// scene_walls.c
+
+/// The colliders and bodies as render grains meet them at any moment of a bake.
+typedef struct SceneWalls {
+    const Job *job;
+    SceneSdfs sdfs;
+    int count;
+    UpsampleCollider *colliders;
+    int *object;       ///< collider -> the job's object
+    int *body;         ///< its number among the bodies, or -1
+    Vec3d *rest;       ///< m, pivots at time 0
+    RigidPaint *paint; ///< two for each collider: friction and stickiness
+    float weight;      ///< m/s2: what stickiness is a multiple of
+    // The frame under way, of bodies.
+    double from_time;
+    Pose *from, *to;
+} SceneWalls;
+/// Distance fields of all that does not bend. A zeroed SceneWalls may be freed.
+GrainResult scene_walls_make(SceneWalls *walls, const Job *job, const char *cache_folder, const GrainRun *run);
+/// Where bodies start from: the first coarse frame.
+GrainResult scene_walls_begin(SceneWalls *walls, const struct GrainFrame *first);
+/// Before the grains go from one coarse frame to the next: bodies move as these frames say, what bends is as it will be
+/// at the end.
+GrainResult scene_walls_frame(SceneWalls *walls, const struct GrainFrame *from, const struct GrainFrame *to,
+                              double from_time);
+/// An UpsampleCollidersFn; user is the SceneWalls.
+const UpsampleCollider *scene_walls_at(void *user, double time, int *count);
+void scene_walls_free(SceneWalls *walls);
