@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Grain: sand for Blender artists.
 
-Start reading at operators/bake.py: scene/snapshot.py reads the scene, engine/job.py writes it down, the `grain`
+Start reading at operators/bake.py: scene/read/snapshot.py reads the scene, engine/job.py writes it down, the `grain`
 program bakes it, scene/playback.py shows the frames.
 """
 bl_info = {

@@ -7,10 +7,11 @@ Archives are named relative to it, so that the folder may lie on any server, or 
 import hashlib
 import json
 import re
-import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
+
+import tomllib
 
 from .tree import MANIFEST, fail
 

@@ -12,9 +12,9 @@ from mathutils.kdtree import KDTree
 
 
 def surface(item: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
-    from grain.scene.read import snapshot
+    from grain.scene.read import meshes
     bpy.context.view_layer.update()
-    return snapshot.surface_of(item, bpy.context.evaluated_depsgraph_get())
+    return meshes.surface_of(item, bpy.context.evaluated_depsgraph_get())
 
 
 def area(positions: np.ndarray, triangles: np.ndarray) -> float:

@@ -48,7 +48,7 @@ def test_keys_drivers_and_paint_reach_the_job(_: Path) -> None:
     assert np.allclose(found.animation["friction"][:, 0], [tan(0.1 * frame) for frame in range(1, 10)], atol=1e-5)
     assert np.allclose(found.animation["stickiness"][:, 0], range(9), atol=1e-5)
     step.grain.collider.friction_paint = "Gone"
-    from grain.scene.read.snapshot import SnapshotError
+    from grain.scene.read.errors import SnapshotError
     try:
         made(9)
         raise AssertionError("a vertex group that is not there was taken")

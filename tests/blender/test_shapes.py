@@ -98,7 +98,7 @@ def test_contact_settings_and_materials_reach_the_job(folder: Path) -> None:
     source = bpy.data.objects["Block"].grain.source
     source.use_material, source.density = True, 1000.0
     made, _warnings = job_builder.make(scene.grain.active, bpy.context.view_layer)
-    document = job_files.describe(made)[0]
+    document = job_files.describe(made).document
     solver = document["solver"]
     assert (solver["normal_law"], solver["shear_law"], solver["cohesion"]) == ("hertz", "sliding", 2.5)
     assert (solver["integrator"], solver["tolerance"], solver["young_modulus"]) == ("rkf45", 1e-4, 1e7)
@@ -125,7 +125,7 @@ def test_consistency_reaches_the_job_and_names_its_zone(folder: Path) -> None:
     assert consistency.zone(firm, 1.0, settings.viscosity).startswith("Foam")
     assert consistency.zone(firm, 1.0, 0.0).startswith("Gas")
     settings.firmness, settings.reach_ratio, settings.viscosity = 0.6, 2.0, 25.0
-    document = job_files.describe(job_builder.make(settings, bpy.context.view_layer)[0])[0]["solver"]
+    document = job_files.describe(job_builder.make(settings, bpy.context.view_layer)[0]).document["solver"]
     assert (document["type"], document["reach_ratio"], document["viscosity"]) == ("meso", 2.0, 25.0)
     assert abs(document["elasticity"] / settings.elasticity - 1.0) < 1e-5 and "cohesion" not in document
     support.save(folder)
@@ -140,11 +140,11 @@ def test_wet_sand_reaches_the_job_and_the_points(folder: Path) -> None:
     scene.grain.active.solver = 'DEM'
     source = bpy.data.objects["Block"].grain.source
     source.moisture = 0.75
-    block = next(entry for entry in job_files.describe(job_builder.make(scene.grain.active, bpy.context.view_layer)[0])[0]["objects"]
+    block = next(entry for entry in job_files.describe(job_builder.make(scene.grain.active, bpy.context.view_layer)[0]).document["objects"]
                  if entry["name"] == "Block")
     assert "moisture" not in block  # single grains know none
     scene.grain.active.solver, scene.grain.active.moisture_diffusion = 'SPH', 0.001
-    document = job_files.describe(job_builder.make(scene.grain.active, bpy.context.view_layer)[0])[0]
+    document = job_files.describe(job_builder.make(scene.grain.active, bpy.context.view_layer)[0]).document
     assert (document["solver"]["type"], document["solver"]["moisture_diffusion"]) == ("sph", 0.001)
     assert "model" not in document["solver"]
     support.save(folder)

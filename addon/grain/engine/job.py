@@ -136,86 +136,100 @@ class Job:
     animation: dict[str, np.ndarray] = field(default_factory=dict)  # gravity
 
 
-class _Geometry:
-    """Collects arrays, each at a multiple of 64 bytes."""
+@dataclass
+class Description:
+    """A job as it lies on disk."""
+    document: dict[str, Any]  # job.json
+    arrays: list[np.ndarray]  # of geometry.bin, in order; borrowed from the job wherever they have its layout already
 
-    def __init__(self) -> None:
-        self.arrays: list[dict[str, Any]] = []
-        self.chunks: list[bytes] = []
+
+class _Describer:
+    """Turns the parts of a job into entries of its document, and collects their arrays."""
+
+    def __init__(self, solver: Solver) -> None:
+        self.can_be_wet = solver.type in ("sph", "mpm")  # what plays no part must not make a bake look outdated
+        self.entries: list[dict[str, Any]] = []  # of the arrays
+        self.arrays: list[np.ndarray] = []
         self.bytes = 0
 
-    def add(self, array: np.ndarray, type_name: str) -> int:
-        data = np.ascontiguousarray(array, dtype="<f4" if type_name == "f32" else "<i4").tobytes()
-        self.arrays.append({"type": type_name, "components": array.shape[1], "count": array.shape[0],
-                            "offset": self.bytes})
-        padding = -len(data) % ARRAY_ALIGNMENT
-        self.chunks += [data, bytes(padding)]
-        self.bytes += len(data) + padding
-        return len(self.arrays) - 1
+    def add(self, array: np.ndarray, kind: str = "f32") -> int:
+        data = np.ascontiguousarray(array, dtype="<f4" if kind == "f32" else "<i4")
+        self.entries.append({"type": kind, "components": data.shape[1], "count": data.shape[0], "offset": self.bytes})
+        self.arrays.append(data)
+        self.bytes += _aligned(data.nbytes)
+        return len(self.entries) - 1
 
+    def add_named(self, item: JobObject, *names: str) -> dict[str, int]:
+        return {name: self.add(getattr(item, name)) for name in names if getattr(item, name) is not None}
 
-def _describe_object(item: JobObject, geometry: _Geometry, can_be_wet: bool) -> dict[str, Any]:
-    motion = "moving" if item.poses is not None else "deforming" if item.shapes is not None else "static"
-    entry: dict[str, Any] = {"name": item.name, "role": item.role, "motion": motion}
-    if item.plane_point is not None and item.plane_normal is not None:
-        entry["plane"] = {"point": list(item.plane_point), "normal": list(item.plane_normal)}
-    elif item.positions is not None and item.triangles is not None:
-        entry["positions"] = geometry.add(item.positions, "f32")
-        entry["triangles"] = geometry.add(item.triangles, "i32")
-    if item.poses is not None:
-        entry["poses"] = geometry.add(item.poses, "f32")
-    if item.shapes is not None:
-        entry["shapes"] = geometry.add(item.shapes.reshape(-1, 3), "f32")
-    if motion != "static":
-        entry["samples_per_frame"] = item.samples_per_frame
-    if item.role in ("source", "emitter"):
-        entry.update(item.emitter or {})
-        entry["velocity"] = list(item.velocity)
+    def animation(self, samples: dict[str, np.ndarray]) -> dict[str, Any]:
+        return {"animation": {name: self.add(samples[name]) for name in sorted(samples)}} if samples else {}
+
+    def object(self, item: JobObject) -> dict[str, Any]:
+        write_role = _ROLES.get(item.role)
+        samples = {name: values for name, values in item.animation.items() if self.can_be_wet or name != "moisture"}
+        return {"name": item.name, "role": item.role, **self._surface(item),
+                **(write_role(self, item) if write_role is not None else {}), **self.animation(samples)}
+
+    def _surface(self, item: JobObject) -> dict[str, Any]:
+        motion = "moving" if item.poses is not None else "deforming" if item.shapes is not None else "static"
+        entry: dict[str, Any] = {"motion": motion}
+        if item.plane_point is not None and item.plane_normal is not None:
+            entry["plane"] = {"point": list(item.plane_point), "normal": list(item.plane_normal)}
+        elif item.positions is not None and item.triangles is not None:
+            entry["positions"] = self.add(item.positions)
+            entry["triangles"] = self.add(item.triangles, "i32")
+        entry.update(self.add_named(item, "poses"))
+        if item.shapes is not None:
+            entry["shapes"] = self.add(item.shapes.reshape(-1, 3))
+        if motion != "static":
+            entry["samples_per_frame"] = item.samples_per_frame
+        return entry
+
+    def source(self, item: JobObject) -> dict[str, Any]:
+        """Of sources and emitters: an emitter is a source which gives its particles one after another."""
+        entry: dict[str, Any] = {**(item.emitter or {}), "velocity": list(item.velocity)}
         if item.settle > 0.0:
             entry["settle"] = item.settle
-        if item.moisture > 0.0 and can_be_wet:  # what has no part in it must not make a bake look outdated
+        if item.moisture > 0.0 and self.can_be_wet:
             entry["moisture"] = item.moisture
-            if item.moisture_paint is not None:
-                entry["moisture_paint"] = geometry.add(item.moisture_paint, "f32")
+            entry.update(self.add_named(item, "moisture_paint"))
         if item.material is not None:
-            entry["material"] = dict(item.material)
-            if item.material_curves is not None:
-                entry["material"].update(_describe_animation(item.material_curves.animation, geometry))
+            curves = item.material_curves.animation if item.material_curves is not None else {}
+            entry["material"] = {**item.material, **self.animation(curves)}
         if item.attributes:
-            entry["attributes"] = [{"name": name, "values": geometry.add(values, "f32"), "domain": domain}
+            entry["attributes"] = [{"name": name, "values": self.add(values), "domain": domain}
                                    for name, domain, values in item.attributes]
-    elif item.role == "body":
-        entry.update(_describe_grip(item, geometry))
-        entry.update(density=item.density, pivot=list(item.pivot))
+        return entry
+
+    def collider(self, item: JobObject) -> dict[str, Any]:
+        return {**self._grip(item), **({"thickness": item.thickness} if item.plane_point is None else {})}
+
+    def body(self, item: JobObject) -> dict[str, Any]:
+        entry = {**self._grip(item), "density": item.density, "pivot": list(item.pivot)}
         if item.release_frame is not None:
             entry["release_frame"] = item.release_frame
-    elif item.role == "collider":
-        entry.update(_describe_grip(item, geometry))
-        if item.plane_point is None:
-            entry["thickness"] = item.thickness
-    entry.update(_describe_animation({name: samples for name, samples in item.animation.items()
-                                      if can_be_wet or name != "moisture"}, geometry))
-    return entry
+        return entry
+
+    def _grip(self, item: JobObject) -> dict[str, Any]:
+        entry: dict[str, Any] = {"friction": item.friction}
+        if item.stickiness > 0.0:
+            entry["stickiness"] = item.stickiness
+        return {**entry, **self.add_named(item, "friction_paint", "stickiness_paint")}
+
+    def field(self, item: JobField) -> dict[str, Any]:
+        animation = dict(item.animation)
+        poses = animation.pop("poses", np.array([item.pose], np.float32))
+        return {"name": item.name, **item.keys, "poses": self.add(poses), **self.animation(animation)}
 
 
-def _describe_grip(item: JobObject, geometry: _Geometry) -> dict[str, Any]:
-    entry: dict[str, Any] = {"friction": item.friction}
-    if item.stickiness > 0.0:
-        entry["stickiness"] = item.stickiness
-    for name in ("friction_paint", "stickiness_paint"):
-        if getattr(item, name) is not None:
-            entry[name] = geometry.add(getattr(item, name), "f32")
-    return entry
+# What an object of a role says beside its surface; kill zones and grain shapes are nothing but that.
+_ROLES = {"source": _Describer.source, "emitter": _Describer.source, "collider": _Describer.collider,
+          "body": _Describer.body}
 
 
-def _describe_animation(animation: dict[str, np.ndarray], geometry: _Geometry) -> dict[str, Any]:
-    return {"animation": {name: geometry.add(samples, "f32") for name, samples in sorted(animation.items())}} if animation else {}
-
-
-def _describe_field(item: JobField, geometry: _Geometry) -> dict[str, Any]:
-    animation = dict(item.animation)
-    poses = animation.pop("poses", np.array([item.pose], np.float32))
-    return {"name": item.name, **item.keys, "poses": geometry.add(poses, "f32"), **_describe_animation(animation, geometry)}
+def _aligned(size: int) -> int:
+    return size + -size % ARRAY_ALIGNMENT
 
 
 def _unusual(solver: Solver) -> dict[str, Any]:
@@ -227,54 +241,61 @@ def _unusual(solver: Solver) -> dict[str, Any]:
     return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
 
 
+def describe_solver(solver: Solver) -> dict[str, Any]:
+    return {"type": solver.type, "particle_radius": solver.particle_radius, "size_spread": solver.size_spread,
+            "density": solver.density, "friction": solver.friction, "rolling_friction": solver.rolling_friction,
+            "restitution": solver.restitution, "softness": solver.softness, **_unusual(solver)}
+
+
 def describe_upsample(wish: Upsample) -> dict[str, Any]:
     count = {"grains_per_particle": wish.grains_per_particle} if wish.grains_per_particle else {"grains": wish.grains}
     return {**count, "size_spread": wish.size_spread, "seed": wish.seed, "orientation": wish.orientation}
 
 
-def describe(job: Job) -> tuple[dict[str, Any], bytes]:
-    """What goes into job.json and into geometry.bin."""
-    geometry = _Geometry()
+def describe(job: Job) -> Description:
+    """Arrays are borrowed, not copied: change none of the job's until the description is written."""
+    describer = _Describer(job.solver)
     document: dict[str, Any] = {
         "schema": SCHEMA, "name": job.name, "writer": job.writer, "fps": job.fps,
         "frame_start": job.frame_start, "frame_end": job.frame_end, "gravity": list(job.gravity), "seed": job.seed,
-        "checkpoint_every": job.checkpoint_every,
-        "solver": {
-            "type": job.solver.type, "particle_radius": job.solver.particle_radius,
-            "size_spread": job.solver.size_spread, "density": job.solver.density, "friction": job.solver.friction,
-            "rolling_friction": job.solver.rolling_friction, "restitution": job.solver.restitution,
-            "softness": job.solver.softness, **_unusual(job.solver),
-        },
+        "checkpoint_every": job.checkpoint_every, "solver": describe_solver(job.solver),
     }
     if job.upsample is not None:
         document["upsample"] = describe_upsample(job.upsample)
-    objects = [_describe_object(item, geometry, job.solver.type in ("sph", "mpm")) for item in job.objects]
+    objects = [describer.object(item) for item in job.objects]
     if job.fields:
-        document["fields"] = [_describe_field(item, geometry) for item in job.fields]
-    document.update(_describe_animation(job.animation, geometry))
-    document["solver"].update(_describe_animation(job.solver.animation, geometry))
-    if geometry.arrays:
-        document["geometry"] = {"file": GEOMETRY_FILE, "bytes": geometry.bytes}
-    document["arrays"] = geometry.arrays
+        document["fields"] = [describer.field(item) for item in job.fields]
+    document.update(describer.animation(job.animation))
+    document["solver"].update(describer.animation(job.solver.animation))
+    if describer.entries:
+        document["geometry"] = {"file": GEOMETRY_FILE, "bytes": describer.bytes}
+    document["arrays"] = describer.entries
     document["objects"] = objects
-    return document, b"".join(geometry.chunks)
+    return Description(document, describer.arrays)
 
 
-def _write_whole(path: Path, data: bytes) -> None:
+def _write_whole(path: Path, *chunks: bytes | np.ndarray) -> None:
     part = path.with_name(path.name + ".part")
     with open(part, "wb") as file:
-        file.write(data)
+        for chunk in chunks:
+            file.write(chunk)
         file.flush()
         os.fsync(file.fileno())
     files.patiently(lambda: os.replace(part, path))
 
 
-def write(job: Job, folder: Path) -> None:
-    """Writes the job; a reader never sees half a file. Raises OSError with the path in it."""
-    document, geometry = describe(job)
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_whole(folder / GEOMETRY_FILE, geometry)
+def _write_document(document: dict[str, Any], folder: Path) -> None:
     _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
+
+
+def write(description: Description, folder: Path) -> None:
+    """Writes the job; a reader never sees half a file. Raises OSError with the path in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chunks: list[bytes | np.ndarray] = []
+    for array in description.arrays:
+        chunks += [array.reshape(-1).view(np.uint8), bytes(_aligned(array.nbytes) - array.nbytes)]
+    _write_whole(folder / GEOMETRY_FILE, *chunks)
+    _write_document(description.document, folder)
 
 
 def set_part(folder: Path, name: str, settings: dict[str, Any]) -> None:
@@ -284,7 +305,7 @@ def set_part(folder: Path, name: str, settings: dict[str, Any]) -> None:
     if document is None:
         raise FileNotFoundError(2, "the job is missing", str(folder / JOB_FILE))
     document[name] = settings
-    _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
+    _write_document(document, folder)
 
 
 def read_document(folder: Path) -> Optional[dict[str, Any]]:
@@ -303,52 +324,3 @@ def changed_settings(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
 
     new_values, old_values = flat(new), flat(old)
     return [label for key, label in _LABELS.items() if new_values.get(key) != old_values.get(key)]
-
-
-def _objects_by_name(document: dict[str, Any], geometry: bytes) -> dict[str, Any]:
-    arrays = document.get("arrays", [])
-
-    def content(index: Any) -> Optional[bytes]:
-        if not isinstance(index, int) or not 0 <= index < len(arrays):
-            return None
-        array = arrays[index]
-        return geometry[array["offset"]:array["offset"] + array["count"] * array["components"] * 4]
-
-    def curves(holder: dict[str, Any]) -> dict[str, Optional[bytes]]:
-        return {key: content(number) for key, number in holder.get("animation", {}).items()}
-
-    return {
-        entry["name"]: {**entry, **{key: content(entry.get(key))
-                                    for key in ("positions", "triangles", "poses", "shapes", "moisture_paint",
-                                                "friction_paint", "stickiness_paint")},
-                        "attributes": [(part["name"], part["domain"], content(part["values"]))
-                                       for part in entry.get("attributes", [])],
-                        "animation": curves(entry),
-                        "material": {**entry.get("material", {}), "animation": curves(entry.get("material", {}))}}
-        for entry in [*document.get("objects", []), *document.get("fields", []),
-                      {"name": "gravity", "animation": document.get("animation", {})},
-                      {"name": "keyed settings", "animation": document.get("solver", {}).get("animation", {})}]
-    }
-
-
-def changes(job: Job, folder: Path) -> tuple[list[str], list[str]]:
-    """Settings and objects, in words, in which this job differs from the one in the folder; both empty when they give
-    the same result."""
-    old = read_document(folder)
-    if old is None:
-        return [], []
-    try:
-        old_geometry = (folder / GEOMETRY_FILE).read_bytes()
-    except OSError:
-        old_geometry = b""
-    new, new_geometry = describe(job)
-    new_objects, old_objects = _objects_by_name(new, new_geometry), _objects_by_name(old, old_geometry)
-    objects = []
-    for name in sorted(new_objects.keys() | old_objects.keys()):
-        if name not in old_objects:
-            objects.append(f"'{name}' (new)")
-        elif name not in new_objects:
-            objects.append(f"'{name}' (gone)")
-        elif new_objects[name] != old_objects[name]:
-            objects.append(f"'{name}'")
-    return changed_settings(new, old), objects

@@ -76,11 +76,15 @@ def _where(job: Path, cache: Path, threads: int) -> list[str]:
             *(["--threads", str(threads)] if threads > 0 else [])]
 
 
+def _nothing() -> None:
+    """Is done before a bake that needs nothing done."""
+
+
 class BakeProcess:
     """Commands of the `grain` program, one after the other unless one fails or is stopped, each as a child."""
 
     def __init__(self, stages: list[Stage], log: Optional[Path] = None, is_beside_interface: bool = False, waits: bool = False,
-                 before: Callable[[], None] = lambda: None) -> None:
+                 before: Callable[[], None] = _nothing) -> None:
         """is_beside_interface: somebody works in this Blender meanwhile, and goes first. waits: until go(). before: what must be done
         right before the first one starts, and not at all where none does. Raises OSError."""
         self._next, self._before = list(stages), before
@@ -109,6 +113,7 @@ class BakeProcess:
 
     def _start_first(self) -> None:
         self._before()
+        self._before = _nothing  # with what it holds: the job's geometry
         self._start(*self._next.pop(0))
 
     def _start(self, working: str, command: list[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .ffi import GrainPointsLook, GrainError
+from .ffi import GrainError, GrainPointsLook
 from .objects import CacheFrame, Lit, Reader, side_by_side
 
 _COLOUR = "colour"  # of dots; no column of a file

@@ -6,7 +6,8 @@ from bpy.types import Context, Event, Menu, Operator
 from ..engine import ffi, text
 from ..properties import cover as properties
 from ..scene.manage import cover
-from ..scene.read import snapshot
+from ..scene.read import meshes
+from ..scene.read.errors import SnapshotError
 
 
 class GRAIN_OT_cover(Operator):
@@ -23,7 +24,7 @@ class GRAIN_OT_cover(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         item = context.object
-        if item is None or item.type not in snapshot.MESH_TYPES + ('EMPTY',) or cover.is_cover(item):
+        if item is None or item.type not in meshes.MESH_TYPES + ('EMPTY',) or cover.is_cover(item):
             cls.poll_message_set("Select a mesh, curve, text, metaball or instancer")
             return False
         if ffi.problem() is not None:
@@ -47,7 +48,7 @@ class GRAIN_OT_cover(Operator):
             if not self.properties.is_property_set("radius"):
                 self.radius = cover.fitting_radius(surface)
             made = cover.make(item, surface, {name: getattr(self, name) for name in cover.SETTINGS}, context)
-        except (ffi.GrainError, snapshot.SnapshotError) as error:
+        except (ffi.GrainError, SnapshotError) as error:
             message = str(error)
             self.report({'ERROR'}, message if item.name in message else f"'{item.name}': {message}")
             return {'CANCELLED'}

@@ -11,7 +11,7 @@ from .. import ADDON_VERSION, compat
 from ..engine import bake_log, cache, ffi, job as job_files, text
 from ..scene import paths
 from ..scene.manage import job_builder
-from ..scene.read import snapshot
+from ..scene.read.errors import SnapshotError
 from ..scene.show import volumes
 from .simulation import has_simulation
 
@@ -101,11 +101,11 @@ class GRAIN_OT_job_export(Operator):
         simulation, folder = context.scene.grain.active, Path(bpy.path.abspath(self.directory))
         try:
             made, warnings = job_builder.make(simulation, context.view_layer)
-            job_files.write(made, folder)
+            job_files.write(job_files.describe(made), folder)
             if volumes.volume_object(simulation) is not None:
                 job_files.set_part(folder, "volume", volumes.settings_of(simulation))
             (folder / "README.txt").write_text(_farm_notes(simulation.use_upsample), "utf-8")
-        except snapshot.SnapshotError as error:
+        except SnapshotError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
         except OSError as error:

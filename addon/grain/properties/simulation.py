@@ -9,7 +9,7 @@ from bpy.types import Context, Object, PropertyGroup
 from .. import compat, runtime
 from ..scene import simulations
 from ..scene.manage import consistency
-from ..scene.read import materials, snapshot
+from ..scene.read import materials, meshes
 from ..scene.show import playback
 from ..scene.units import metres_per_unit
 from .display import GRAIN_PG_display, GRAIN_PG_retime
@@ -60,7 +60,7 @@ def _set_firmness(group: "GRAIN_PG_simulation", share: float) -> None:
 
 
 def _can_be_grain(group: "GRAIN_PG_simulation", item: Object) -> bool:
-    return item.type in snapshot.MESH_TYPES and item.grain.type == 'NONE'
+    return item.type in meshes.MESH_TYPES and item.grain.type == 'NONE'
 
 
 class GRAIN_PG_simulation(PropertyGroup):

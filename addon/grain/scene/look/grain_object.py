@@ -12,12 +12,13 @@ from mathutils import Matrix, Vector
 
 from ...engine import ffi
 from ...engine.objects import Surface
-from ..read import snapshot
+from ..read import meshes
+from ..read.errors import SnapshotError
 from ..simulations import Simulation
 from . import grain_meshes, sand_nodes
 
 OBJECT_NAME = "Grain Shape"
-SHAPE_TYPES = snapshot.MESH_TYPES
+SHAPE_TYPES = meshes.MESH_TYPES
 # What simulated shapes look like.
 _LOOKS = {'SPHERE': 'ROUNDED', 'TETRAHEDRON': 'ANGULAR', 'CUBE': 'CUBE', 'ROD': 'RICE', 'BEAN': 'BEAN'}
 
@@ -56,7 +57,7 @@ def refresh(simulation: Simulation, depsgraph: Depsgraph) -> None:
     """After a change of what is shown. A shape that cannot be made leaves the one there was: the next bake says why."""
     try:
         update(simulation, depsgraph)
-    except (ffi.GrainError, snapshot.SnapshotError):
+    except (ffi.GrainError, SnapshotError):
         pass
 
 
@@ -92,7 +93,7 @@ def _from_shown_object(item: Object, depsgraph: Depsgraph) -> Mesh:
 
 def _from_simulated_object(item: Object, most_balls: int, depsgraph: Depsgraph) -> Mesh:
     """About the centre of mass of its balls, as the simulation has it."""
-    surface = Surface(*snapshot.surface_of(item, depsgraph))
+    surface = Surface(*meshes.surface_of(item, depsgraph))
     shape = ffi.shape("mesh", surface.mesh, most_balls)
     mesh = _copy_of(item, depsgraph)
     mesh.transform(Matrix.Scale(1.0 / shape.scale, 4) @ Matrix.Translation(-Vector(shape.centre))

@@ -71,7 +71,7 @@ def _missing_grains(simulation: Simulation, folder: Path, first: int, last: int)
     if grains is None:
         return "the render grains are not baked yet"
     document = _baked_document(cache.job_folder(folder)) or {}
-    if document.get("upsample") != job_files.describe(job_builder.settings_only(simulation))[0].get("upsample"):
+    if document.get("upsample") != job_files.describe(job_builder.settings_only(simulation)).document.get("upsample"):
         return "the render grains were baked with other settings"
     missing = sum(1 for frame in range(first, last + 1) if frame not in grains.particles)
     return f"render grains are missing in {text.plural(missing, 'frame')}" if missing else ""
@@ -82,7 +82,7 @@ def changed_settings(simulation: Simulation, folder: Path) -> str:
     document = _baked_document(cache.job_folder(folder))
     found = []
     if document is not None:
-        found = job_files.changed_settings(job_files.describe(job_builder.settings_only(simulation))[0], document)
+        found = job_files.changed_settings(job_files.describe(job_builder.settings_only(simulation)).document, document)
     if folder in runtime.state.outdated:
         found.append(runtime.state.outdated[folder])
     return text.listing(found) if found else ""

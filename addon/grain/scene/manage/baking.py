@@ -9,11 +9,11 @@ import numpy as np
 from bpy.types import ViewLayer
 
 from ... import runtime, write_guard
-from ...engine import bake_log, cache, ffi, job as job_files, text
+from ...engine import bake_log, cache, ffi, job as job_files, job_compare, text
 from ...engine.process import BakeProcess, Outcome, Stage, Status, grains_stage, simulate_stage, volume_stage
 from .. import paths, simulations
 from ..look import grain_object
-from ..read import snapshot
+from ..read.errors import SnapshotError
 from ..show import apply, dots, playback, redraw, volumes
 from ..simulations import Simulation
 from . import estimate, job_builder
@@ -36,23 +36,26 @@ def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: 
         raise BakeRefused(f"{other} bakes into the same folder. Rename this simulation, or choose another cache folder")
     try:
         made, warnings = job_builder.make(simulation, view_layer)
-    except snapshot.SnapshotError as error:
+    except SnapshotError as error:
         raise BakeRefused(str(error)) from error
+    described = job_files.describe(made)
     if not restart and keep_frame is None:
-        _check_same(made, folder)
+        _check_same(described, folder)
     try:
         grain_object.update(simulation, view_layer.depsgraph)
     except ffi.GrainError as error:
         raise BakeRefused(f"'{simulation.grain_object.name}' cannot be a grain: {error}") from error
     apply.update_display(simulation)
-    made.upsample = job_builder.upsample_settings(simulation)  # the shape decides whether grains are turned
+    upsample = job_builder.upsample_settings(simulation)  # again: whether grains are turned depends on their object
+    if upsample is not None:
+        described.document["upsample"] = job_files.describe_upsample(upsample)
     where = (ffi.program(), cache.job_folder(folder), folder, simulation.thread_count)
     commands = [simulate_stage(*where, restart, keep_frame)]
     if simulation.use_upsample and 'GRAINS' in stages:
         commands.append(grains_stage(*where))
 
     def write_job() -> None:
-        job_files.write(made, cache.job_folder(folder))
+        job_files.write(described, cache.job_folder(folder))
         runtime.state.outdated.pop(folder, None)
 
     try:
@@ -113,14 +116,14 @@ def _begin(simulation: Simulation, folder: cache.Path, commands: list[Stage], wr
     return runtime.state.bake
 
 
-def _check_same(made: job_files.Job, folder: cache.Path) -> None:
+def _check_same(described: job_files.Description, folder: cache.Path) -> None:
     try:
         manifest = cache.read_manifest(folder)
     except cache.CacheError as error:
         raise BakeRefused(str(error)) from error
     if manifest is None:
         return
-    settings, objects = job_files.changes(made, cache.job_folder(folder))
+    settings, objects = job_compare.changes(described, cache.job_folder(folder))
     if objects:  # the panel sees changed settings by itself
         runtime.state.outdated[folder] = text.listing(objects)
     if settings or objects:

@@ -12,7 +12,8 @@ from ... import compat
 from ...engine.ffi import GrainError
 from ...engine.objects import Cover, Surface
 from ..look import sand_nodes
-from ..read import snapshot
+from ..read import meshes
+from ..read.errors import SnapshotError
 from . import estimate
 
 MODIFIER_NAME = "Grain Points"
@@ -37,12 +38,12 @@ def find(surface: Object) -> Optional[Object]:
 
 
 def read_surface(item: Object, context: Context) -> Surface:
-    """The object as it looks now. snapshot.SnapshotError where it has no surface."""
+    """The object as it looks now. SnapshotError where it has no surface."""
     item.update_from_editmode()
     context.view_layer.update()
-    positions, triangles = snapshot.surface_of(item, context.evaluated_depsgraph_get())
+    positions, triangles = meshes.surface_of(item, context.evaluated_depsgraph_get())
     if len(triangles) == 0:
-        raise snapshot.SnapshotError(f"'{item.name}' has no faces to cover. Give it a surface, or "
+        raise SnapshotError(f"'{item.name}' has no faces to cover. Give it a surface, or "
                                      "check its modifiers")
     return Surface(positions, triangles)
 
@@ -72,7 +73,7 @@ def update(group: PropertyGroup, context: Context) -> None:
     try:
         make(group.surface, read_surface(group.surface, context), {name: getattr(group, name) for name in SETTINGS},
              context)
-    except (GrainError, snapshot.SnapshotError) as error:  # the panel shows it: an update has no other way to tell
+    except (GrainError, SnapshotError) as error:  # the panel shows it: an update has no other way to tell
         group.problem = str(error)
 
 

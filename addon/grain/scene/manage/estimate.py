@@ -9,7 +9,8 @@ from bpy.types import Depsgraph, Object
 
 from ...engine import cache
 from .. import frames, keyframe_paths, paths, simulations
-from ..read import snapshot
+from ..read import meshes
+from ..read.errors import SnapshotError
 from ..simulations import Simulation
 from ..units import metres_per_unit
 
@@ -59,10 +60,10 @@ def source_body(item: Object, depsgraph: Depsgraph) -> Body:
     """What an object encloses as it is now, with modifiers and instances; nothing where it has no inside."""
     if item.name not in _bodies:
         try:
-            meshes = snapshot.meshes_of(item, depsgraph)
-        except snapshot.SnapshotError:
-            meshes = []  # the bake says what is wrong with it
-        measured = [measure(mesh.positions, mesh.triangles) for mesh in meshes]
+            found = meshes.of_object(item, depsgraph)
+        except SnapshotError:
+            found = []  # the bake says what is wrong with it
+        measured = [measure(mesh.positions(), mesh.triangles) for mesh in found]
         _bodies[item.name] = Body(sum(body.volume for body in measured), sum(body.area for body in measured))
     return _bodies[item.name]
 

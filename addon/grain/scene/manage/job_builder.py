@@ -8,7 +8,8 @@ from ... import ADDON_VERSION
 from ...compat import VERSION_TEXT
 from ...engine.job import Job, Solver, Upsample
 from .. import frames, simulations
-from ..read import animated_settings, motion_search, snapshot
+from ..read import animated_settings, meshes, motion_search, snapshot
+from ..read.errors import SnapshotError
 from ..show import bodies
 from ..simulations import Simulation
 from ..units import metres_per_unit, tidy
@@ -79,7 +80,7 @@ def make(simulation: Simulation, view_layer: ViewLayer) -> tuple[Job, list[str]]
     job = settings_only(simulation)
     warnings = _gravity_warning(scene)
     if job.frame_end < job.frame_start:
-        raise snapshot.SnapshotError(f"The last frame ({job.frame_end}) is before the first ({job.frame_start}). "
+        raise SnapshotError(f"The last frame ({job.frame_end}) is before the first ({job.frame_start}). "
                                      "Correct the frame range")
     bodies.restore_all(simulation)  # where they were placed counts, not where an earlier bake moved them
     with frames.visiting(scene):
@@ -107,7 +108,7 @@ def _gravity_warning(scene: Scene) -> list[str]:
 
 def _motion_warnings(simulation: Simulation, view_layer: ViewLayer) -> list[str]:
     items: list[Object] = [item for item in simulations.objects(simulation)
-                           if (item.grain.type == 'SOURCE' or snapshot.is_plane(item))
+                           if (item.grain.type == 'SOURCE' or meshes.is_plane(item))
                            and item.name in view_layer.objects and not item.hide_viewport]
     first = frames.bake_range(simulation)[0]
     result = []

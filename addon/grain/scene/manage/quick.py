@@ -8,7 +8,7 @@ from bpy.types import Context, Object
 from mathutils import Vector
 
 from .. import simulations
-from ..read import snapshot
+from ..read import meshes
 from . import presets, roles
 
 FLOOR_NAME = "Grain Floor"
@@ -39,14 +39,14 @@ def likely_surroundings(context: Context, sources: list[Object]) -> str:
 def neighbours(context: Context, sources: list[Object]) -> list[Object]:
     """Visible objects with a surface that have no part yet."""
     return [item for item in context.view_layer.objects
-            if item not in sources and item.grain.type == 'NONE' and item.type in snapshot.MESH_TYPES
+            if item not in sources and item.grain.type == 'NONE' and item.type in meshes.MESH_TYPES
             and item.visible_get() and not item.hide_render and roles.can_have_role(item)]
 
 
 def bounds(context: Context, items: list[Object]) -> Optional[tuple[Vector, Vector]]:
     """Of the objects as they look, in Blender units."""
     depsgraph = context.evaluated_depsgraph_get()
-    places = [snapshot.surface_of(item, depsgraph)[0] for item in items]
+    places = [meshes.surface_of(item, depsgraph)[0] for item in items]
     places = [positions for positions in places if len(positions)]
     if not places:
         return None

@@ -5,7 +5,7 @@ Looks at the evaluated objects at every sample, whatever moves them (keys, drive
 keys, nodes, Blender's own physics).
 """
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Optional
+from typing import Optional
 
 import numpy as np
 from bpy.types import Scene
@@ -13,10 +13,8 @@ from mathutils import Matrix
 
 from ...engine.job import JobObject
 from . import motion_search
+from .meshes import Key, Mesh
 from .sampling import Curves
-
-if TYPE_CHECKING:
-    from .snapshot import Mesh
 
 TOLERANCE = motion_search.TOLERANCE
 RIGID = 1e-4  # how far a motion may be from a rotation and still count as one
@@ -25,14 +23,14 @@ RIGID = 1e-4  # how far a motion may be from a rotation and still count as one
 class Track:
     """One mesh over time. Shapes are kept only from the moment they differ from the first."""
 
-    def __init__(self, mesh: "Mesh", entry: JobObject) -> None:
+    def __init__(self, mesh: Mesh, entry: JobObject) -> None:
         self.entry = entry
         self.first = mesh
         self.matrices = [_array(mesh.matrix)]
         self.locals: list[Optional[np.ndarray]] = [None]
         self.problem = ""
 
-    def add(self, mesh: Optional["Mesh"]) -> None:
+    def add(self, mesh: Optional[Mesh]) -> None:
         if mesh is None:
             self.problem = self.problem or "disappears"
         elif mesh.local.shape != self.first.local.shape or len(mesh.triangles) != len(self.first.triangles):
@@ -68,23 +66,25 @@ class Track:
         if turns is None:
             return None
         rows = [(*(matrix[:3, 3] * scale), *Matrix(turn.tolist()).to_quaternion().normalized())
-                for matrix, turn in zip(self.matrices, turns)]
+                for matrix, turn in zip(self.matrices, turns, strict=True)]
         rows[0] = (*rows[0][:3], 1.0, 0.0, 0.0, 0.0)
         return np.array(rows, np.float32)
 
-    def shapes(self, scale: float) -> np.ndarray:
-        stack = []
-        for matrix, shape in zip(self.matrices, self.locals):
+    def take_shapes(self, scale: float) -> np.ndarray:
+        """Gives up the samples one by one as it goes: they fill most of the memory."""
+        stack = np.empty((len(self.locals), *self.first.local.shape), np.float32)
+        for index, matrix in enumerate(self.matrices):
+            shape, self.locals[index] = self.locals[index], None
             local = self.first.local if shape is None else shape
-            stack.append((local @ matrix[:3, :3].T + matrix[:3, 3]) * scale)
-        return np.array(stack, np.float32)
+            stack[index] = (local @ matrix[:3, :3].T + matrix[:3, 3]) * scale
+        return stack
 
 
 def _array(matrix: Matrix) -> np.ndarray:
     return np.array(matrix, np.float64)
 
 
-def run(scene: Scene, tracks: dict[tuple, Track], read: Callable[[], Iterable["Mesh"]], first: int, last: int,
+def run(scene: Scene, tracks: dict[Key, Track], read: Callable[[], Iterable[Mesh]], first: int, last: int,
         samples: int, scale: float, curves: Curves) -> list[str]:
     """Goes through the frames and says in each entry how it moves and changes. Returns warnings."""
     if not tracks:
@@ -94,7 +94,7 @@ def run(scene: Scene, tracks: dict[tuple, Track], read: Callable[[], Iterable["M
         scene.frame_set(first + frame, subframe=part / samples)
         if part == 0:
             curves.sample()
-        found = {mesh.key: mesh for mesh in read() if mesh.key in tracks} if tracks else {}
+        found = {mesh.key: mesh for mesh in read()} if tracks else {}
         for key, track in tracks.items():
             track.add(found.get(key))
     curves.finish()
@@ -121,5 +121,5 @@ def _describe(track: Track, samples: int, scale: float, first: int) -> list[str]
     if poses is not None:
         entry.poses = poses
     else:
-        entry.shapes = track.shapes(scale)
+        entry.shapes = track.take_shapes(scale)
     return []

@@ -3,9 +3,7 @@
 import numpy as np
 from bpy.types import Mesh, Object
 
-
-class SnapshotError(Exception):
-    """The scene cannot be baked; the text names the object and the remedy."""
+from .errors import SnapshotError
 
 
 def read(item: Object, mesh: Mesh, owner: Object) -> dict[str, np.ndarray]:
