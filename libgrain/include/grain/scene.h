@@ -87,7 +87,9 @@ GRAIN_API int32_t grain_scene_object_count(const GrainScene *scene);
 /// The object with this name, or -1 (GRAIN_SCENE).
 GRAIN_API int32_t grain_scene_find(const GrainScene *scene, const char *name);
 
-/// Sets a setting of an object or, with GRAIN_SCENE, of the scene. Integer settings require whole numbers.
+/// Sets a setting of an object or, with GRAIN_SCENE, of the scene. Integer settings require whole numbers. Fails with
+/// GRAIN_ERROR_JOB, naming the key, the value and what is allowed, or with GRAIN_ERROR_ARGUMENT if the key or the
+/// object does not exist.
 GRAIN_API GrainResult grain_scene_set_number(GrainScene *scene, int32_t object, const char *key, double value);
 GRAIN_API GrainResult grain_scene_set_flag(GrainScene *scene, int32_t object, const char *key, int32_t value);
 GRAIN_API GrainResult grain_scene_set_text(GrainScene *scene, int32_t object, const char *key, const char *value);

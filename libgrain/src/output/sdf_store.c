@@ -13,7 +13,8 @@
 
 // Raised by every change that moves a bit of a distance field.
 #define SDF_VERSION 1
-// Smaller fields are made in milliseconds, larger ones fill disks.
+// Smaller fields are made in less than a tenth of a second, larger ones fill disks. In between it pays: a ball of 3 MB
+// takes 0.25 s of a core to make and 0.01 s to find, one of 85 MB 0.9 s and 0.1 s.
 #define LEAST_BYTES (INT64_C(1) << 20)
 #define MOST_BYTES (INT64_C(1) << 30)
 #define HASH_CHARS 32
