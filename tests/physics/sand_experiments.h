@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// Experiments that any solver of bulk sand must pass, each run from start to end, and what came out.
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 
 /// Which solver, and of sph which model.
 typedef struct SandKind {

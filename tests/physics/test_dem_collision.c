@@ -2,7 +2,7 @@
 // Two balls, one contact: restitution, conserved quantities.
 #include "base/rng.h"
 #include "grain/grain.h"
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

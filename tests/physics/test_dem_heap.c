@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Heaps: that they stand, at which angle, and that nothing moves in them any more.
 #include "grain/grain.h"
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The contact laws, one by one: Bell, Yu, Mucha 2005, eq. 7 to 19 and figure 3.
 #include "grain/grain.h"
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // The adaptive integrator: what it promises, and that it finds the same as the default one.
 #include "base/alloc.h"
 #include "grain/grain.h"
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // Balls at rest sleep, wake in time, and nobody sees it.
 #include "base/alloc.h"
 #include "grain/grain.h"
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Colliders made of meshes: corners hold, flat floors are flat, grains come to rest on them.
 #include "grain/grain.h"
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The mesoscopic model: its forces on two particles, conservation, the same bits always, and no blow-up.
+// The mesoscopic model: its forces on two particles, conservation, and no blow-up.
 #include "base/rng.h"
 #include "grain/grain.h"
-#include "physics/meso_scene.h"
+#include "shared/meso_scene.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -65,106 +65,6 @@ TEST(meso_refuses_a_force_that_is_none)
     ENSURE_OK(sand_fill_box(&scene, vec3(0, 0, 0), vec3(0.1f, 0.1f, 0.1f), NULL, NULL));
     ENSURE_FAILS(sand_create(&scene, 1), GRAIN_ERROR_ARGUMENT, "elastic piece 0");
     sand_end(&scene);
-}
-
-// --- the same bits --------------------------------------------------------------------------------
-
-// A column beside a wall, a box that moves and one that floats in it; paste is solved implicitly, a fluid is not.
-static GrainResult start_column(SandScene *scene, int is_paste, int threads)
-{
-    int number;
-    meso_begin(scene, RADIUS,
-               is_paste ? (SimMesoNumbers){2e4f, 100, 1.0f, 2.0f} : (SimMesoNumbers){2e4f, 10, 1.0f, 1.0f});
-    sand_add_plane(scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.6f);
-    sand_add_plane(scene, vec3(0.14f, 0, 0), vec3(-1, 0, 0), 0.3f);
-    GrainResult result = sand_add_prop(scene, shape_box(-0.24f, -0.05f, 0.02f, -0.14f, 0.05f, 0.1f), 0.4f, &number);
-    float *poses = sand_add_poses(scene, number, vec3(0, 0, 0), 2, 1.0);
-    if (!poses) return GRAIN_ERROR_MEMORY;
-    poses[7] = 0.3f;
-    if (result == GRAIN_OK)
-        result = sand_add_body(scene, shape_box(-0.04f, -0.04f, 0.23f, 0.04f, 0.04f, 0.31f), 900, 0.4f, &number);
-    if (result == GRAIN_OK) result = meso_fill(scene, vec3(-0.12f, -0.1f, 0), vec3(0.12f, 0.1f, 0.22f), NULL, NULL);
-    return result == GRAIN_OK ? sand_create(scene, threads) : result;
-}
-
-static int same_state(const Meso *a, const Meso *b)
-{
-    const RigidObject *box = &a->rigid->objects[3], *other = &b->rigid->objects[3];
-    return a->neighbours.count == b->neighbours.count &&
-           memcmp(a->fields, b->fields, (size_t)(MESO_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
-           memcmp(a->neighbours.id, b->neighbours.id, (size_t)a->neighbours.count * sizeof *a->neighbours.id) == 0 &&
-           memcmp(&box->now, &other->now, sizeof box->now) == 0;
-}
-
-static GrainResult take_steps(SandScene *scene, int count)
-{
-    GrainResult result = GRAIN_OK;
-    for (int i = 0; i < count && result == GRAIN_OK; i++) result = meso_solver.step(scene->sim.state, 4e-4);
-    return result;
-}
-
-MARKED_TEST(meso_any_number_of_threads, TEST_THREADS)
-{
-    for (int is_paste = 0; is_paste < 2; is_paste++) {
-        SandScene one, more;
-        ENSURE_OK(start_column(&one, is_paste, 1));
-        ENSURE_OK(take_steps(&one, 200));
-        Meso *meso = one.sim.state;
-        ENSURE(meso->neighbours.count > 1000 && sand_object(&one, 3)->now.position.z < 0.265); // the box has landed
-        ENSURE((meso->solved > 0) == is_paste);
-        for (int threads = 2; threads <= 3; threads++) {
-            ENSURE_OK(start_column(&more, is_paste, threads));
-            ENSURE(meso_of(&more)->neighbours.threads == threads);
-            ENSURE_OK(take_steps(&more, 200));
-            ENSURE(same_state(meso, meso_of(&more)));
-            sand_end(&more);
-        }
-        sand_end(&one);
-    }
-}
-
-TEST(meso_any_instruction_set)
-{
-    SimdSet best = simd_set();
-    for (int is_paste = 0; is_paste < 2; is_paste++) {
-        SandScene reference, other;
-        ENSURE_OK(start_column(&reference, is_paste, 1));
-        ENSURE_OK(take_steps(&reference, 100));
-        for (int set = SIMD_BASE; set < (int)best; set++) {
-            simd_limit((SimdSet)set);
-            GrainResult result = start_column(&other, is_paste, 1);
-            if (result == GRAIN_OK) result = take_steps(&other, 100);
-            simd_limit(best);
-            ENSURE_OK(result);
-            ENSURE(same_state(meso_of(&reference), meso_of(&other)));
-            sand_end(&other);
-        }
-        sand_end(&reference);
-    }
-}
-
-// Saved in the middle of the flow, between two sorts, and gone on with by another solver.
-MARKED_TEST(meso_goes_on_from_what_was_saved, TEST_ADDRESS)
-{
-    for (int is_paste = 0; is_paste < 2; is_paste++) {
-        SandScene whole, first, second;
-        ENSURE_OK(start_column(&whole, is_paste, 1));
-        ENSURE_OK(start_column(&first, is_paste, 1));
-        ENSURE_OK(start_column(&second, is_paste, 2));
-        ENSURE_OK(take_steps(&whole, 160));
-        int taken = 100;
-        ENSURE_OK(take_steps(&first, taken));
-        for (; meso_of(&first)->must_list; taken++)
-            ENSURE_OK(take_steps(&first, 1)); // lists are made from what is saved
-        Column columns[SOLVER_MAX_COLUMNS];
-        int count = meso_solver.save(meso_of(&first), columns);
-        ENSURE_OK(meso_solver.load(meso_of(&second), columns, count));
-        ENSURE_OK(take_steps(&second, 160 - taken));
-        ENSURE(same_state(meso_of(&whole), meso_of(&second)));
-        sand_end(&whole);
-        sand_end(&first);
-        sand_end(&second);
-    }
 }
 
 // --- mechanics ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 // with SPEED at 0.4 of the sound's, a wave of 100 diameters has a Reynolds number of some 500.
 #include "base/rng.h"
 #include "grain/grain.h"
-#include "physics/meso_scene.h"
+#include "shared/meso_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // What tells the states of matter apart (Luciani 2000, section 4), each measured on the interaction that gives it.
 #include "base/rng.h"
 #include "grain/grain.h"
-#include "physics/meso_scene.h"
+#include "shared/meso_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The transitions of the paper's figures 8 and 12: slopes and spreads that change in one direction as a number grows.
 #include "grain/grain.h"
-#include "physics/meso_scene.h"
+#include "shared/meso_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The material point method: the same bits always, momentum, rest, slopes, and what its materials do.
+// The material point method: momentum, rest, slopes, and what its materials do.
 #include "base/alloc.h"
 #include "grain/grain.h"
-#include "physics/mpm_scene.h"
+#include "shared/mpm_scene.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -26,88 +26,6 @@ static GrainResult start_column(MpmScene *scene, float friction_degrees, int thr
 {
     GrainResult result = begin_column(scene, friction_degrees);
     return result == GRAIN_OK ? mpm_scene_create(scene, threads) : result;
-}
-
-// And a spray of a ninth of the bulk's density that falls on it: grains that fly half alone.
-static GrainResult start_column_and_spray(MpmScene *scene, int threads)
-{
-    GrainResult result = begin_column(scene, 30.0f);
-    int64_t bulk = scene->start.count;
-    if (result == GRAIN_OK) result = mpm_scene_fill(scene, 0.12f, 0.08f, 0.05f, 0.05f);
-    Particles *start = &scene->start;
-    start->count = bulk + (start->count - bulk) / 9;
-    for (int64_t i = bulk; i < start->count; i++) start->position[i] = start->position[bulk + 9 * (i - bulk)];
-    return result == GRAIN_OK ? mpm_scene_create(scene, threads) : result;
-}
-
-static int64_t count_half_alone(const Mpm *mpm)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < mpm->count; i++) {
-        float share = mpm->particles[i].mass / mpm_mass_of(&mpm->materials, &mpm->particles[i]);
-        count += share > 0.0f && share < 1.0f;
-    }
-    return count;
-}
-
-static int same_particles(const Mpm *a, const Mpm *b)
-{
-    return a->count == b->count && memcmp(a->particles, b->particles, (size_t)a->count * sizeof *a->particles) == 0;
-}
-
-MARKED_TEST(mpm_any_number_of_threads, TEST_THREADS)
-{
-    MpmScene one, more;
-    ENSURE_OK(start_column_and_spray(&one, 1));
-    ENSURE_OK(mpm_scene_run(&one, 0.1));
-    ENSURE(count_half_alone(one.mpm) > 50);
-    ENSURE(one.mpm->count > 2000 && one.mpm->filled_count > 20); // else nothing is shared out
-    for (int threads = 2; threads <= 3; threads++) {
-        ENSURE_OK(start_column_and_spray(&more, threads));
-        ENSURE_OK(mpm_scene_run(&more, 0.1));
-        ENSURE(same_particles(one.mpm, more.mpm));
-        mpm_scene_end(&more);
-    }
-    mpm_scene_end(&one);
-}
-
-TEST(mpm_any_instruction_set)
-{
-    SimdSet best = simd_set();
-    MpmScene reference, other;
-    ENSURE_OK(start_column_and_spray(&reference, 1));
-    ENSURE_OK(mpm_scene_run(&reference, 0.1));
-    for (int set = SIMD_BASE; set < (int)best; set++) {
-        simd_limit((SimdSet)set);
-        GrainResult result = start_column_and_spray(&other, 1);
-        if (result == GRAIN_OK) result = mpm_scene_run(&other, 0.1);
-        simd_limit(best);
-        ENSURE_OK(result);
-        ENSURE(same_particles(reference.mpm, other.mpm));
-        mpm_scene_end(&other);
-    }
-    mpm_scene_end(&reference);
-}
-
-// Saved in the middle of the flow, between two sorts, and gone on with by another solver.
-MARKED_TEST(mpm_goes_on_from_what_was_saved, TEST_ADDRESS)
-{
-    MpmScene whole, first, second;
-    ENSURE_OK(start_column_and_spray(&whole, 1));
-    ENSURE_OK(start_column_and_spray(&first, 1));
-    ENSURE_OK(start_column_and_spray(&second, 2));
-    double seconds = mpm_solver.largest_step(whole.mpm);
-    for (int i = 0; i < 211; i++) ENSURE_OK(mpm_solver.step(whole.mpm, seconds));
-    for (int i = 0; i < 130; i++) ENSURE_OK(mpm_solver.step(first.mpm, seconds));
-    ENSURE(!first.mpm->must_sort); // else blocks would not be saved
-    Column columns[SOLVER_MAX_COLUMNS];
-    int count = mpm_solver.save(first.mpm, columns);
-    ENSURE_OK(mpm_solver.load(second.mpm, columns, count));
-    for (int i = 130; i < 211; i++) ENSURE_OK(mpm_solver.step(second.mpm, seconds));
-    ENSURE(same_particles(whole.mpm, second.mpm));
-    mpm_scene_end(&whole);
-    mpm_scene_end(&first);
-    mpm_scene_end(&second);
 }
 
 // Two lumps of damp sand meet in free space: what one loses the other gains. Float sums of some thousand particles over

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bodies that the material point method pushes: what sand loses they gain.
 #include "base/error.h"
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "sim/mpm/mpm.h"
 #include "unit/test.h"
 

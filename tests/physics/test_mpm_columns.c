@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Columns of sand that collapse, against Lube, Huppert, Sparks and Hallworth 2004: radius and height of what they leave
 // follow from height over radius alone, whatever the grains.
-#include "physics/mpm_scene.h"
+#include "shared/mpm_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

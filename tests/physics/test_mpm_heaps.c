@@ -2,7 +2,7 @@
 // Heaps stand at the friction angle: those that were poured, and those that were built too steep and came down.
 #include "base/error.h"
 #include "base/rng.h"
-#include "physics/mpm_scene.h"
+#include "shared/mpm_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // Several materials in one simulation: each keeps its density, its friction and its law.
 #include "base/error.h"
 #include "base/rng.h"
-#include "physics/mpm_scene.h"
+#include "shared/mpm_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What sand of the material point method must do beyond test_sand.c: slide and rest.
-#include "physics/mpm_scene.h"
+#include "shared/mpm_scene.h"
 #include "shared/processor_clock.h"
 #include "unit/test.h"
 

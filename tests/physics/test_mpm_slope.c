@@ -4,7 +4,7 @@
 // A layer repeats along its slope: copies of what is near one end stand before the other one, and after every step they
 // are made what their originals are. Smooth planes hold it across. The floor itself may stand askew to the grid.
 #include "base/alloc.h"
-#include "physics/mpm_scene.h"
+#include "shared/mpm_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

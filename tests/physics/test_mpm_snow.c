@@ -2,7 +2,7 @@
 // Snowballs that drop: powder, chunks and wet snow break as Stomakhin et al. 2013 describe them.
 #include "base/alloc.h"
 #include "base/error.h"
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

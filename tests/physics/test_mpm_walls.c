@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Walls thinner than two cells: nothing gets through them, and what happens on one side is not felt on the other.
 #include "base/error.h"
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

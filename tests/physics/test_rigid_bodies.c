@@ -2,7 +2,7 @@
 // Bodies that sand and other bodies move.
 #include "base/alloc.h"
 #include "grain/grain.h"
-#include "physics/rigid_scene.h"
+#include "shared/rigid_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "base/run.h"
 #include "grain/grain.h"
-#include "physics/rigid_scene.h"
+#include "shared/rigid_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

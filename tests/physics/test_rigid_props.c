@@ -2,7 +2,7 @@
 // Props that move and bend: nothing leaks, and what touches them is carried along.
 #include "base/alloc.h"
 #include "grain/grain.h"
-#include "physics/rigid_scene.h"
+#include "shared/rigid_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Smoothed particles: the kernel, density at rest and beside walls, the same bits always, momentum.
+// Smoothed particles: the kernel, density at rest and beside walls, momentum.
 #include "base/alloc.h"
 #include "grain/grain.h"
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "sim/sph/sph.h"
 #include "unit/test.h"
 
@@ -92,107 +92,6 @@ TEST(sph_density_at_rest_and_at_a_flat_wall)
     ENSURE_NEAR(wall / wall_count, 1.0, 0.02);
     sand_end(&scene);
 }
-
-// --- the same bits --------------------------------------------------------------------------------
-
-// A column beside a wall, a box that moves and one that floats in it.
-static GrainResult start_column(SandScene *scene, const char *model, int threads)
-{
-    int number;
-    sand_begin(scene, "sph", RADIUS, 30.0f);
-    scene->def.model = model;
-    sand_expect_fall(scene, 0.25f);
-    sand_add_plane(scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.6f);
-    sand_add_plane(scene, vec3(0.14f, 0, 0), vec3(-1, 0, 0), 0.3f);
-    GrainResult result = sand_add_prop(scene, shape_box(-0.24f, -0.05f, 0.02f, -0.14f, 0.05f, 0.1f), 0.4f, &number);
-    float *poses = sand_add_poses(scene, number, vec3(0, 0, 0), 2, 1.0);
-    if (!poses) return GRAIN_ERROR_MEMORY;
-    poses[7] = 0.3f;
-    if (result == GRAIN_OK)
-        result = sand_add_body(scene, shape_box(-0.04f, -0.04f, 0.26f, 0.04f, 0.04f, 0.34f), 900, 0.4f, &number);
-    if (result == GRAIN_OK) result = sand_fill_box(scene, vec3(-0.12f, -0.1f, 0), vec3(0.12f, 0.1f, 0.22f), NULL, NULL);
-    return result == GRAIN_OK ? sand_create(scene, threads) : result;
-}
-
-static int same_state(const Sph *a, const Sph *b)
-{
-    const RigidObject *box = &a->rigid->objects[3], *other = &b->rigid->objects[3];
-    return a->count == b->count && memcmp(a->fields, b->fields, (size_t)(SPH_FIELDS * a->room) * sizeof(float)) == 0 &&
-           memcmp(a->id, b->id, (size_t)a->count * sizeof *a->id) == 0 &&
-           memcmp(&box->now, &other->now, sizeof box->now) == 0;
-}
-
-static GrainResult take_steps(SandScene *scene, int count)
-{
-    for (int i = 0; i < count; i++) {
-        GrainResult result = sph_solver.step(sph_of(scene), 5e-4);
-        if (result != GRAIN_OK) return result;
-    }
-    return GRAIN_OK;
-}
-
-static void check_threads(const char *model)
-{
-    SandScene one, more;
-    ENSURE_OK(start_column(&one, model, 1));
-    ENSURE_OK(take_steps(&one, 250));
-    ENSURE(sph_of(&one)->count > 1000 && sand_object(&one, 3)->now.position.z < 0.29); // it has landed
-    for (int threads = 2; threads <= 3; threads++) {
-        ENSURE_OK(start_column(&more, model, threads));
-        ENSURE(sph_of(&more)->threads == threads);
-        ENSURE_OK(take_steps(&more, 250));
-        ENSURE(same_state(sph_of(&one), sph_of(&more)));
-        sand_end(&more);
-    }
-    sand_end(&one);
-}
-
-static void check_sets(const char *model)
-{
-    SimdSet best = simd_set();
-    SandScene reference, other;
-    ENSURE_OK(start_column(&reference, model, 1));
-    ENSURE_OK(take_steps(&reference, 120));
-    for (int set = SIMD_BASE; set < (int)best; set++) {
-        simd_limit((SimdSet)set);
-        GrainResult result = start_column(&other, model, 1);
-        if (result == GRAIN_OK) result = take_steps(&other, 120);
-        simd_limit(best);
-        ENSURE_OK(result);
-        ENSURE(same_state(sph_of(&reference), sph_of(&other)));
-        sand_end(&other);
-    }
-    sand_end(&reference);
-}
-
-// Saved in the middle of the flow, between two sorts, and gone on with by another solver.
-static void check_resume(const char *model)
-{
-    SandScene whole, first, second;
-    ENSURE_OK(start_column(&whole, model, 1));
-    ENSURE_OK(start_column(&first, model, 1));
-    ENSURE_OK(start_column(&second, model, 2));
-    ENSURE_OK(take_steps(&whole, 250));
-    int taken = 150;
-    ENSURE_OK(take_steps(&first, taken));
-    for (; sph_of(&first)->must_list; taken++)
-        ENSURE_OK(take_steps(&first, 1)); // lists are made anew from what is saved
-    Column columns[SOLVER_MAX_COLUMNS];
-    int count = sph_solver.save(sph_of(&first), columns);
-    ENSURE_OK(sph_solver.load(sph_of(&second), columns, count));
-    ENSURE_OK(take_steps(&second, 250 - taken));
-    ENSURE(same_state(sph_of(&whole), sph_of(&second)));
-    sand_end(&whole);
-    sand_end(&first);
-    sand_end(&second);
-}
-
-MARKED_TEST(sph_any_number_of_threads, TEST_THREADS) { check_threads("elastoplastic"); }
-TEST(sph_any_instruction_set) { check_sets("elastoplastic"); }
-MARKED_TEST(sph_goes_on_from_what_was_saved, TEST_ADDRESS) { check_resume("elastoplastic"); }
-MARKED_TEST(sph_ihmsen2013_any_number_of_threads, TEST_THREADS) { check_threads("ihmsen2013"); }
-TEST(sph_ihmsen2013_any_instruction_set) { check_sets("ihmsen2013"); }
-TEST(sph_ihmsen2013_goes_on_from_what_was_saved) { check_resume("ihmsen2013"); }
 
 // --- mechanics ------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 // threads and after stop and resume.
 #include "base/alloc.h"
 #include "base/error.h"
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "sim/sph/sph.h"
 #include "unit/test.h"
 

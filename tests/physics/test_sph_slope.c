@@ -5,7 +5,7 @@
 // The layer lies in a long, narrow tray with smooth sides. The lower end wall holds the sand back by at most the
 // passive pressure, K_p / 2 of the layer's height squared; over 21 heights the excess weight at 3 degrees more than the
 // friction angle is larger than that.
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "sim/sph/sph.h"
 #include "unit/test.h"
 

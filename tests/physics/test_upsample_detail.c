@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "grain/grain.h"
-#include "physics/upsample_scene.h"
 #include "shared/meshes.h"
+#include "shared/upsample_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 // Collapse, splash and rest, refined: grains do not clump, sink, or enter what they must not enter.
 #include "base/alloc.h"
 #include "grain/grain.h"
-#include "physics/upsample_scene.h"
 #include "shared/meshes.h"
+#include "shared/upsample_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -41,6 +41,8 @@ void test_fail(const char *file, int line, const char *format, ...)
 
 void test_skip(const char *reason) { skipped_here = reason; }
 
+int test_has_failed(void) { return failed_here; }
+
 int test_is_heavy(void)
 {
     const char *value = getenv("GRAIN_HEAVY");

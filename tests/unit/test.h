@@ -30,6 +30,8 @@ void test_register(Test *test);
 void test_fail(const char *file, int line, const char *format, ...) LIKE_PRINTF(3, 4);
 /// Notes why this test cannot run here; SKIP then returns from it.
 void test_skip(const char *reason);
+/// Whether this test has failed already: for one that runs many cases.
+int test_has_failed(void);
 /// Whether tests may take minutes: GRAIN_HEAVY is set, and not to 0.
 int test_is_heavy(void);
 /// A fresh folder for this test, removed when the test passes.

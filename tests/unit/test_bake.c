@@ -2,8 +2,8 @@
 // grain_bake as a library call, above all: every allocation it makes may fail, and nothing leaks or crashes.
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/system.h"
 #include "grain/grain.h"
+#include "shared/refuse.h"
 #include "unit/test.h"
 
 #include <stdlib.h>
@@ -148,57 +148,23 @@ TEST(a_wish_to_stop_that_comes_with_a_warning_is_remembered)
     ENSURE_OK(grain_bake(&def));
 }
 
-typedef struct Refuser {
-    int calls, refuse;
-} Refuser;
-
-static void *refusing_allocate(void *user, uint64_t bytes, uint64_t alignment)
+static GrainResult bake_anew(void *user)
 {
-    Refuser *refuser = user;
-    return refuser->calls++ == refuser->refuse ? NULL : system_allocate(bytes, alignment);
-}
-
-static void refusing_release(void *user, void *memory, uint64_t bytes)
-{
-    (void)user, (void)bytes;
-    system_free(memory);
-}
-
-// The n-th allocation fails, for every n: the run says so, leaks nothing, and a later one succeeds.
-static void refuse_each_allocation(GrainResult (*run)(Watch *watch, int restart), int step)
-{
-    GrainResult result = GRAIN_ERROR_MEMORY;
-    int refused = 0, asked_for_it = 1;
-    for (int n = 0; asked_for_it && n < 50000; n += step) {
-        Refuser refuser = {0, n};
-        GrainAllocator allocator = {refusing_allocate, refusing_release, &refuser};
-        Watch watch = {.stop_after = 100};
-        ENSURE_OK(grain_set_allocator(&allocator));
-        result = run(&watch, 1);
-        int64_t left = grain_allocated_bytes();
-        asked_for_it = refuser.calls > n;
-        if (result != (asked_for_it ? GRAIN_ERROR_MEMORY : GRAIN_OK) || left != 0) {
-            test_fail(__FILE__, __LINE__, "allocation %d: result %d, %lld bytes left: %s", n, (int)result,
-                      (long long)left, grain_last_error());
-            return;
-        }
-        ENSURE_OK(grain_set_allocator(NULL));
-        refused += asked_for_it;
-    }
-    ENSURE_OK(result);
-    ENSURE(refused > 50);
+    Watch watch = {.stop_after = 100};
+    (void)user;
+    return bake(&watch, 1);
 }
 
 TEST(every_allocation_may_fail)
 {
     ENSURE_OK(write_job());
-    refuse_each_allocation(bake, 1);
+    refuse_each_allocation(bake_anew, NULL, 1, 50);
 }
 
 TEST(every_allocation_may_fail_with_props_and_bodies)
 {
     ENSURE_OK(write_moving_job());
-    refuse_each_allocation(bake, test_is_heavy() ? 1 : 7);
+    refuse_each_allocation(bake_anew, NULL, test_is_heavy() ? 1 : 7, 50);
 }
 
 static GrainResult upsample(Watch *watch, int restart)
@@ -213,12 +179,19 @@ static GrainResult upsample(Watch *watch, int restart)
     return grain_upsample(&def);
 }
 
+static GrainResult upsample_anew(void *user)
+{
+    Watch watch = {.stop_after = 100};
+    (void)user;
+    return upsample(&watch, 1);
+}
+
 TEST(every_allocation_of_upsampling_may_fail)
 {
     Watch watch = {.stop_after = 100};
     ENSURE_OK(write_moving_job());
     ENSURE_OK(bake(&watch, 1));
-    refuse_each_allocation(upsample, test_is_heavy() ? 1 : 3);
+    refuse_each_allocation(upsample_anew, NULL, test_is_heavy() ? 1 : 3, 50);
 }
 
 TEST(bad_defs_are_refused)

@@ -2,7 +2,7 @@
 // Lists of pairs: all that are near, each once, whatever the sizes.
 #include "base/rng.h"
 #include "grain/grain.h"
-#include "physics/dem_scene.h"
+#include "shared/dem_scene.h"
 #include "unit/test.h"
 
 #include <math.h>

@@ -3,9 +3,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "grain/grain.h"
-#include "physics/sand_scene.h"
+#include "shared/sand_scene.h"
 #include "unit/test.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define RADIUS 0.01f
@@ -134,9 +136,18 @@ static void check(const char *solver)
     sand_end(&other);
 }
 
-TEST(dem_gives_and_takes) { check("dem"); }
-TEST(mpm_gives_and_takes) { check("mpm"); }
-TEST(sph_gives_and_takes) { check("sph"); }
+static void check_all(void (*check_one)(const char *solver))
+{
+    for (int i = 0; solver_at(i); i++) {
+        check_one(solver_at(i)->name);
+        if (test_has_failed()) {
+            printf("# %s\n", solver_at(i)->name);
+            return;
+        }
+    }
+}
+
+TEST(every_solver_gives_and_takes) { check_all(check); }
 
 // All vanish, and more come: nothing of those before is left.
 static void check_empty(const char *solver)
@@ -158,9 +169,7 @@ static void check_empty(const char *solver)
     sand_end(&scene);
 }
 
-TEST(dem_begins_again_from_nothing) { check_empty("dem"); }
-TEST(mpm_begins_again_from_nothing) { check_empty("mpm"); }
-TEST(sph_begins_again_from_nothing) { check_empty("sph"); }
+TEST(every_solver_begins_again_from_nothing) { check_all(check_empty); }
 
 // What rests on a particle that vanishes falls: nothing sleeps through that.
 static void check_waking(const char *solver)
@@ -172,28 +181,33 @@ static void check_waking(const char *solver)
     scene.def.rolling_friction = 0.2f;
     const Vec3 sides[] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
     for (int i = 0; i < 5; i++)
-        sand_add_plane(&scene, i % 2 ? vec3(0, 0, 0) : i ? vec3(0.1f, 0.1f, 0) : vec3(0, 0, 0), sides[i], 0.3f);
-    ENSURE_OK(sand_fill_box(&scene, vec3(0, 0, 0), vec3(0.1f, 0.1f, 0.1f), NULL, NULL));
+        sand_add_plane(&scene, i % 2 ? vec3(0, 0, 0) : i ? vec3(0.2f, 0.2f, 0) : vec3(0, 0, 0), sides[i], 0.3f);
+    ENSURE_OK(sand_fill_packed(&scene, vec3(0, 0, 0), vec3(0.2f, 0.2f, 0.2f)));
     ENSURE_OK(sand_create(&scene, 1));
     ENSURE_OK(sand_run(&scene, 1.5));
     uint8_t *gone = ALLOC_ZEROED(uint8_t, scene.now.count);
-    double height = 0.0, before = 0.0;
-    int64_t left = 0;
-    for (int64_t i = 0; i < scene.now.count; i++) gone[i] = scene.now.position[i].z < 0.04f;
-    for (int64_t i = 0; i < scene.now.count; i++)
-        if (!gone[i]) before += (double)scene.now.position[i].z, left++;
+    double before = 0.0, after = 0.0, lowest = INFINITY, floor = INFINITY, left = 0.0;
+    for (int64_t i = 0; i < scene.now.count; i++) gone[i] = scene.now.position[i].z < 0.14f;
+    for (int64_t i = 0; i < scene.now.count; i++) {
+        double z = (double)scene.now.position[i].z;
+        floor = fmin(floor, z);
+        if (!gone[i]) before += z, lowest = fmin(lowest, z), left++;
+    }
     ENSURE_OK(sim_change(&scene.sim, &(SimChange){.gone = gone}, NULL));
     ENSURE_OK(sand_run(&scene, 0.5));
     ENSURE_OK(sim_read(&scene.sim, &scene.now));
+    double bottom = INFINITY;
     for (int64_t i = 0; i < scene.now.count; i++)
-        if (!gone[i]) height += (double)scene.now.position[i].z;
+        if (!gone[i]) after += (double)scene.now.position[i].z, bottom = fmin(bottom, (double)scene.now.position[i].z);
     alloc_free(gone);
-    // The layer that vanished was 0.04 m deep; what was above it now stands that much lower, up to how it packs again.
-    ENSURE(left > 20);
-    ENSURE_NEAR((before - height) / (double)left, 0.04, 0.015);
+    printf("# %s: %.0f of %lld left fell by %.2f of the gap of %.4f m\n", solver, left, (long long)scene.now.count,
+           (before - after) / left / (lowest - floor), lowest - floor);
+    // All of it comes down by the gap, but for how it packs then: 5 cm of mpm may lie half as high again
+    // (cli/test_flow.py).
+    ENSURE(left > 100.0);
+    ENSURE_NEAR(bottom, floor, 0.2 * (double)RADIUS);
+    ENSURE_NEAR((before - after) / left, lowest - floor, 0.15 * (lowest - floor));
     sand_end(&scene);
 }
 
-TEST(dem_wakes_what_loses_its_ground) { check_waking("dem"); }
-TEST(mpm_wakes_what_loses_its_ground) { check_waking("mpm"); }
-TEST(sph_wakes_what_loses_its_ground) { check_waking("sph"); }
+TEST(every_solver_wakes_what_loses_its_ground) { check_all(check_waking); }

@@ -2,10 +2,10 @@
 // Scenes made in code: what they hold, what they refuse, and their way through a job folder.
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/system.h"
 #include "grain/grain.h"
 #include "scene/scene.h"
 #include "shared/meshes.h"
+#include "shared/refuse.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -229,39 +229,14 @@ TEST(an_attribute_set_again_is_replaced)
     grain_scene_destroy(scene);
 }
 
-typedef struct Refuser {
-    int calls, refuse;
-} Refuser;
-
-static void *refusing_allocate(void *user, uint64_t bytes, uint64_t alignment)
+static GrainResult make_and_write(void *user)
 {
-    Refuser *refuser = user;
-    return refuser->calls++ == refuser->refuse ? NULL : system_allocate(bytes, alignment);
+    GrainScene *scene = NULL;
+    (void)user;
+    GrainResult result = make_scene(&scene);
+    if (result == GRAIN_OK) result = grain_scene_write(scene, test_folder());
+    grain_scene_destroy(scene);
+    return result;
 }
 
-static void refusing_release(void *user, void *memory, uint64_t bytes)
-{
-    (void)user, (void)bytes;
-    system_free(memory);
-}
-
-TEST(every_allocation_of_a_scene_may_fail)
-{
-    int refused = 0, is_asked = 1;
-    for (int n = 0; is_asked; n++) {
-        Refuser refuser = {0, n};
-        GrainAllocator allocator = {refusing_allocate, refusing_release, &refuser};
-        GrainScene *scene = NULL;
-        ENSURE_OK(grain_set_allocator(&allocator));
-        GrainResult result = make_scene(&scene);
-        if (result == GRAIN_OK) result = grain_scene_write(scene, test_folder());
-        grain_scene_destroy(scene);
-        int64_t left = (int64_t)grain_allocated_bytes();
-        grain_set_allocator(NULL);
-        is_asked = refuser.calls > n;
-        refused += is_asked;
-        ENSURE_EQUAL(left, 0);
-        ENSURE_EQUAL(result, is_asked ? GRAIN_ERROR_MEMORY : GRAIN_OK);
-    }
-    ENSURE(refused > 10);
-}
+TEST(every_allocation_of_a_scene_may_fail) { refuse_each_allocation(make_and_write, NULL, 1, 10); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Scenes simulated and refined in memory: the frames are those of a bake.
-#include "base/system.h"
 #include "grain/grain.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "shared/meshes.h"
+#include "shared/refuse.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -242,24 +242,9 @@ TEST(what_cannot_be_done_in_memory_is_said)
 
 // --- memory ---------------------------------------------------------------------------------------
 
-typedef struct Refuser {
-    int calls, refuse;
-} Refuser;
-
-static void *refusing_allocate(void *user, uint64_t bytes, uint64_t alignment)
+static GrainResult run_all(void *user)
 {
-    Refuser *refuser = user;
-    return refuser->calls++ == refuser->refuse ? NULL : system_allocate(bytes, alignment);
-}
-
-static void refusing_release(void *user, void *memory, uint64_t bytes)
-{
-    (void)user, (void)bytes;
-    system_free(memory);
-}
-
-static GrainResult run_all(void)
-{
+    (void)user;
     GrainScene *scene = NULL;
     GrainSim *sim = NULL;
     GrainUpsampler *upsampler = NULL;
@@ -277,22 +262,4 @@ static GrainResult run_all(void)
     return result;
 }
 
-TEST(every_allocation_in_memory_may_fail)
-{
-    GrainResult result = GRAIN_ERROR_MEMORY;
-    int refused = 0;
-    for (int n = 0; result == GRAIN_ERROR_MEMORY; n++) {
-        Refuser refuser = {0, n};
-        GrainAllocator allocator = {refusing_allocate, refusing_release, &refuser};
-        ENSURE_OK(grain_set_allocator(&allocator));
-        result = run_all();
-        int64_t left = grain_allocated_bytes();
-        GrainResult restored = grain_set_allocator(NULL);
-        ENSURE_EQUAL(left, 0);
-        ENSURE_OK(restored);
-        ENSURE_EQUAL(result, refuser.calls > n ? GRAIN_ERROR_MEMORY : GRAIN_OK);
-        refused += refuser.calls > n;
-    }
-    ENSURE_OK(result);
-    ENSURE(refused > 50);
-}
+TEST(every_allocation_in_memory_may_fail) { refuse_each_allocation(run_all, NULL, 1, 50); }

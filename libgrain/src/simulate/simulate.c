@@ -5,7 +5,7 @@
 #include "base/real.h"
 #include "grain/sim.h"
 #include "mesh/mesh.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "scene/scene.h"
 #include "sim/rigid/rigid.h"
 
@@ -236,7 +236,7 @@ static GrainResult take_frame(GrainSim *sim, int32_t number)
     int64_t count;
     TRY(simulate_columns(&sim->simulation, frame->columns, &frame->column_count));
     count = sim->simulation.particles.count;
-    frame->header = (GrainFileHeader){.frame = number, .time = sim->simulation.sim.time, .particles = count};
+    frame->header = (ColumnFileHeader){.frame = number, .time = sim->simulation.sim.time, .particles = count};
     for (int c = 0; c < frame->column_count; c++) {
         if (strcmp(frame->columns[c].name, "birth_time") != 0) continue;
         TRY(alloc_grow((void **)&sim->birth_time, &sim->birth_time_capacity, count, sizeof(float)));
@@ -261,7 +261,7 @@ static GrainResult create_inside(GrainSim *sim, const GrainRun *run)
 
 GrainResult grain_sim_create(const GrainScene *scene, const GrainRun *run, GrainSim **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sim_create needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sim_create needs a pointer for its result");
     *out = NULL;
     if (!scene) return fail(GRAIN_ERROR_ARGUMENT, "GrainScene is NULL");
     GrainSim *sim = ALLOC_ZEROED(GrainSim, 1);
