@@ -124,6 +124,30 @@ TEST(callback_stops_and_the_next_call_goes_on)
     ENSURE(watch.particles > 20);
 }
 
+static int32_t stop_at_warning(void *user, const GrainStageStatus *status)
+{
+    *(int *)user += status->event == GRAIN_STAGE_WARNING;
+    return status->event == GRAIN_STAGE_WARNING ? 0 : GRAIN_CONTINUE;
+}
+
+TEST(a_wish_to_stop_that_comes_with_a_warning_is_remembered)
+{
+    Watch watch = {.stop_after = 100};
+    int warnings = 0;
+    GrainStageDef def;
+    ENSURE_OK(write_job());
+    ENSURE_OK(bake(&watch, GRAIN_RESTART_ALL));
+    ENSURE_OK(write_file("cache/coarse_000002.grain", "damaged", 7, "", 0));
+    ENSURE_OK(grain_stage_def_default(&def, sizeof def));
+    def.job_folder = test_folder();
+    def.status = stop_at_warning;
+    def.user = &warnings;
+    ENSURE_EQUAL(grain_bake(&def), GRAIN_CANCELLED);
+    ENSURE_EQUAL(warnings, 1);
+    def.status = NULL;
+    ENSURE_OK(grain_bake(&def));
+}
+
 static GrainResult bake_anew(void *user)
 {
     Watch watch = {.stop_after = 100};

@@ -17,7 +17,7 @@
 static GrainResult make_scene(const char *solver, GrainScene **out)
 {
     static const float poses[7 * SAMPLES] = {0, 0, 0, 1, 0, 0, 0, 0.02f, 0, 0, 1, 0, 0, 0, 0.04f, 0, 0, 1, 0, 0, 0};
-    static const float gravity[3 * SAMPLES] = {0, 0, -9.81f, 0, 1, -9.5f, 0, 2, -9};
+    static const float gravity[3 * SAMPLES] = {0.5f, 0, -9, 0, 1, -9.5f, 0, 2, -9};
     Shape shape[5] = {shape_box(-0.06f, -0.06f, 0.03f, 0.06f, 0.06f, 0.12f),
                       shape_box(-0.2f, -0.2f, -0.1f, 0.2f, 0.2f, 0), shape_box(0.1f, -0.05f, 0.03f, 0.2f, 0.05f, 0.1f),
                       shape_box(-0.3f, -0.3f, -0.3f, 0.3f, 0.3f, -0.08f),
