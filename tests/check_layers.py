@@ -69,7 +69,7 @@ def stray_openmp() -> Iterator[str]:
             yield f"{path.relative_to(ROOT)} uses OpenMP; only base/parallel.h may"
 
 
-SYSTEM_FILES = re.compile(r"libgrain/src/base/system(_\w+)?\.[ch]$")
+SYSTEM_FILES = re.compile(r"libgrain/(src/base/system|cli/console)(_\w+)?\.[ch]$")
 SYSTEM_HEADER = re.compile(r"#\s*include\s*<((?:unistd|fcntl|dirent|dlfcn|sched|windows|io|process|sys/\w+|mach/\w+)\.h)>")
 SYSTEM_NAME = re.compile(r"^\s*#\s*(?:el)?if.*\b(_WIN32|__linux__|__APPLE__)\b", re.MULTILINE)
 
@@ -80,7 +80,34 @@ def stray_system_calls() -> Iterator[str]:
             continue
         text = path.read_text("utf-8")
         for found in (*SYSTEM_HEADER.findall(text), *SYSTEM_NAME.findall(text)):
-            yield f"{path.relative_to(ROOT)} has {found}; only base/system*.c may ask which system this is"
+            yield f"{path.relative_to(ROOT)} has {found}; only base/system*.c and cli/console*.c may ask which system this is"
+
+
+ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def private_headers_in_program() -> Iterator[str]:
+    """The program is what any other program over libgrain could be."""
+    program = ROOT / "libgrain/cli"
+    for path in sorted(program.glob("*.[ch]")):
+        for name in ANY_INCLUDE.findall(path.read_text("utf-8")):
+            if not name.startswith("grain/") and not (program / name).is_file():
+                yield f"{path.relative_to(ROOT)} includes {name}; the program may only include grain/*.h and its own headers"
+
+
+PUBLIC_CALL = re.compile(r"^GRAIN_API\b[^;{]*?\b(grain_\w+)\(", re.MULTILINE)
+# Folders of public headers where they are not named alike; calls on a job that run no stage are the job's.
+HOMES = {"job": "stage", "sim": "simulate", "upsample": "refine"}
+
+
+def strayed_public_calls() -> Iterator[str]:
+    """What grain/NAME.h declares is defined in src/NAME/NAME.c, with the checks of its arguments."""
+    for header in sorted((ROOT / "libgrain/include/grain").glob("*.h")):
+        for call in PUBLIC_CALL.findall(header.read_text("utf-8")):
+            folder = "job" if call.startswith("grain_job_") else HOMES.get(header.stem, header.stem)
+            file = SOURCE / folder / f"{folder}.c"
+            if not file.is_file() or not re.search(rf"^\w[^;\n]*\b{call}\(", file.read_text("utf-8"), re.MULTILINE):
+                yield f"{call} of grain/{header.name} is not defined in {file.relative_to(ROOT)}"
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
@@ -197,6 +224,8 @@ RULES = {
     "solvers_are_asked_through_the_table": solvers_from_outside,
     "openmp_only_in_parallel_h": stray_openmp,
     "the_system_only_in_system_files": stray_system_calls,
+    "program_over_public_headers": private_headers_in_program,
+    "public_calls_in_the_file_of_their_folder": strayed_public_calls,
     "engine_without_blender": blender_in_engine,
     "ctypes_only_in_ffi": stray_ctypes,
     "blender_version_only_in_compat": stray_version_checks,

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// The `grain` program: one command, one file. docs/formats.md documents the output and the exit codes.
+/// The `grain` program: one command, one file, over the public headers alone. docs/formats.md documents the output and
+/// the exit codes.
 
-#include "base/error.h"
 #include "grain/grain.h"
+
+/// Format strings are C's on every system: MinGW's plain "printf" means Microsoft's.
+#ifdef __clang__
+#define LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define LIKE_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#endif
 
 enum {
     EXIT_DONE = 0,
@@ -49,8 +56,6 @@ int cli_end(GrainResult result, const GrainStageStatus *last);
 /// EXIT_DONE.
 typedef int CliCacheFn(const char *folder, void *user);
 int cli_each_cache(const char *folder, CliCacheFn *call, void *user);
-/// A line on stderr; a CacheWarnFn.
-void cli_tell(void *user, const char *text);
 /// The one folder named on the command line; NULL: end with *exit_code.
 const char *cli_one_folder(const char *command, const char *help, int argument_count, char **arguments, int *exit_code);
 

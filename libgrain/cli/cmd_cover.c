@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.h"
-#include "base/file.h"
-#include "base/run.h"
 #include "cli.h"
-#include "grain/grain.h"
+#include "console.h"
 
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char help[] =
     "usage: grain cover MESH --radius R [--offset D] [--density D] [--seed N] [--threads N] [-o OUT.ply]\n"
@@ -94,46 +90,6 @@ static int parse(int argument_count, char **arguments, Command *command)
     return -1;
 }
 
-// Little-endian throughout, as the machines Grain runs on are.
-static GrainResult write_particles(FileWriter *file, const GrainCover *cover, float radius)
-{
-    GrainView position, normal, weight;
-    TRY(grain_cover_view(cover, GRAIN_COVER_POSITION, &position));
-    TRY(grain_cover_view(cover, GRAIN_COVER_NORMAL, &normal));
-    TRY(grain_cover_view(cover, GRAIN_COVER_WEIGHT, &weight));
-    char header[512];
-    int length = snprintf(header, sizeof header,
-                          "ply\nformat binary_little_endian 1.0\ncomment Grain %s\nelement vertex %lld\n"
-                          "property float x\nproperty float y\nproperty float z\n"
-                          "property float nx\nproperty float ny\nproperty float nz\n"
-                          "property float radius\nproperty float weight\nend_header\n",
-                          grain_version(), (long long)position.count);
-    TRY(file_write(file, header, (size_t)length));
-    enum { COLUMNS = 8, ROWS = 1024 };
-    float rows[ROWS][COLUMNS];
-    for (int64_t first = 0; first < position.count; first += ROWS) {
-        int64_t count = position.count - first < ROWS ? position.count - first : ROWS;
-        for (int64_t i = 0; i < count; i++) {
-            memcpy(rows[i], (const float *)position.data + 3 * (first + i), 3 * sizeof(float));
-            memcpy(rows[i] + 3, (const float *)normal.data + 3 * (first + i), 3 * sizeof(float));
-            rows[i][6] = radius;
-            rows[i][7] = ((const float *)weight.data)[first + i];
-        }
-        TRY(file_write(file, rows, (size_t)count * sizeof *rows));
-    }
-    return GRAIN_OK;
-}
-
-static GrainResult write_ply(const char *path, const GrainCover *cover, float radius)
-{
-    FileWriter file;
-    TRY(file_create(&file, path));
-    GrainResult result = write_particles(&file, cover, radius);
-    if (result == GRAIN_OK) return file_commit(&file);
-    file_abandon(&file);
-    return result;
-}
-
 static void print_quality(const GrainCoverQuality *q, float radius, double seconds)
 {
     printf("particles    %lld (%lld asked for)\n", (long long)q->count, (long long)q->count_wanted);
@@ -149,18 +105,23 @@ static void print_quality(const GrainCoverQuality *q, float radius, double secon
     printf("time         %.3f s, %d iterations\n", seconds, q->iterations);
 }
 
+static GrainResult describe(const Command *command, const GrainCover *cover, double seconds)
+{
+    GrainCoverQuality quality = {.struct_size = sizeof quality};
+    GrainResult result = grain_cover_quality(cover, &quality);
+    if (result == GRAIN_OK && command->out_path) result = grain_cover_write_ply(cover, command->out_path);
+    if (result == GRAIN_OK) print_quality(&quality, command->def.radius, seconds);
+    return result;
+}
+
 static GrainResult cover_file(const Command *command, const GrainMeshFile *file)
 {
     GrainMesh mesh;
-    TRY(grain_mesh_file_view(file, &mesh));
-    GrainCover *cover;
-    double began = run_clock();
-    TRY(grain_cover_mesh(&mesh, &command->def, &command->run, &cover));
-    double seconds = run_clock() - began;
-    GrainCoverQuality quality = {.struct_size = sizeof quality};
-    GrainResult result = grain_cover_quality(cover, &quality);
-    if (result == GRAIN_OK && command->out_path) result = write_ply(command->out_path, cover, command->def.radius);
-    if (result == GRAIN_OK) print_quality(&quality, command->def.radius, seconds);
+    GrainCover *cover = NULL;
+    double began = console_seconds();
+    GrainResult result = grain_mesh_file_view(file, &mesh);
+    if (result == GRAIN_OK) result = grain_cover_mesh(&mesh, &command->def, &command->run, &cover);
+    if (result == GRAIN_OK) result = describe(command, cover, console_seconds() - began);
     grain_cover_destroy(cover);
     return result;
 }

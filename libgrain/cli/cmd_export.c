@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.h"
-#include "base/system.h"
 #include "cli.h"
-#include "output/cache.h"
-#include "output/export.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -25,20 +21,23 @@ static const char help[] =
     "\n"
     "exit codes: 0 done, 2 usage, 4 file or folder, 6 memory, 10 disk full, 11 the frame is damaged\n";
 
-typedef enum Format { FORMAT_NONE, FORMAT_PLY, FORMAT_POINTS, FORMAT_GRIDS } Format;
-
 typedef struct Command {
-    const char *folder, *out_path;
-    Format format;
-    int32_t frame, has_frame, threads;
-    float voxel_radii;
+    const char *folder;
+    int32_t frame, has_frame, has_format;
+    GrainExportDef def;
+    GrainRun run;
 } Command;
 
-static Format find_format(const char *text)
+static int find_format(const char *text, int32_t *format)
 {
-    if (strcmp(text, "ply") == 0) return FORMAT_PLY;
-    if (strcmp(text, "vdbpoints") == 0) return FORMAT_POINTS;
-    return strcmp(text, "vdb") == 0 ? FORMAT_GRIDS : FORMAT_NONE;
+    static const char *const names[] = {
+        [GRAIN_EXPORT_PLY] = "ply", [GRAIN_EXPORT_VDB_POINTS] = "vdbpoints", [GRAIN_EXPORT_VDB_GRIDS] = "vdb"};
+    for (int32_t i = 0; i < (int32_t)(sizeof names / sizeof *names); i++)
+        if (strcmp(text, names[i]) == 0) {
+            *format = i;
+            return 1;
+        }
+    return 0;
 }
 
 // -1 to go on, otherwise the exit code.
@@ -59,21 +58,21 @@ static int parse(int argument_count, char **arguments, Command *command)
             if (!command->has_frame) return cli_usage("export", "--frame is '%s'; it must be a frame's number", optarg);
             break;
         case 'f':
-            command->format = find_format(optarg);
-            if (!command->format)
+            command->has_format = find_format(optarg, &command->def.format);
+            if (!command->has_format)
                 return cli_usage("export", "--format is '%s'; it must be ply, vdbpoints or vdb", optarg);
             break;
         case 'v':
-            command->voxel_radii = strtof(optarg, &end);
-            if (*end || !(command->voxel_radii >= 0.5f) || !(command->voxel_radii <= 100.0f))
+            command->def.voxel_size = strtof(optarg, &end);
+            if (*end || !(command->def.voxel_size >= 0.5f) || !(command->def.voxel_size <= 100.0f))
                 return cli_usage("export", "--voxel-size is '%s'; it must be a number from 0.5 to 100", optarg);
             break;
         case 't':
-            if (!cli_parse_number(optarg, 1, 1024, &command->threads))
+            if (!cli_parse_number(optarg, 1, 1024, &command->run.thread_count))
                 return cli_usage("export", "--threads is '%s'; it must be a number from 1 to 1024", optarg);
             break;
         case 'o':
-            command->out_path = optarg;
+            command->def.path = optarg;
             break;
         case 'h':
             fputs(help, stdout);
@@ -84,50 +83,36 @@ static int parse(int argument_count, char **arguments, Command *command)
     }
     if (optind != argument_count - 1) return cli_usage("export", "name one cache folder");
     if (!command->has_frame) return cli_usage("export", "--frame is missing");
-    if (!command->format) return cli_usage("export", "--format is missing");
-    if (!command->out_path) return cli_usage("export", "-o FILE is missing");
+    if (!command->has_format) return cli_usage("export", "--format is missing");
+    if (!command->def.path) return cli_usage("export", "-o FILE is missing");
     command->folder = arguments[optind];
     return -1;
 }
 
-static GrainResult write_frame(const Command *command, const CacheManifest *manifest, const struct GrainFrame *frame)
+static GrainResult export_frame(Command *command, const GrainCache *cache)
 {
-    switch (command->format) {
-    case FORMAT_PLY:
-        return export_ply(command->out_path, frame);
-    case FORMAT_POINTS:
-        return export_points(command->out_path, frame);
-    default:
-        return export_grids(command->out_path, frame, command->voxel_radii, manifest->fps, command->threads);
-    }
-}
-
-static GrainResult export_frame(const Command *command, const CacheManifest *manifest)
-{
-    int64_t number = (int64_t)command->frame - manifest->frame_start;
-    if (strcmp(manifest->stream, "volume") == 0)
-        return fail(GRAIN_ERROR_ARGUMENT, "'%s' holds volumes, which are files for other programs already",
-                    command->folder);
-    if (number < 0 || number >= manifest->frame_count)
-        return fail(GRAIN_ERROR_ARGUMENT, "frame %d was asked for; there are %d to %lld", command->frame,
-                    manifest->frame_start, manifest->frame_start + (long long)manifest->frame_count - 1);
-    struct GrainFrame frame;
-    TRY(cache_read_frame(command->folder, manifest->stream, &manifest->frames[number], &frame));
-    GrainResult result = write_frame(command, manifest, &frame);
-    grain_file_free(&frame);
+    GrainFrame *frame;
+    GrainCacheInfo info = {.struct_size = sizeof info};
+    GrainResult result = grain_cache_read(cache, command->frame, &frame);
+    if (result != GRAIN_OK) return result;
+    result = grain_cache_info(cache, &info);
+    command->def.fps = info.fps;
+    if (result == GRAIN_OK) result = grain_frame_export(frame, &command->def, &command->run);
+    grain_frame_destroy(frame);
     return result;
 }
 
 int cmd_export(int argument_count, char **arguments)
 {
-    Command command = {.voxel_radii = 2.0f, .threads = system_core_count()};
+    Command command = {.run = {.struct_size = sizeof(GrainRun)}};
+    grain_export_def_default(&command.def, sizeof command.def);
     int exit_code = parse(argument_count, arguments, &command);
     if (exit_code >= 0) return exit_code;
-    CacheManifest manifest;
-    GrainResult result = cache_manifest_read(command.folder, &manifest);
+    GrainCache *cache;
+    GrainResult result = grain_cache_open(command.folder, &cache);
     if (result != GRAIN_OK) return cli_fail(result);
-    result = export_frame(&command, &manifest);
-    cache_manifest_free(&manifest);
+    result = export_frame(&command, cache);
+    grain_cache_destroy(cache);
     if (result == GRAIN_ERROR_ARGUMENT) return cli_usage("export", "%s", grain_last_error());
     return result == GRAIN_OK ? EXIT_DONE : cli_fail(result);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli.h"
-#include "output/cache.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -25,10 +24,11 @@ static void print_path(void *user, const char *path)
 static int collect(const char *folder, void *user)
 {
     const int *is_trial = user;
-    int64_t removed, bytes;
-    GrainResult result = cache_collect_garbage(folder, *is_trial, print_path, NULL, &removed, &bytes);
+    const GrainRun run = {.struct_size = sizeof run, .message = print_path};
+    GrainCacheFindings found = {.struct_size = sizeof found};
+    GrainResult result = grain_cache_clean(folder, *is_trial, &run, &found);
     if (result != GRAIN_OK) return cli_fail(result);
-    printf("%s: %lld files, %.1f MB %s\n", folder, (long long)removed, (double)bytes / 1e6,
+    printf("%s: %lld files, %.1f MB %s\n", folder, (long long)found.files, (double)found.bytes / 1e6,
            *is_trial ? "would be removed" : "removed");
     return EXIT_DONE;
 }

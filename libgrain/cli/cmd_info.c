@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.h"
 #include "cli.h"
-#include "job/job.h"
-#include "output/volume_file.h"
 
 #include <float.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char help[] =
     "usage: grain info CACHE [--job JOB]\n"
@@ -20,121 +15,115 @@ static const char help[] =
     "exit codes: 0 whole, 2 usage, 4 no cache there, 11 a frame is damaged (named)\n";
 
 typedef struct Extent {
-    Vec3 low, high;
+    float low[3], high[3];
 } Extent;
 
-static void extend(Extent *extent, const Column *positions)
+static void extend(Extent *extent, const GrainFrame *frame)
 {
-    const Vec3 *position = positions->data;
-    for (int64_t i = 0; i < positions->count; i++) {
-        extent->low = vec3_min(extent->low, position[i]);
-        extent->high = vec3_max(extent->high, position[i]);
+    GrainView view;
+    if (grain_frame_column(frame, "position", &view) != GRAIN_OK) return;
+    if (view.components != 3 || view.type != GRAIN_F32) return;
+    const float *position = view.data;
+    for (int64_t i = 0; i < 3 * view.count; i++) {
+        float *low = &extent->low[i % 3], *high = &extent->high[i % 3];
+        *low = position[i] < *low ? position[i] : *low;
+        *high = position[i] > *high ? position[i] : *high;
     }
 }
 
-static GrainResult check_frame(const char *folder, const CacheManifest *manifest, const CacheFrame *frame,
-                               Extent *extent)
+static GrainResult check_frame(const GrainCache *cache, const GrainCacheInfo *info, int32_t number, Extent *extent)
 {
-    if (strcmp(manifest->stream, "volume") == 0) return volume_file_check(folder, manifest, frame);
-    struct GrainFrame file;
-    TRY(cache_read_frame(folder, manifest->stream, frame, &file));
-    const Column *positions = column_find(file.columns, file.column_count, "position");
-    if (positions && positions->components == 3) extend(extent, positions);
-    grain_file_free(&file);
-    return GRAIN_OK;
+    if (info->stream == GRAIN_STREAM_VOLUME) return grain_cache_check(cache, number);
+    GrainFrame *frame;
+    GrainResult result = grain_cache_read(cache, number, &frame);
+    if (result == GRAIN_OK) extend(extent, frame);
+    grain_frame_destroy(frame);
+    return result;
 }
 
-static void print_settings(const CacheManifest *manifest)
+typedef struct Sums {
+    Extent extent;
+    int64_t bytes, particles, most, damaged;
+} Sums;
+
+// Names each damaged frame; returns the exit code.
+static int check_frames(const GrainCache *cache, const GrainCacheInfo *info, Sums *sums)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)manifest->settings, key, value)
-    {
-        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
-        printf("  %-24s %s\n", key, text ? text : "");
-        free(text);
+    int exit_code = EXIT_DONE;
+    *sums = (Sums){.extent = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}}};
+    for (int64_t i = 0; i < info->frame_count; i++) {
+        const GrainCacheFile *file = &info->frames[i];
+        GrainResult result = check_frame(cache, info, file->frame, &sums->extent);
+        if (result != GRAIN_OK) {
+            exit_code = cli_fail(result == GRAIN_ERROR_MEMORY ? result : GRAIN_ERROR_DAMAGED);
+            sums->damaged++;
+        }
+        sums->bytes += file->bytes;
+        sums->particles += file->particles;
+        sums->most = file->particles > sums->most ? file->particles : sums->most;
     }
-}
-
-static JobStage stage_of(const CacheManifest *manifest)
-{
-    if (strcmp(manifest->stream, "volume") == 0) return JOB_VOXELS;
-    return strcmp(manifest->stream, "coarse") == 0 ? JOB_SIMULATE : JOB_UPSAMPLE;
+    return exit_code;
 }
 
 // Whether the stage was made with the job's settings as they are now.
-static GrainResult print_state(const CacheManifest *manifest, const Job *job)
+static GrainResult print_state(const GrainCache *cache, const GrainJob *job)
 {
-    CacheManifest wanted = {.stream = manifest->stream};
-    JobStage stage = stage_of(manifest);
-    TRY(job_settings(job, stage, &wanted.settings));
-    memcpy(wanted.fingerprint, job->fingerprint, sizeof wanted.fingerprint);
-    if (stage == JOB_UPSAMPLE) job_upsample_fingerprint(job, wanted.fingerprint);
-    if (stage == JOB_VOXELS) job_volume_fingerprint(job, wanted.fingerprint);
-    char changes[512] = "";
-    int is_same = strcmp(wanted.fingerprint, manifest->fingerprint) == 0;
-    if (!is_same) cache_manifest_explain(manifest, &wanted, changes, sizeof changes);
-    printf("state        %s%s\n", is_same ? "up to date with the job" : "out of date: ", changes);
-    json_decref(wanted.settings);
+    char changes[512];
+    int32_t is_current;
+    GrainResult result = grain_job_compare(job, cache, &is_current, changes, sizeof changes);
+    if (result != GRAIN_OK) return result;
+    printf("state        %s%s\n", is_current ? "up to date with the job" : "out of date: ", changes);
     return GRAIN_OK;
 }
 
-static int print_info(const char *folder, const CacheManifest *manifest, const Job *job)
+static void print_sums(const GrainCacheInfo *info, const Sums *sums)
 {
-    Extent extent = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
-    int64_t bytes = 0, particles = 0, most = 0, damaged = 0;
-    int exit_code = EXIT_DONE;
-    for (int64_t i = 0; i < manifest->frame_count; i++) {
-        const CacheFrame *frame = &manifest->frames[i];
-        GrainResult result = check_frame(folder, manifest, frame, &extent);
-        if (result != GRAIN_OK) {
-            exit_code = cli_fail(result == GRAIN_ERROR_MEMORY ? result : GRAIN_ERROR_DAMAGED);
-            damaged++;
-        }
-        bytes += frame->bytes;
-        particles += frame->particles;
-        most = frame->particles > most ? frame->particles : most;
-    }
-    int32_t wanted = manifest->frame_end - manifest->frame_start + 1;
-    printf("cache        %s\n", folder);
-    static const char *const stages[] = {
-        [JOB_SIMULATE] = "simulate", [JOB_UPSAMPLE] = "upsample", [JOB_VOXELS] = "volume"};
-    printf("stage        %s\n", stages[stage_of(manifest)]);
-    printf("job          %s\n", manifest->job_name);
-    printf("written by   Grain %s\n", manifest->library);
-    printf("settings     %s\n", manifest->fingerprint);
-    print_settings(manifest);
-    if (job && print_state(manifest, job) != GRAIN_OK) exit_code = cli_fail(GRAIN_ERROR_MEMORY);
-    printf("frames       %lld of %d (%d to %d) at %g a second\n", (long long)manifest->frame_count, wanted,
-           manifest->frame_start, manifest->frame_end, manifest->fps);
-    printf("particles    %lld\n", (long long)most);
-    if (manifest->bodies[0]) {
-        printf("bodies      ");
-        for (const char *name = manifest->bodies; *name;) {
-            int length = (int)strcspn(name, "\n");
-            printf(" %.*s%s", length, name, name[length] ? "," : "\n");
-            name += length + (name[length] != 0);
-        }
-    }
-    printf("size         %.1f MB, %.1f bytes a particle and frame\n", (double)bytes / 1e6,
-           particles ? (double)bytes / (double)particles : 0.0);
-    if (most > 0 && extent.low.x <= extent.high.x)
-        printf("extent       (%g, %g, %g) to (%g, %g, %g) m\n", (double)extent.low.x, (double)extent.low.y,
-               (double)extent.low.z, (double)extent.high.x, (double)extent.high.y, (double)extent.high.z);
-    if (damaged)
-        printf("damage       %lld frames (named above); bake again to redo them\n", (long long)damaged);
+    const Extent *extent = &sums->extent;
+    printf("frames       %lld of %d (%d to %d) at %g a second\n", (long long)info->frame_count,
+           info->frame_end - info->frame_start + 1, info->frame_start, info->frame_end, info->fps);
+    printf("particles    %lld\n", (long long)sums->most);
+    for (int64_t i = 0; i < info->body_count; i++)
+        printf("%s %s%s", i > 0 ? "," : "bodies      ", info->bodies[i], i + 1 < info->body_count ? "" : "\n");
+    printf("size         %.1f MB, %.1f bytes a particle and frame\n", (double)sums->bytes / 1e6,
+           sums->particles ? (double)sums->bytes / (double)sums->particles : 0.0);
+    if (sums->most > 0 && extent->low[0] <= extent->high[0])
+        printf("extent       (%g, %g, %g) to (%g, %g, %g) m\n", (double)extent->low[0], (double)extent->low[1],
+               (double)extent->low[2], (double)extent->high[0], (double)extent->high[1], (double)extent->high[2]);
+    if (sums->damaged)
+        printf("damage       %lld frames (named above); bake again to redo them\n", (long long)sums->damaged);
     else
         printf("damage       none\n");
+}
+
+static int print_info(const char *folder, const GrainCache *cache, const GrainJob *job)
+{
+    static const char *const stages[] = {
+        [GRAIN_STREAM_COARSE] = "simulate", [GRAIN_STREAM_GRAINS] = "upsample", [GRAIN_STREAM_VOLUME] = "volume"};
+    GrainCacheInfo info = {.struct_size = sizeof info};
+    Sums sums;
+    GrainResult result = grain_cache_info(cache, &info);
+    if (result != GRAIN_OK) return cli_fail(result);
+    int exit_code = check_frames(cache, &info, &sums);
+    printf("cache        %s\n", folder);
+    printf("stage        %s\n", stages[info.stream]);
+    printf("job          %s\n", info.job_name);
+    printf("written by   Grain %s\n", info.library);
+    printf("settings     %s\n", info.fingerprint);
+    for (int64_t i = 0; i < info.setting_count; i++)
+        printf("  %-24s %s\n", info.settings[i].key, info.settings[i].value);
+    if (job) result = print_state(cache, job);
+    if (result != GRAIN_OK) exit_code = cli_fail(result);
+    print_sums(&info, &sums);
     return exit_code;
 }
 
 static int info(const char *folder, void *user)
 {
-    CacheManifest manifest;
-    GrainResult result = cache_manifest_read(folder, &manifest);
+    GrainCache *cache;
+    GrainResult result = grain_cache_open(folder, &cache);
     if (result != GRAIN_OK) return cli_fail(result);
-    int exit_code = print_info(folder, &manifest, user);
-    cache_manifest_free(&manifest);
+    int exit_code = print_info(folder, cache, user);
+    grain_cache_destroy(cache);
     return exit_code;
 }
 
@@ -154,12 +143,12 @@ int cmd_info(int argument_count, char **arguments)
         return EXIT_DONE;
     }
     if (optind != argument_count - 1) return cli_usage("info", "name one cache folder");
-    Job job = {0};
+    GrainJob *job = NULL;
     if (job_folder) {
-        GrainResult result = job_read(job_folder, &job);
+        GrainResult result = grain_job_read(job_folder, &job);
         if (result != GRAIN_OK) return cli_fail(result);
     }
-    int exit_code = cli_each_cache(arguments[optind], info, job_folder ? &job : NULL);
-    job_free(&job);
+    int exit_code = cli_each_cache(arguments[optind], info, job);
+    grain_job_destroy(job);
     return exit_code;
 }

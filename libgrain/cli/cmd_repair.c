@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // grain verify and grain repair, and what they share with grain gc: a cache folder and the grains inside it.
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/system.h"
 #include "cli.h"
-#include "output/cache.h"
 
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char verify_help[] = "usage: grain verify CACHE\n"
                                   "\n"
@@ -26,63 +21,44 @@ static const char repair_help[] = "usage: grain repair CACHE\n"
                                   "exit codes: 0 done, 2 usage, 4 no cache there, 9 somebody is baking into it, 11 the "
                                   "list itself is damaged: bake anew\n";
 
-static int is_stage_folder(const char *name)
-{
-    int shard, count, length = 0;
-    return strcmp(name, "grains") == 0 || strcmp(name, "volume") == 0 ||
-           (sscanf(name, "grains_%dof%d%n", &shard, &count, &length) == 2 && name[length] == 0);
-}
-
-static int has_manifest(const char *folder)
-{
-    char *path;
-    if (file_join(folder, "cache.json", &path) != GRAIN_OK) return 0;
-    int exists = file_exists(path);
-    alloc_free(path);
-    return exists;
-}
-
 int cli_each_cache(const char *folder, CliCacheFn *call, void *user)
 {
     int exit_code = call(folder, user);
-    SystemFolder *listing = system_folder_open(folder);
-    const char *name;
-    while (listing && (name = system_folder_next(listing))) {
-        char *path;
-        if (!is_stage_folder(name) || file_join(folder, name, &path) != GRAIN_OK) continue;
-        int code = has_manifest(path) ? call(path, user) : EXIT_DONE;
+    char path[4096];
+    for (int32_t index = 1;; index++) {
+        if (grain_cache_folder(folder, index, path, sizeof path) != GRAIN_OK || !path[0]) return exit_code;
+        int code = call(path, user);
         if (exit_code == EXIT_DONE) exit_code = code;
-        alloc_free(path);
     }
-    if (listing) system_folder_close(listing);
-    return exit_code;
 }
 
-void cli_tell(void *user, const char *text)
+static void tell(void *user, const char *text)
 {
     (void)user;
     fprintf(stderr, "grain: %s\n", text);
 }
 
+static const GrainRun telling = {.struct_size = sizeof telling, .message = tell};
+
 static int verify(const char *folder, void *user)
 {
-    int64_t damaged;
+    GrainCacheFindings found = {.struct_size = sizeof found};
     (void)user;
-    GrainResult result = cache_verify(folder, cli_tell, NULL, &damaged);
+    GrainResult result = grain_cache_verify(folder, &telling, &found);
     if (result != GRAIN_OK) return cli_fail(result);
-    printf("%s: %s\n", folder, damaged ? "damaged (named above)" : "whole");
-    return damaged ? EXIT_DAMAGED : EXIT_DONE;
+    printf("%s: %s\n", folder, found.files ? "damaged (named above)" : "whole");
+    return found.files ? EXIT_DAMAGED : EXIT_DONE;
 }
 
 static int repair(const char *folder, void *user)
 {
-    int64_t dropped;
+    GrainCacheFindings found = {.struct_size = sizeof found};
     (void)user;
-    GrainResult result = cache_repair(folder, cli_tell, NULL, &dropped);
+    GrainResult result = grain_cache_repair(folder, &telling, &found);
     if (result != GRAIN_OK) return cli_fail(result);
-    if (dropped)
+    if (found.files)
         printf("%s: %lld damaged files dropped (named above); bake or upsample again to redo them\n", folder,
-               (long long)dropped);
+               (long long)found.files);
     else
         printf("%s: whole, nothing to repair\n", folder);
     return EXIT_DONE;

@@ -25,7 +25,10 @@ int cmd_schema(int argument_count, char **arguments)
     if (optind != argument_count) return cli_usage("schema", "it takes no arguments");
     int64_t room = grain_job_schema(NULL, 0) + 1;
     char *text = malloc((size_t)room);
-    if (!text) return cli_fail(fail(GRAIN_ERROR_MEMORY, "not enough memory for the schema"));
+    if (!text) {
+        fputs("grain: not enough memory for the schema\n", stderr);
+        return EXIT_MEMORY;
+    }
     grain_job_schema(text, room);
     fputs(text, stdout);
     free(text);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli.h"
-#include "grain/grain.h"
 
 #include <getopt.h>
 #include <math.h>

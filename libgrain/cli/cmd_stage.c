@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `grain bake`, `grain upsample` and `grain volume`: one table of options, one way to run a stage.
 #include "cli.h"
-#include "grain/grain.h"
 
 #include <getopt.h>
 #include <stdio.h>

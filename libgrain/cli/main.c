@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/system.h"
 #include "cli.h"
-#include "grain/grain.h"
+#include "console.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,7 +81,7 @@ static void print_help(FILE *to)
 
 int main(int argument_count, char **arguments)
 {
-    arguments = system_arguments(&argument_count, arguments);
+    arguments = console_arguments(&argument_count, arguments);
     const char *wanted = argument_count > 1 ? arguments[1] : "";
     if (strcmp(wanted, "--version") == 0) {
         printf("grain %s (%s)\n", grain_version(), grain_instruction_set());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the commands that run a stage share: progress as JSON lines, stopping, the closing line.
-#include "base/system.h"
 #include "cli.h"
+#include "console.h"
 
 #include <jansson.h>
 #include <signal.h>
@@ -21,10 +21,10 @@ static void on_signal(int signal)
 // thread that waits for input would be no quicker, and one that is stuck in a read can keep a program from ending.
 static int is_stop_wanted(void)
 {
-    SystemInput input = listens_to_input ? system_input() : SYSTEM_INPUT_NONE;
-    if (input == SYSTEM_INPUT_CAME) stop_wanted = 1;
+    ConsoleInput input = listens_to_input ? console_input() : CONSOLE_INPUT_NONE;
+    if (input == CONSOLE_INPUT_CAME) stop_wanted = 1;
     // Whoever started the bake is gone, which is no reason to throw its work away.
-    if (input == SYSTEM_INPUT_ENDED) listens_to_input = 0;
+    if (input == CONSOLE_INPUT_ENDED) listens_to_input = 0;
     return stop_wanted;
 }
 
@@ -93,7 +93,7 @@ void cli_stop_on_input(void)
     is_stop_wanted(); // once before any file is opened: of an input that is closed, one might get its number
 }
 
-void cli_stop_on_signals(void) { system_catch_stop(on_signal); }
+void cli_stop_on_signals(void) { console_catch_stop(on_signal); }
 
 int cli_end(GrainResult result, const GrainStageStatus *last)
 {

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // What libgrain cannot do it says in words.
 static void check(GrainResult result)
@@ -69,16 +68,16 @@ static GrainScene *make_scene(void)
     return scene;
 }
 
-// All columns of a frame, one after another, as FOLDER/frame_0001.position and so on.
-static void write_columns(const GrainFrame *frame, int32_t number, const char *folder)
+// All columns of a frame, as FOLDER/frame_0001.position and so on.
+static void write_columns(const GrainFrame *frame, int number, const char *folder)
 {
-    static const char *const names[] = {"position", "velocity", "radius", "birth_time"};
     static const int bytes[] = {[GRAIN_F32] = 4, [GRAIN_I32] = 4, [GRAIN_F64] = 8, [GRAIN_I64] = 8};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        GrainView view;
+    for (int32_t i = 0; i < grain_frame_column_count(frame); i++) {
+        const char *name = grain_frame_column_name(frame, i);
         char path[4096];
-        check(grain_frame_column(frame, names[i], &view));
-        snprintf(path, sizeof path, "%s/frame_%04d.%s", folder, (int)number, names[i]);
+        GrainView view;
+        check(grain_frame_column(frame, name, &view));
+        snprintf(path, sizeof path, "%s/frame_%04d.%s", folder, number, name);
         FILE *file = fopen(path, "wb");
         size_t count = (size_t)(view.count * view.components);
         if (!file || fwrite(view.data, (size_t)bytes[view.type], count, file) != count || fclose(file) != 0) {

@@ -29,7 +29,7 @@
 
 typedef struct Frames {
     char folder[256], path[320], previous[320], other[320];
-    GrainsColumn columns[2];
+    PackedColumn columns[2];
     double position_error;
     Upsampler *upsampler;
     Grains grains;
@@ -55,32 +55,33 @@ static GrainResult record_splash(Recording *recording)
 }
 
 static GrainResult write_packed(const Frames *f, int frame, const Vec3 *position, const Vec3 *velocity, int64_t count,
-                                const char *previous, GrainFileHeader *header)
+                                const char *previous, ColumnFileHeader *header)
 {
     int64_t chunk_count = (count + CHUNK_GRAINS - 1) / CHUNK_GRAINS;
     uint32_t *sizes = ALLOC(uint32_t, chunk_count);
     if (!sizes) return GRAIN_ERROR_MEMORY;
     for (int64_t i = 0; i < chunk_count; i++)
         sizes[i] = (uint32_t)(i < chunk_count - 1 ? CHUNK_GRAINS : count - i * CHUNK_GRAINS);
-    *header = (GrainFileHeader){.frame = frame, .particles = count};
+    *header = (ColumnFileHeader){.frame = frame, .particles = count};
     const void *data[2] = {position, velocity};
-    GrainsWriter writer;
-    GrainResult result = grains_begin(&writer, f->path, header, f->columns, 2, sizes, chunk_count, previous, THREADS);
-    if (result == GRAIN_OK) result = grains_append(&writer, chunk_count, data);
+    PackedWriter writer;
+    GrainResult result = packed_begin(&writer, f->path, header, f->columns, 2, sizes, chunk_count, previous, THREADS);
+    if (result == GRAIN_OK) result = packed_append(&writer, chunk_count, data);
     if (result == GRAIN_OK)
-        result = grains_commit(&writer, header);
+        result = packed_commit(&writer, header);
     else
-        grains_abandon(&writer);
+        packed_abandon(&writer);
     alloc_free(sizes);
     return result;
 }
 
 static GrainResult read_packed(const char *path, Vec3 *position, Vec3 *velocity, int64_t count)
 {
+    const GrainRun run = {.struct_size = sizeof run, .thread_count = THREADS};
     GrainFrame *frame;
     GrainResult result = grain_frame_open(path, &frame);
-    if (result == GRAIN_OK) result = grain_frame_load(frame, "position", count, position, THREADS);
-    if (result == GRAIN_OK) result = grain_frame_load(frame, "velocity", count, velocity, THREADS);
+    if (result == GRAIN_OK) result = grain_frame_load(frame, "position", count, position, &run);
+    if (result == GRAIN_OK) result = grain_frame_load(frame, "velocity", count, velocity, &run);
     grain_frame_destroy(frame);
     return result;
 }
@@ -102,7 +103,7 @@ typedef struct Sums {
 static GrainResult measure_frame(Frames *f, int frame, Sums *sums, Vec3 *again, Vec3 *again_velocity)
 {
     const Grains *g = &f->grains;
-    GrainFileHeader header;
+    ColumnFileHeader header;
     snprintf(f->previous, sizeof f->previous, "%s", f->path);
     snprintf(f->path, sizeof f->path, "%s/grains_%06d.grain", f->folder, frame + 1);
     GrainResult result =
@@ -182,7 +183,7 @@ static Times time_packed(Frames *f, const Vec3 *position, const Vec3 *velocity, 
                          Vec3 *out_velocity)
 {
     Times best = {1e30, 1e30, 0};
-    GrainFileHeader header;
+    ColumnFileHeader header;
     snprintf(f->path, sizeof f->path, "%s/grains_%06d.grain", f->folder, 1);
     for (int i = 0; i < 3; i++) {
         double began = run_clock();
@@ -201,14 +202,14 @@ static Times time_floats(const Frames *f, const Vec3 *position, const Vec3 *velo
     Times best = {1e30, 1e30, 0};
     Column columns[2] = {{"position", GRAIN_F32, 3, count, position}, {"velocity", GRAIN_F32, 3, count, velocity}};
     for (int i = 0; i < 2; i++) {
-        GrainFileHeader header = {.frame = 1, .particles = count};
+        ColumnFileHeader header = {.frame = 1, .particles = count};
         struct GrainFrame frame;
         double began = run_clock();
-        if (grain_file_write(f->other, &header, columns, 2) != GRAIN_OK) break;
+        if (column_file_write(f->other, &header, columns, 2) != GRAIN_OK) break;
         double written = run_clock();
-        if (grain_file_read(f->other, &frame) != GRAIN_OK) break;
+        if (column_file_read(f->other, &frame) != GRAIN_OK) break;
         double read = run_clock();
-        grain_file_free(&frame);
+        column_file_free(&frame);
         best = (Times){fmin(best.write, written - began), fmin(best.read, read - written),
                        (double)header.bytes / (double)count};
     }
@@ -259,9 +260,9 @@ static GrainResult prepare(Frames *f, const Recording *recording, Sums *sums)
     refine_errors(&output, 0.01, (double)upsample_grain_radius(&def), FPS);
     f->position_error = output.position_error;
     f->columns[0] =
-        (GrainsColumn){"position", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.position_error / sqrt(3.0)}, 1};
+        (PackedColumn){"position", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.position_error / sqrt(3.0)}, 1};
     f->columns[1] =
-        (GrainsColumn){"velocity", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.velocity_error / sqrt(3.0)}, 0};
+        (PackedColumn){"velocity", {GRAIN_F32, 3, CHUNK_LATTICE, 2.0 * output.velocity_error / sqrt(3.0)}, 0};
     int64_t count = upsample_count_grains(&def, recording->count);
     f->grains = (Grains){.count = count, .position = ALLOC(Vec3, count), .velocity = ALLOC(Vec3, count)};
     *sums = (Sums){.position = ALLOC(Vec3, count), .velocity = ALLOC(Vec3, count)};

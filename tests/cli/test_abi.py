@@ -100,6 +100,59 @@ def test_ctypes_mirrors_equal_the_compiled_structs(folder: Path) -> None:
         assert declared == len(struct._fields_), f"{name} has {declared} fields in C, {len(struct._fields_)} here"
 
 
+def without_comments() -> str:
+    return re.sub(r"//.*", "", public_text())
+
+
+def struct_fields() -> dict[str, list[str]]:
+    """Of each public struct the names of its fields, in order."""
+    found = {}
+    for name, body in re.findall(r"typedef struct (Grain\w+) \{(.*?)\n?\} \1;", without_comments(), re.S):
+        found[name] = []
+        for declaration in filter(str.strip, body.split(";")):
+            pointer = re.search(r"\(\*(\w+)\)\(", declaration)
+            found[name] += [pointer[1]] if pointer else [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", part)[1] for part in declaration.split(",")]
+    return found
+
+
+def enum_values() -> list[str]:
+    bodies = re.findall(r"typedef enum Grain\w+ \{(.*?)\}", without_comments(), re.S)
+    return re.findall(r"\b(GRAIN_\w+)\s*=", "".join(bodies))
+
+
+def interface(folder: Path) -> list[str]:
+    """Size of every public struct, offset and size of each field, value of every enumerator: as compiled."""
+    lines = [f'printf("{name} %d\\n", (int){name});' for name in enum_values()]
+    for name, fields in struct_fields().items():
+        lines.append(f'printf("{name} %d\\n", (int)sizeof({name}));')
+        lines += [f'printf("{name}.{field} %d %d\\n", (int)offsetof({name}, {field}), (int)sizeof((({name} *)0)->{field}));'
+                  for field in fields]
+    source, made = folder / "interface.c", folder / "interface.exe"
+    source.write_text("#include <grain/grain.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n"
+                      + "\n".join(lines) + "\nreturn 0; }\n")
+    subprocess.run([COMPILER, "-I", INCLUDE, source, "-o", made], check=True)
+    return subprocess.run([*program.RUNNER, made], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def abi_version() -> int:
+    return int(re.search(r"#define GRAIN_ABI_VERSION (\d+)", public_text())[1])
+
+
+def golden() -> Path:
+    return ROOT / f"tests/data/abi_{abi_version()}.txt"
+
+
+def test_no_struct_changes_without_its_number(folder: Path) -> None:
+    known = golden().read_text().splitlines() if golden().is_file() else []
+    now = interface(folder)
+    assert len(now) > 200, "the headers were not understood"
+    changes = [f"+ {line}" for line in now if line not in known] + [f"- {line}" for line in known if line not in now]
+    assert not changes, (
+        f"the public interface is not that of {golden().name}: {'; '.join(changes[:12])}{' ...' if len(changes) > 12 else ''}. "
+        "Raise GRAIN_ABI_VERSION (libgrain/include/grain/base.h) and ABI_VERSION (addon/grain/engine/ffi.py), unless nothing of "
+        f"interface {abi_version()} has been released yet; then `GRAIN_TEST_BUILD=build/release PYTHONPATH=tests python3 tests/cli/test_abi.py` writes the file")
+
+
 def test_prototypes_exist(_: Path) -> None:
     ffi, library = load_ffi(), load_library()
     for name in ffi.PROTOTYPES:
@@ -132,3 +185,9 @@ def test_frames_through_ctypes_and_errors_in_words(folder: Path) -> None:
     assert library.grain_allocated_bytes() == 0
     assert library.grain_frame_read(b"/no/such/file", ctypes.byref(frame)) == -5 and not frame.value
     assert b"/no/such/file" in library.grain_last_error()
+
+
+if __name__ == "__main__":
+    import tempfile
+    with tempfile.TemporaryDirectory() as place:
+        golden().write_text("\n".join(interface(Path(place))) + "\n")

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "fuzz/fuzz.h"
 #include "grain/grain.h"
-#include "output/grains_file.h"
+#include "output/packed_file.h"
 
 #define XXH_INLINE_ALL
 #include <math.h>
@@ -30,7 +30,7 @@ static void remove_folder(void)
 }
 
 enum { COLUMNS = 4 };
-static const GrainsColumn columns[COLUMNS] = {{"position", {GRAIN_F32, 3, CHUNK_LATTICE, 1e-5}, 1},
+static const PackedColumn columns[COLUMNS] = {{"position", {GRAIN_F32, 3, CHUNK_LATTICE, 1e-5}, 1},
                                               {"velocity", {GRAIN_F32, 3, CHUNK_LATTICE, 1e-3}, 0},
                                               {"orientation", {GRAIN_F32, 4, CHUNK_ROTATION, 0.0}, 1},
                                               {"id", {GRAIN_I64, 1, CHUNK_EXACT, 0.0}, 1}};
@@ -50,13 +50,13 @@ static GrainResult write_frame(const char *to, int frame, const char *previous)
         orientation[4 * i + i % 4] = 0.8f, orientation[4 * i + (i + 1) % 4] = -0.6f;
         id[i] = 1024 * i;
     }
-    GrainFileHeader header = {.frame = frame, .time = frame / 24.0, .particles = GRAINS};
+    ColumnFileHeader header = {.frame = frame, .time = frame / 24.0, .particles = GRAINS};
     const void *data[COLUMNS] = {position, velocity, orientation, id};
-    GrainsWriter writer;
-    GrainResult result = grains_begin(&writer, to, &header, columns, COLUMNS, sizes, 3, previous, 1);
-    if (result == GRAIN_OK) result = grains_append(&writer, 3, data);
-    if (result == GRAIN_OK) return grains_commit(&writer, &header);
-    grains_abandon(&writer);
+    PackedWriter writer;
+    GrainResult result = packed_begin(&writer, to, &header, columns, COLUMNS, sizes, 3, previous, 1);
+    if (result == GRAIN_OK) result = packed_append(&writer, 3, data);
+    if (result == GRAIN_OK) return packed_commit(&writer, &header);
+    packed_abandon(&writer);
     return result;
 }
 
@@ -80,8 +80,8 @@ static void mend(uint8_t *file, size_t size)
     if (size < 64) return;
     memcpy(&column_count, file + 32, 4), memcpy(&chunk_count, file + 36, 4);
     memcpy(file + 40, &whole, 8);
-    if (column_count > GRAIN_FILE_MAX_COLUMNS) return;
-    int64_t head = grains_head_bytes((int)column_count, chunk_count), blocks = (int64_t)column_count * chunk_count;
+    if (column_count > COLUMN_FILE_MAX_COLUMNS) return;
+    int64_t head = packed_head_bytes((int)column_count, chunk_count), blocks = (int64_t)column_count * chunk_count;
     if (head > (int64_t)size) return;
     uint8_t *entry = file + head - 40 * blocks;
     for (int64_t b = 0; b < blocks; b++, entry += 40) {
@@ -103,7 +103,7 @@ static void load(GrainFrame *frame, const char *name)
     if (grain_frame_column(frame, name, &view) != GRAIN_OK) return;
     int64_t most = MOST_ELEMENTS / view.components, count = view.count < most ? view.count : most;
     void *out = alloc_array(count * view.components, 8);
-    GrainResult result = grain_frame_load(frame, name, count, out, 1);
+    GrainResult result = grain_frame_load(frame, name, count, out, &(GrainRun){sizeof(GrainRun), 1, NULL, NULL, NULL});
     if (result != GRAIN_OK && (result != GRAIN_ERROR_DAMAGED || !strstr(grain_last_error(), "grains_")))
         fuzz_found("error %d '%s'", result, grain_last_error());
     alloc_free(out);

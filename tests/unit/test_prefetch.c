@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "grain/grain.h"
-#include "output/grains_file.h"
+#include "output/packed_file.h"
 #include "unit/test.h"
 
 #include <sched.h>
@@ -17,7 +17,7 @@
 #define USED 20000 // of them
 #define FRAMES 6
 
-static const GrainsColumn columns[2] = {{"position", {GRAIN_F32, 3, CHUNK_LATTICE, 1e-4}, 1},
+static const PackedColumn columns[2] = {{"position", {GRAIN_F32, 3, CHUNK_LATTICE, 1e-4}, 1},
                                         {"radius", {GRAIN_F32, 1, CHUNK_LATTICE, 1e-5}, 1}};
 
 typedef struct Room {
@@ -37,12 +37,12 @@ static GrainResult write_chunks(const char *path, int frame, const float *positi
     enum { CHUNK = 5000 };
     uint32_t sizes[COUNT / CHUNK];
     for (int i = 0; i < COUNT / CHUNK; i++) sizes[i] = CHUNK;
-    GrainFileHeader header = {.frame = frame, .particles = COUNT};
+    ColumnFileHeader header = {.frame = frame, .particles = COUNT};
     const void *data[2] = {positions, radii};
-    GrainsWriter writer;
-    TRY(grains_begin(&writer, path, &header, columns, 2, sizes, COUNT / CHUNK, NULL, 1));
-    TRY(grains_append(&writer, COUNT / CHUNK, data));
-    return grains_commit(&writer, &header);
+    PackedWriter writer;
+    TRY(packed_begin(&writer, path, &header, columns, 2, sizes, COUNT / CHUNK, NULL, 1));
+    TRY(packed_append(&writer, COUNT / CHUNK, data));
+    return packed_commit(&writer, &header);
 }
 
 // A heap that falls; in the last frame one of its grains is gone.
@@ -102,8 +102,8 @@ static GrainResult read_here(int frame, Room *room)
     GrainResult result = grain_frame_open(path, &opened);
     alloc_free(path);
     TRY(result);
-    result = grain_frame_load(opened, "position", USED, room->positions, 1);
-    if (result == GRAIN_OK) result = grain_frame_load(opened, "radius", USED, room->radii, 1);
+    result = grain_frame_load(opened, "position", USED, room->positions, NULL);
+    if (result == GRAIN_OK) result = grain_frame_load(opened, "radius", USED, room->radii, NULL);
     grain_frame_destroy(opened);
     TRY(result);
     GrainPointsLook look = some_look();

@@ -188,11 +188,22 @@ TEST(what_a_scene_refuses_is_named)
     ENSURE_OK(grain_scene_fingerprint(scene, after));
     ENSURE(strcmp(before, after) == 0);
     // Ranges and keys are the job's.
-    ENSURE_OK(grain_scene_set_number(scene, 1, "friction", 7));
-    ENSURE(says(grain_scene_check(scene), GRAIN_ERROR_JOB, "'Slope'.friction is 7; it must be a number from 0 to 2"));
-    ENSURE_OK(grain_scene_set_number(scene, 1, "friction", 1));
-    ENSURE_OK(grain_scene_set_number(scene, 1, "frition", 1));
-    ENSURE(says(grain_scene_write(scene, test_folder()), GRAIN_ERROR_JOB, "frition is not a key"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "friction", 7), GRAIN_ERROR_JOB,
+                "'Slope'.friction is 7; it must be a number from 0 to 2"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "frition", 1), GRAIN_ERROR_JOB, "frition is not a key"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "rate", 1), GRAIN_ERROR_JOB, "rate is not a key"));
+    ENSURE(says(grain_scene_set_number(scene, 0, "material.friction", -1), GRAIN_ERROR_JOB, "material.friction is -1"));
+    ENSURE(says(grain_scene_set_text(scene, GRAIN_SCENE, "solver.type", "magic"), GRAIN_ERROR_JOB, "\"magic\""));
+    ENSURE(
+        says(grain_scene_set_number(scene, GRAIN_SCENE, "solver.grain_balls", 1.5), GRAIN_ERROR_JOB, "whole number"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "positions", 0), GRAIN_ERROR_ARGUMENT, "no single value"));
+    ENSURE(says(grain_scene_set_curve(scene, 2, "jitter", (float[]){1}, 1, 1), GRAIN_ERROR_JOB, "jitter is not a key"));
+    ENSURE(says(grain_scene_set_curve(scene, 2, "velocity", (float[]){1}, 1, 1), GRAIN_ERROR_ARGUMENT, "must have 3"));
+    ENSURE_OK(grain_scene_fingerprint(scene, after));
+    ENSURE(strcmp(before, after) == 0);
+    // What only the whole scene tells.
+    ENSURE_OK(grain_scene_set_number(scene, GRAIN_SCENE, "frame_end", -5));
+    ENSURE(says(grain_scene_write(scene, test_folder()), GRAIN_ERROR_JOB, "frame_end is -5"));
     grain_scene_destroy(scene);
     ENSURE(says(grain_scene_check(NULL), GRAIN_ERROR_ARGUMENT, "GrainScene is NULL"));
     ENSURE(says(grain_scene_read("nowhere/at/all", &scene), GRAIN_ERROR_IO, "job.json"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Distance fields kept in a cache folder: found again to the bit, made again where they are not as they should be.
 #include "base/alloc.h"
+#include "base/system.h"
 #include "output/sdf_store.h"
 #include "shared/meshes.h"
 #include "unit/test.h"
@@ -168,4 +169,63 @@ TEST(small_fields_are_not_kept_and_no_folder_keeps_nothing)
     grain_sdf_destroy(sdf);
     sdf_store_drop_unused(&kept.store);
     kept_end(&kept);
+}
+
+typedef struct Refuser {
+    int calls, refuse;
+} Refuser;
+
+static void *refusing_allocate(void *user, uint64_t bytes, uint64_t alignment)
+{
+    Refuser *refuser = user;
+    return refuser->calls++ == refuser->refuse ? NULL : system_allocate(bytes, alignment);
+}
+
+static void refusing_release(void *user, void *memory, uint64_t bytes)
+{
+    (void)user, (void)bytes;
+    system_free(memory);
+}
+
+// Made and kept, then found: twice, as a refusal may come in either.
+static GrainResult make_and_find(Kept *kept)
+{
+    GrainResult result = GRAIN_OK;
+    for (int i = 0; i < 2 && result == GRAIN_OK; i++) {
+        GrainSdf *sdf;
+        result = make(kept, &sdf);
+        if (result == GRAIN_OK) grain_sdf_destroy(sdf);
+    }
+    return result;
+}
+
+TEST(every_allocation_of_a_store_may_fail)
+{
+    int refused = 0, is_asked = 1;
+    float positions[3 * 8];
+    int32_t triangles[3 * 12];
+    Shape shape = shape_box(-0.4f, -0.4f, -0.4f, 0.4f, 0.4f, 0.4f);
+    GrainMesh box = shape_mesh(&shape), mesh = {positions, triangles, box.vertex_count, box.triangle_count};
+    memcpy(positions, box.positions, sizeof positions), memcpy(triangles, box.triangles, sizeof triangles);
+    shape_free(&shape); // no memory may be held while the allocator is exchanged
+    for (int n = 0; is_asked; n++) {
+        Refuser refuser = {0, n};
+        GrainAllocator allocator = {refusing_allocate, refusing_release, &refuser};
+        Kept kept = {.mesh = mesh};
+        grain_sdf_def_default(&kept.def, sizeof kept.def);
+        kept.def.voxel_size = 0.02f, kept.def.band_voxels = 8.0f;
+        ENSURE_OK(grain_set_allocator(&allocator));
+        GrainResult result = sdf_store_begin(&kept.store, test_folder(), "coarse");
+        if (result == GRAIN_OK) result = make_and_find(&kept);
+        kept.store.used_count = 0;
+        if (result == GRAIN_OK) sdf_store_drop_unused(&kept.store); // so that the next round makes it again
+        sdf_store_free(&kept.store);
+        int64_t left = (int64_t)grain_allocated_bytes();
+        grain_set_allocator(NULL);
+        is_asked = refuser.calls > n && result != GRAIN_OK;
+        refused += is_asked;
+        ENSURE_EQUAL(left, 0);
+        ENSURE(result == GRAIN_OK || (result == GRAIN_ERROR_MEMORY && is_asked));
+    }
+    ENSURE(refused > 20);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Scenes simulated and refined in memory: the frames are those of a bake.
 #include "grain/grain.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "shared/meshes.h"
 #include "shared/refuse.h"
 #include "unit/test.h"

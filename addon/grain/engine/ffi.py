@@ -27,7 +27,7 @@ class GrainError(Exception):
 
 
 class GrainRun(ctypes.Structure):
-    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("progress", c_void_p), ("user", c_void_p)]
+    _fields_ = [("struct_size", c_uint32), ("thread_count", c_int32), ("progress", c_void_p), ("user", c_void_p), ("message", c_void_p)]
 
 
 class GrainMesh(ctypes.Structure):
@@ -130,7 +130,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "grain_last_error": (c_char_p, []),
     "grain_allocated_bytes": (c_int64, []),
     "grain_frame_open": (c_int32, [c_char_p, POINTER(c_void_p)]),
-    "grain_frame_load": (c_int32, [c_void_p, c_char_p, c_int64, c_void_p, c_int32]),
+    "grain_frame_load": (c_int32, [c_void_p, c_char_p, c_int64, c_void_p, POINTER(GrainRun)]),
     "grain_frame_destroy": (None, [c_void_p]),
     "grain_frame_info": (c_int32, [c_void_p, POINTER(GrainFrameInfo)]),
     "grain_frame_column": (c_int32, [c_void_p, c_char_p, POINTER(GrainView)]),
@@ -259,7 +259,7 @@ def frame_column(handle: c_void_p, name: str) -> tuple[Any, GrainView]:
 
 def frame_load(handle: c_void_p, name: str, count: int, address: int) -> None:
     """Unpacks the first `count` elements of a column to where there is room for them, on all cores."""
-    check(library().grain_frame_load(handle, name.encode(), count, address, 0))
+    check(library().grain_frame_load(handle, name.encode(), count, address, None))
 
 
 def _memory(view: GrainView) -> Any:

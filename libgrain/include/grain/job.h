@@ -7,6 +7,7 @@
 ///     grain_stage_def_default(&def, sizeof def);
 ///     def.job_folder = "pour";
 ///     if (grain_bake(&def) == GRAIN_OK) grain_upsample(&def);
+#include "grain/output.h"
 #include "grain/run.h"
 
 #ifdef __cplusplus
@@ -52,12 +53,14 @@ typedef int32_t GrainStageStatusFn(void *user, const GrainStageStatus *status);
 
 /// What becomes of the frames that are in the cache already.
 typedef enum GrainRestart {
-    GRAIN_RESTART_NONE = 0, ///< Resume after the last of them. Frames of other settings are not mixed with new
-                            ///< ones: grain_bake refuses the cache (GRAIN_ERROR_OTHER_JOB), the others replace it.
-    GRAIN_RESTART_ALL = 1,  ///< Remove all of them first.
-    GRAIN_RESTART_AFTER_FRAME =
-        2, ///< grain_bake only: remove those after keep_frame and resume from the newest
-           ///< checkpoint up to it. Earlier frames stay, whatever settings they were baked with.
+    /// Resume after the last of them. Frames of other settings are never mixed with new ones: grain_bake refuses the
+    /// cache (GRAIN_ERROR_OTHER_JOB), the other stages replace it.
+    GRAIN_RESTART_NONE = 0,
+    /// Remove all of them first.
+    GRAIN_RESTART_ALL = 1,
+    /// grain_bake only: remove those after keep_frame and resume from the newest checkpoint up to it. Earlier frames
+    /// stay, whatever settings they were baked with.
+    GRAIN_RESTART_AFTER_FRAME = 2,
 } GrainRestart;
 
 /// Options of a stage.
@@ -92,6 +95,19 @@ GRAIN_API GrainResult grain_volume(const GrainStageDef *def);
 /// schema"). Writes at most room bytes, the 0 at the end included, and returns the length of the whole text; out may be
 /// NULL when room is 0.
 GRAIN_API int64_t grain_job_schema(char *out, int64_t room);
+
+// --- is a cache up to date? -------------------------------------------------------------------------
+
+/// A job folder, read and checked.
+typedef struct GrainJob GrainJob;
+/// GRAIN_ERROR_JOB names the key, the value and what is allowed.
+GRAIN_API GrainResult grain_job_read(const char *folder, GrainJob **out);
+GRAIN_API void grain_job_destroy(GrainJob *job);
+/// Compares a cache with the job: *is_current is 1 if a run of the same stage would use the settings the cache was made
+/// with. Otherwise `changes` lists the differences, such as "solver.friction was 0.6, is 0.3"; it is cut to fit and
+/// always ends with a zero byte.
+GRAIN_API GrainResult grain_job_compare(const GrainJob *job, const GrainCache *cache, int32_t *is_current,
+                                        char *changes, int64_t size);
 
 #ifdef __cplusplus
 }

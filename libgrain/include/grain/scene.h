@@ -87,7 +87,9 @@ GRAIN_API int32_t grain_scene_object_count(const GrainScene *scene);
 /// The object of that name, or -1 (GRAIN_SCENE).
 GRAIN_API int32_t grain_scene_find(const GrainScene *scene, const char *name);
 
-/// Settings of an object, or (GRAIN_SCENE) of the scene. Numbers are whole where the setting is.
+/// Settings of an object, or (GRAIN_SCENE) of the scene. Numbers are whole where the setting is. GRAIN_ERROR_JOB names
+/// the key, the value and what is allowed; GRAIN_ERROR_ARGUMENT a key that leads nowhere, or an object that is not
+/// there.
 GRAIN_API GrainResult grain_scene_set_number(GrainScene *scene, int32_t object, const char *key, double value);
 GRAIN_API GrainResult grain_scene_set_flag(GrainScene *scene, int32_t object, const char *key, int32_t value);
 GRAIN_API GrainResult grain_scene_set_text(GrainScene *scene, int32_t object, const char *key, const char *value);

@@ -1,99 +1,104 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Grains as lit dots, for a viewport that has to follow a million of them: a colour for each, which a graphics card
-/// draws as it is, and for machines without one a picture of them all, with depths, ready to be laid over the view.
+/// Support for viewports: particles as shaded points, and frames loaded before they are needed.
 #include "grain/output.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+// --- shaded points ----------------------------------------------------------------------------------
+
 #define GRAIN_POINTS_COLOURS 256
 
-/// What grains look like. Colours are linear, 0 to 1.
+/// The appearance of particles. Colours are linear, 0 to 1.
 typedef struct GrainPointsLook {
     uint32_t struct_size;
-    float wet_value;                        ///< brightness where moisture is 1, against dry; 0 to 1
-    float largest_radius;                   ///< > 0; in the unit of the radii
+    float wet_value;                        ///< 0 to 1, brightness at moisture 1 relative to moisture 0
+    float largest_radius;                   ///< > 0, in the units of GrainPoints.radii
     uint32_t reserved;                      ///< 0
-    float colours[GRAIN_POINTS_COLOURS][3]; ///< a grain has the one that its number picks, for life
+    float colours[GRAIN_POINTS_COLOURS][3]; ///< a particle's id picks one of these, the same in every frame
 } GrainPointsLook;
 
-/// Of the grains, all arrays `count` long.
+/// The particles. All arrays have `count` elements.
 typedef struct GrainPoints {
     uint32_t struct_size;
     uint32_t reserved; ///< 0
     int64_t count;
     const float *positions; ///< xyz
     const float *radii;
-    const int32_t *ids;     ///< NULL: numbered as they stand
-    const float *moistures; ///< NULL: dry
+    const int32_t *ids;     ///< NULL: the index is the id
+    const float *moistures; ///< NULL: all 0
 } GrainPoints;
 
-/// Lights the grains from above: which way the surface faces near a grain follows from where the others are. Four bytes
-/// to a grain: the square roots of red, green and blue over 255, and the radius against the largest. bounds, where not
-/// NULL, gets the least x, y and z and then the greatest; it is left alone where there are no grains.
+/// Computes a colour for every particle, lit from above; the surface normal near a particle is estimated from the
+/// density of the others around it. `out` receives four bytes per particle: the square roots of red, green and blue,
+/// and the radius relative to the largest one, each scaled to 0 to 255. `bounds` (may be NULL) receives the lowest x, y
+/// and z, then the highest; it is left unchanged if there are no particles.
 GRAIN_API GrainResult grain_points_colour(const GrainPoints *points, const GrainPointsLook *look, const GrainRun *run,
                                           uint8_t *out, float bounds[6]);
 
-/// Where from. Pixels are counted from the lower left corner of the view.
+/// The image to draw. Pixels are counted from the lower left corner of the viewport.
 typedef struct GrainPointsView {
     uint32_t struct_size;
-    int32_t width, height; ///< of the whole view, at most 16384
-    int32_t left, bottom, right,
-        top;             ///< the part of it that is made: 0 <= left < right <= width, likewise bottom and top
-    float diameter;      ///< pixels of the largest grain where w is 1
-    int32_t most_pixels; ///< a dot is never wider, 1 to 32: what covers the view is not drawn again and again
-    float matrix[16];    ///< grains to the clip space of OpenGL, row by row, applied to columns
-    uint32_t reserved;   ///< 0
+    int32_t width, height; ///< of the whole viewport, 1 to 16384
+    int32_t left, bottom;  ///< The rectangle to draw: 0 <= left < right <= width,
+    int32_t right, top;    ///< 0 <= bottom < top <= height.
+    float diameter;        ///< pixels, of the largest particle at w = 1
+    int32_t most_pixels;   ///< 1 to 32, limit of a point's width; caps the cost of points close to the camera
+    float matrix[16];      ///< from particle positions to OpenGL clip space; row-major, applied to column vectors
+    uint32_t reserved;     ///< 0
 } GrainPointsView;
 
-/// Two floats to each pixel of the part, row by row from below: the depth, 0 to 1 or 2 where no grain is, and its
-/// colour as red * 65536 + green * 256 + blue. The nearest grain is seen. colours are those of grain_points_colour.
+/// Draws particles on the CPU, for machines without a usable graphics card. `out` receives two floats per pixel of the
+/// rectangle, bottom row first: the depth (0 to 1, or 2 where there is nothing) and the colour of the nearest particle
+/// as red * 65536 + green * 256 + blue. `colours` come from grain_points_colour.
 GRAIN_API GrainResult grain_points_picture(const float *positions, const uint8_t *colours, int64_t count,
                                            const GrainPointsView *view, const GrainRun *run, float *out);
 
-// --- frames read in advance -----------------------------------------------------------------------
+// --- frames loaded in advance -----------------------------------------------------------------------
 
 #define GRAIN_PREFETCH_COLUMNS 8
 
+/// A background thread that loads frames in the order they were requested, so that playback never blocks on a disk.
 typedef struct GrainPrefetch GrainPrefetch;
 
-/// One frame to be read. What the pointers of columns and colours lead to belongs to the caller, who leaves it alone
-/// from grain_prefetch_add until grain_prefetch_finish or a grain_prefetch_drop that gives it back; all else is copied.
+/// A frame to load. The memory behind `columns` and `colours` belongs to the caller, who must not touch it from
+/// grain_prefetch_add until grain_prefetch_finish, or a grain_prefetch_drop that returns 1. Everything else is copied.
 typedef struct GrainPrefetchDef {
     uint32_t struct_size;
     int32_t column_count; ///< 1 to GRAIN_PREFETCH_COLUMNS
-    const char *path;
-    int64_t count; ///< so many of the frame's grains, the first
+    const char *path;     ///< of the frame's file
+    int64_t count;        ///< how many elements to load, from the first on
     const char *names[GRAIN_PREFETCH_COLUMNS];
-    void *columns[GRAIN_PREFETCH_COLUMNS]; ///< room for count elements of each
-    const GrainPointsLook *look;           ///< NULL: no dots; largest_radius is not looked at
-    uint8_t *colours;                      ///< as grain_points_colour gives them, with a look: room for count times 4
+    void *columns[GRAIN_PREFETCH_COLUMNS]; ///< room for `count` elements of each column
+    const GrainPointsLook *look;           ///< also compute colours; NULL: do not. largest_radius is ignored.
+    uint8_t *colours;                      ///< with a look: room for 4 * count bytes, as from grain_points_colour
 } GrainPrefetchDef;
 
-/// What became of the dots.
+/// The colours of a frame that was loaded with a look.
 typedef struct GrainPrefetchPoints {
     uint32_t struct_size;
-    int32_t are_made;     ///< 0: no look was given, or a grain is gone (its radius is 0) and must not be drawn
+    int32_t are_made;     ///< 0: no look was given, or a particle has been removed (radius 0) and must be filtered out
     float largest_radius; ///< m
-    float bounds[6];      ///< m; the least x, y and z, then the greatest
-    uint32_t reserved;
+    float bounds[6];      ///< m, lowest x, y, z, then highest
+    uint32_t reserved;    ///< 0
 } GrainPrefetchPoints;
 
-/// Starts the thread. It works on all cores, and lets others first where the system can do that.
+/// Starts the thread. It uses all cores, at low priority where the system allows that.
 GRAIN_API GrainResult grain_prefetch_create(GrainPrefetch **out);
-/// Returns when the thread has ended; the frame it was at is read to its end. Frames not yet finished are forgotten.
+/// Ends the thread, after the frame it is loading. Requests that were not finished are discarded.
 GRAIN_API void grain_prefetch_destroy(GrainPrefetch *prefetch);
-/// Puts a frame behind those that wait. number is its own, from 1. Of a look with dots, columns must hold "position"
-/// and "radius"; "moisture" is used where it is among them.
+/// Queues a frame and returns its number, counted from 1. With a look, the columns must include "position" and
+/// "radius"; "moisture" is used if present.
 GRAIN_API GrainResult grain_prefetch_add(GrainPrefetch *prefetch, const GrainPrefetchDef *def, int64_t *number);
-/// Forgets a frame, if nobody has begun to read it: 1, and its memory is the caller's again. Otherwise 0: finish it.
+/// Removes a frame from the queue if loading has not begun: returns 1, and its memory is the caller's again. Otherwise
+/// returns 0: call grain_prefetch_finish.
 GRAIN_API int32_t grain_prefetch_drop(GrainPrefetch *prefetch, int64_t number);
-/// Whether grain_prefetch_finish would return at once.
+/// 1 if grain_prefetch_finish would return at once.
 GRAIN_API int32_t grain_prefetch_is_done(GrainPrefetch *prefetch, int64_t number);
-/// Returns when the frame is read, with what reading it gave; one that nobody has begun is read here and now.
-/// Its number is none from then on. Any thread may call this, one for each number.
+/// Waits for a frame and returns the result of loading it; a frame that is still queued is loaded right here. The
+/// number is invalid afterwards. May be called from any thread, once per number.
 GRAIN_API GrainResult grain_prefetch_finish(GrainPrefetch *prefetch, int64_t number, GrainPrefetchPoints *points);
 
 #ifdef __cplusplus

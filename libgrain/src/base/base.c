@@ -23,11 +23,13 @@ uint32_t grain_struct_size(const char *type_name)
         const char *name;
         uint32_t size;
     } table[] = {
-        ENTRY(GrainAllocator),      ENTRY(GrainRun),          ENTRY(GrainMesh),        ENTRY(GrainMeshReport),
-        ENTRY(GrainMassProperties), ENTRY(GrainSdfDef),       ENTRY(GrainCoverDef),    ENTRY(GrainCoverQuality),
-        ENTRY(GrainView),           ENTRY(GrainFrameInfo),    ENTRY(GrainStageStatus), ENTRY(GrainStageDef),
-        ENTRY(GrainObjectDef),      ENTRY(GrainAttributeDef), ENTRY(GrainShape),       ENTRY(GrainPoints),
-        ENTRY(GrainPointsLook),     ENTRY(GrainPointsView),   ENTRY(GrainPrefetchDef), ENTRY(GrainPrefetchPoints)};
+        ENTRY(GrainAllocator),      ENTRY(GrainRun),        ENTRY(GrainMesh),          ENTRY(GrainMeshReport),
+        ENTRY(GrainMassProperties), ENTRY(GrainSdfDef),     ENTRY(GrainCoverDef),      ENTRY(GrainCoverQuality),
+        ENTRY(GrainView),           ENTRY(GrainFrameInfo),  ENTRY(GrainExportDef),     ENTRY(GrainCacheFile),
+        ENTRY(GrainCacheSetting),   ENTRY(GrainCacheInfo),  ENTRY(GrainCacheFindings), ENTRY(GrainStageStatus),
+        ENTRY(GrainStageDef),       ENTRY(GrainObjectDef),  ENTRY(GrainAttributeDef),  ENTRY(GrainShape),
+        ENTRY(GrainPoints),         ENTRY(GrainPointsLook), ENTRY(GrainPointsView),    ENTRY(GrainPrefetchDef),
+        ENTRY(GrainPrefetchPoints)};
     if (!type_name) return 0;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].name, type_name) == 0) return table[i].size;

@@ -25,6 +25,7 @@ GrainResult run_begin(Run *run, const GrainRun *options)
                     MAX_THREADS);
     if (options->thread_count > 0) run->thread_count = options->thread_count;
     run->progress = options->progress;
+    run->message = options->message;
     run->user = options->user;
     return GRAIN_OK;
 }
@@ -37,4 +38,9 @@ GrainResult run_progress(Run *run, const char *stage, double fraction)
     run->last_call = now;
     if (run->progress(run->user, stage, (float)fraction) == GRAIN_CONTINUE) return GRAIN_OK;
     return fail(GRAIN_CANCELLED, "cancelled during %s", stage);
+}
+
+void run_message(const Run *run, const char *text)
+{
+    if (run->message) run->message(run->user, text);
 }

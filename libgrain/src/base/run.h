@@ -6,6 +6,7 @@
 typedef struct Run {
     int thread_count;
     GrainProgressFn *progress;
+    GrainMessageFn *message;
     void *user;
     double last_call; // s, monotonic
 } Run;
@@ -14,5 +15,7 @@ typedef struct Run {
 GrainResult run_begin(Run *run, const GrainRun *options);
 /// Call between parallel regions. GRAIN_CANCELLED when the callback did not answer GRAIN_CONTINUE.
 GrainResult run_progress(Run *run, const char *stage, double fraction);
+/// Hands a finding to whoever listens.
+void run_message(const Run *run, const char *text);
 /// Monotonic seconds.
 double run_clock(void);

@@ -119,13 +119,3 @@ void system_host_name(char *name, size_t bytes);
 /// NULL where it is not known.
 const char *system_user_name(void);
 int system_utc(time_t moment, struct tm *out);
-
-/// For main(): the program's arguments as UTF-8, and standard output that takes bytes as they are.
-char **system_arguments(int *count, char **given);
-/// Calls on_stop when the user or the system asks the program to end. Writing to a closed pipe becomes an error.
-void system_catch_stop(void (*on_stop)(int signal));
-
-typedef enum SystemInput { SYSTEM_INPUT_NONE, SYSTEM_INPUT_CAME, SYSTEM_INPUT_ENDED } SystemInput;
-/// What has become of standard input since the last call, without waiting. On Windows anything but a pipe counts as
-/// ended.
-SystemInput system_input(void);

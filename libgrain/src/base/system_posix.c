@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,25 +216,3 @@ const char *system_user_name(void)
 }
 
 int system_utc(time_t moment, struct tm *out) { return gmtime_r(&moment, out) ? 0 : -1; }
-
-char **system_arguments(int *count, char **given)
-{
-    (void)count;
-    return given;
-}
-
-void system_catch_stop(void (*on_stop)(int signal))
-{
-    struct sigaction action = {.sa_handler = on_stop};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
-SystemInput system_input(void)
-{
-    char taken[64];
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    if (poll(&input, 1, 0) <= 0) return SYSTEM_INPUT_NONE;
-    return read(STDIN_FILENO, taken, sizeof taken) > 0 ? SYSTEM_INPUT_CAME : SYSTEM_INPUT_ENDED;
-}

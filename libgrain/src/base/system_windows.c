@@ -6,15 +6,11 @@
 #include <io.h>
 #include <malloc.h>
 #include <process.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
-// After windows.h, which it needs.
-#include <shellapi.h>
 
 #define PATH_UNITS 32768 // the longest path that Windows takes, in UTF-16
 #define SHORT_PATH 240   // from 248 on folders need the prefix \\?\, from 260 on files do
@@ -484,71 +480,3 @@ const char *system_user_name(void)
 }
 
 int system_utc(time_t moment, struct tm *out) { return gmtime_s(out, &moment) == 0 ? 0 : -1; }
-
-// The C runtime would end with 3, which is the code for a job that cannot be read.
-static void end_as_crash(int number)
-{
-    (void)number;
-    TerminateProcess(GetCurrentProcess(), (UINT)STATUS_FATAL_APP_EXIT);
-}
-
-char **system_arguments(int *count, char **given)
-{
-    int words_count = 0;
-    wchar_t **words = CommandLineToArgvW(GetCommandLineW(), &words_count);
-    char **arguments = words ? calloc((size_t)words_count + 1, sizeof *arguments) : NULL;
-    for (int i = 0; arguments && i < words_count; i++) {
-        int bytes = WideCharToMultiByte(CP_UTF8, 0, words[i], -1, NULL, 0, NULL, NULL);
-        arguments[i] = malloc((size_t)bytes);
-        if (!arguments[i] || !to_utf8(words[i], arguments[i], bytes)) return given;
-    }
-    _setmode(_fileno(stdout), _O_BINARY); // lines end as everywhere
-    _setmode(_fileno(stderr), _O_BINARY);
-    SetConsoleOutputCP(CP_UTF8);
-    signal(SIGABRT, end_as_crash);
-    if (!arguments) return given;
-    *count = words_count;
-    return arguments;
-}
-
-static void (*stop_handler)(int);
-
-static BOOL WINAPI on_console_event(DWORD event)
-{
-    stop_handler(SIGTERM);
-    // The program ends when this returns; main() gets the seconds that Windows grants to write its checkpoint.
-    if (event == CTRL_CLOSE_EVENT || event == CTRL_LOGOFF_EVENT || event == CTRL_SHUTDOWN_EVENT) Sleep(INFINITE);
-    return TRUE;
-}
-
-void system_catch_stop(void (*on_stop)(int signal))
-{
-    stop_handler = on_stop;
-    SetConsoleCtrlHandler(on_console_event, TRUE);
-}
-
-// Whether something can be read is told of pipes only, and not of all of them; a thread that reads finds out of any
-// input. It ends with the process.
-static _Atomic int input = SYSTEM_INPUT_NONE;
-
-static void *wait_for_input(void *unused)
-{
-    char byte;
-    DWORD got = 0;
-    BOOL is_read = ReadFile(GetStdHandle(STD_INPUT_HANDLE), &byte, 1, &got, NULL);
-    atomic_store(&input, is_read && got > 0 ? SYSTEM_INPUT_CAME : SYSTEM_INPUT_ENDED);
-    return unused;
-}
-
-static void start_waiting_for_input(void)
-{
-    pthread_t thread;
-    if (system_thread_start(&thread, wait_for_input, NULL) == 0) pthread_detach(thread);
-}
-
-SystemInput system_input(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, start_waiting_for_input);
-    return (SystemInput)atomic_load(&input);
-}

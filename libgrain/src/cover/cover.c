@@ -275,7 +275,7 @@ typedef struct MeshCover {
 static GrainResult probe_sides(const MeshCover *m, int threads, CoverSides *sides)
 {
     MeshWinding winding;
-    TRY(sdf_parts_winding(&m->mesh.parts, &winding, threads));
+    TRY(sdf_classified_winding(&m->mesh.parts, &winding, threads));
     GrainResult result = cover_probe_sides(&m->floaters, &m->surface, &winding, threads, sides);
     mesh_winding_free(&winding);
     return result;

@@ -97,7 +97,7 @@ GrainResult cover_mesh_build_tree(CoverMesh *m, const GrainMesh *mesh, const Cov
 }
 
 // A triangle has an inside for certain only where its shell is closed; a head without its neck is covered as it is.
-static int is_solid(const SdfParts *parts, int32_t triangle)
+static int is_solid(const SdfClassified *parts, int32_t triangle)
 {
     if (parts->is_sheet && parts->is_sheet[triangle]) return 0;
     if (!parts->shells.shells) return 1;
@@ -110,8 +110,8 @@ static GrainResult sort_parts(CoverMesh *m, const GrainMesh *mesh, Run *run)
 {
     m->solid = ALLOC(uint8_t, m->count);
     if (!m->solid) return GRAIN_ERROR_MEMORY;
-    TRY(sdf_parts_find(&m->parts, mesh, GRAIN_SDF_AUTO, run));
-    const uint8_t *flipped = sdf_parts_flipped(&m->parts);
+    TRY(sdf_classify(&m->parts, mesh, GRAIN_SDF_AUTO, run));
+    const uint8_t *flipped = sdf_classified_flipped(&m->parts);
     for (int64_t slot = 0; slot < m->count; slot++) {
         int32_t triangle = m->triangle[slot];
         m->solid[slot] = (uint8_t)is_solid(&m->parts, triangle);
@@ -256,7 +256,7 @@ GrainResult cover_mesh_finish(CoverMesh *m, const CoverSurface *surface, int thr
 void cover_mesh_free(CoverMesh *m)
 {
     mesh_tree_free(&m->tree);
-    sdf_parts_free(&m->parts);
+    sdf_classified_free(&m->parts);
     alloc_free(m->triangle);
     alloc_free(m->solid);
     alloc_free(m->face_normal);

@@ -6,7 +6,7 @@
 /// middle of the surface: a prop of a micrometre and a mountain far from the world's origin look the same.
 #include "base/run.h"
 #include "mesh/mesh_tree.h"
-#include "sdf/sdf_parts.h"
+#include "sdf/sdf_classify.h"
 
 typedef struct CoverFrame {
     double centre[3]; ///< m
@@ -39,7 +39,7 @@ typedef struct CoverMesh {
     Vec3 *edge_normal;   ///< 3 * slot + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
     Vec3 *corner_normal; ///< 3 * slot + corner -> unit, mean of the faces around, weighted by their angles
     uint8_t *rim;        ///< 3 * slot + corner: COVER_OPEN_EDGE, COVER_OPEN_CORNER
-    SdfParts parts;
+    SdfClassified parts;
 } CoverMesh;
 #define COVER_OPEN_EDGE 1   ///< nothing beyond the edge that starts at this corner
 #define COVER_OPEN_CORNER 2 ///< the corner is on a rim

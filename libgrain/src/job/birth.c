@@ -74,6 +74,14 @@ GrainResult birth_paint(Birth *birth, int object, const MeshAttribute *paint, co
     return result;
 }
 
+GrainResult birth_moisten(Birth *birth, int object, const Vec3 *places, int64_t count, float *out)
+{
+    const MeshAttribute *paint = &birth->job->objects[object].moisture_paint;
+    if (paint->numbers) return birth_paint(birth, object, paint, places, count, out);
+    for (int64_t i = 0; i < count; i++) out[i] = 1.0f;
+    return GRAIN_OK;
+}
+
 // What of the job's attributes this source has; the others are 0.
 static GrainResult add_values(Birth *birth, int object, const Vec3 *places, int64_t count)
 {

@@ -38,3 +38,5 @@ GrainResult birth_resume(Birth *birth, const Column *columns, int column_count);
 /// What is painted on an object near these places; count * components numbers.
 GrainResult birth_paint(Birth *birth, int object, const MeshAttribute *paint, const Vec3 *places, int64_t count,
                         float *out);
+/// What the moisture of particles is multiplied by: what is painted on their source near these places, or 1.
+GrainResult birth_moisten(Birth *birth, int object, const Vec3 *places, int64_t count, float *out);

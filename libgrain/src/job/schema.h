@@ -130,3 +130,7 @@ GrainResult schema_check_keys(const JobNode *node, const SettingBlock *block, in
 GrainResult schema_read(const JobNode *node, const SettingBlock *block, int role, void *out);
 /// One of them, before the others.
 GrainResult schema_read_one(const JobNode *node, const SettingBlock *block, int role, const char *key, void *out);
+
+// schema_print.c
+/// As grain_job_schema says.
+int64_t schema_print(char *out, int64_t room);

@@ -170,7 +170,7 @@ static void put_setting(Text *text, const SettingBlock *block, const Setting *se
     put(text, "}");
 }
 
-int64_t grain_job_schema(char *out, int64_t room)
+int64_t schema_print(char *out, int64_t room)
 {
     Text text = {out, room, 0};
     put(&text, "{\n\"schema\": %d,\n\"blocks\": {", JOB_SCHEMA);

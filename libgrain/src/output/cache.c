@@ -29,10 +29,10 @@ GrainResult cache_read_frame(const char *folder, const char *stream, const Cache
 {
     char *path;
     TRY(cache_frame_path(folder, stream, frame->frame, &path));
-    GrainResult result = grain_file_read(path, out);
+    GrainResult result = column_file_read(path, out);
     if (result == GRAIN_OK && (out->header.checksum != frame->checksum || out->header.frame != frame->frame)) {
         result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
-        grain_file_free(out);
+        column_file_free(out);
     }
     alloc_free(path);
     return result;
@@ -166,7 +166,7 @@ GrainResult cache_beat(Cache *cache) { return cache_lock_beat(&cache->lock); }
 
 // --- writing ------------------------------------------------------------------------------------
 
-GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header)
+GrainResult cache_add_frame(Cache *cache, const ColumnFileHeader *header)
 {
     cache->bytes_written += header->bytes;
     TRY(manifest_add_frame(&cache->manifest,
@@ -177,17 +177,17 @@ GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header)
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
                               int column_count)
 {
-    GrainFileHeader header = {.frame = frame, .time = time, .particles = particles};
+    ColumnFileHeader header = {.frame = frame, .time = time, .particles = particles};
     char *path;
     TRY(cache_frame_path(cache->folder, cache->manifest.stream, frame, &path));
-    GrainResult result = grain_file_write(path, &header, columns, column_count);
+    GrainResult result = column_file_write(path, &header, columns, column_count);
     alloc_free(path);
     if (result != GRAIN_OK) return result;
     cache->manifest.has_orientation = column_find(columns, column_count, "orientation") != NULL;
     return cache_add_frame(cache, &header);
 }
 
-GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header)
+GrainResult cache_add_birth(Cache *cache, const ColumnFileHeader *header)
 {
     CacheManifest *manifest = &cache->manifest;
     cache->bytes_written += header->bytes;
@@ -201,10 +201,10 @@ GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header)
 GrainResult cache_write_birth(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
                               int column_count)
 {
-    GrainFileHeader header = {.frame = frame, .time = time, .particles = particles};
+    ColumnFileHeader header = {.frame = frame, .time = time, .particles = particles};
     char *path;
     TRY(cache_frame_path(cache->folder, "birth", frame, &path));
-    GrainResult result = grain_file_write(path, &header, columns, column_count);
+    GrainResult result = column_file_write(path, &header, columns, column_count);
     alloc_free(path);
     return result == GRAIN_OK ? cache_add_birth(cache, &header) : result;
 }
@@ -235,13 +235,13 @@ void cache_forget_frames(Cache *cache, int32_t last)
     cache_forget_births(manifest, last);
 }
 
-static GrainResult write_checkpoint_as(Cache *cache, const char *name, const GrainFileHeader *header,
+static GrainResult write_checkpoint_as(Cache *cache, const char *name, const ColumnFileHeader *header,
                                        const Column *columns, int column_count)
 {
     char *path;
     TRY(file_join(cache->folder, name, &path));
-    GrainFileHeader written = *header;
-    GrainResult result = grain_file_write(path, &written, columns, column_count);
+    ColumnFileHeader written = *header;
+    GrainResult result = column_file_write(path, &written, columns, column_count);
     if (result == GRAIN_OK) cache->bytes_written += written.bytes;
     alloc_free(path);
     return result;
@@ -267,7 +267,8 @@ static GrainResult thin_checkpoints(const Cache *cache, int64_t first, int32_t n
     return GRAIN_OK;
 }
 
-GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns, int column_count)
+GrainResult cache_write_checkpoint(Cache *cache, const ColumnFileHeader *header, const Column *columns,
+                                   int column_count)
 {
     if (header->substep == 0 && header->frame % cache->checkpoint_every == 0) {
         char name[64];
@@ -289,15 +290,15 @@ static GrainResult check_frame(const Cache *cache, const CacheFrame *frame)
     for (int64_t i = 0; i < manifest->birth_count; i++) {
         if (manifest->births[i].frame != frame->frame) continue;
         TRY(cache_read_birth(cache->folder, &manifest->births[i], &file));
-        grain_file_free(&file);
+        column_file_free(&file);
     }
     TRY(cache_read_frame(cache->folder, manifest->stream, frame, &file));
-    grain_file_free(&file);
+    column_file_free(&file);
     return GRAIN_OK;
 }
 
 // How many of the manifest's frames, from the first on, are whole on disk.
-static GrainResult count_whole_frames(const Cache *cache, CacheWarnFn *warn, void *user, int64_t *count)
+static GrainResult count_whole_frames(const Cache *cache, GrainMessageFn *warn, void *user, int64_t *count)
 {
     for (*count = 0; *count < cache->manifest.frame_count; ++*count) {
         const CacheFrame *frame = &cache->manifest.frames[*count];
@@ -319,15 +320,15 @@ static GrainResult read_checkpoint(const Cache *cache, const char *name, int32_t
     char *path;
     *found = 0;
     TRY(file_join(cache->folder, name, &path));
-    GrainResult result = file_exists(path) ? grain_file_read(path, out) : GRAIN_ERROR_IO;
+    GrainResult result = file_exists(path) ? column_file_read(path, out) : GRAIN_ERROR_IO;
     alloc_free(path);
     if (result != GRAIN_OK) return result == GRAIN_ERROR_MEMORY ? result : GRAIN_OK;
     *found = out->header.frame >= cache->manifest.frame_start && out->header.frame <= last_whole;
-    if (!*found) grain_file_free(out);
+    if (!*found) column_file_free(out);
     return GRAIN_OK;
 }
 
-GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
+GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, GrainMessageFn *warn,
                                   void *user)
 {
     CacheManifest *manifest = &cache->manifest;
@@ -363,7 +364,7 @@ static GrainResult is_birth_missing(const Cache *cache, int *missing)
     return GRAIN_OK;
 }
 
-GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, CacheWarnFn *warn, void *user)
+GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, GrainMessageFn *warn, void *user)
 {
     CacheManifest *manifest = &cache->manifest;
     int64_t count = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// A cache folder that one process writes: its manifest, its frames, its checkpoints (docs/formats.md).
+#include "base/run.h"
 #include "output/cache_lock.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 
 typedef struct CacheFrame {
     int32_t frame;
@@ -37,6 +38,8 @@ GrainResult cache_manifest_read(const char *folder, CacheManifest *out);
 void cache_manifest_free(CacheManifest *manifest);
 /// Forgets the frames behind the first gap: those that bakes and upsampling can go on from or read one after the other.
 void cache_manifest_keep_run(CacheManifest *manifest);
+/// The entry of a frame among those of a manifest; NULL where it is not listed.
+const CacheFrame *cache_manifest_find(const CacheFrame *frames, int64_t count, int32_t frame);
 /// What is different between the settings of two manifests, in words: "solver.friction was 0.6, is 0.3".
 void cache_manifest_explain(const CacheManifest *was, const CacheManifest *is, char *text, size_t bytes);
 
@@ -64,7 +67,7 @@ void cache_close(Cache *cache);
 GrainResult cache_beat(Cache *cache);
 
 /// Lists a frame that was written apart; its file is whole on disk.
-GrainResult cache_add_frame(Cache *cache, const GrainFileHeader *header);
+GrainResult cache_add_frame(Cache *cache, const ColumnFileHeader *header);
 /// Writes the frame, then the manifest that lists it.
 GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
                               int column_count);
@@ -72,7 +75,7 @@ GrainResult cache_write_frame(Cache *cache, int32_t frame, double time, int64_t 
 GrainResult cache_write_birth(Cache *cache, int32_t frame, double time, int64_t particles, const Column *columns,
                               int column_count);
 /// Lists a birth that was written apart.
-GrainResult cache_add_birth(Cache *cache, const GrainFileHeader *header);
+GrainResult cache_add_birth(Cache *cache, const ColumnFileHeader *header);
 /// Whether the births of a frame are listed.
 int cache_has_birth(const CacheManifest *manifest, int32_t frame);
 /// Reads the births of a frame and checks that they are those the manifest lists.
@@ -82,22 +85,21 @@ void cache_forget_births(CacheManifest *manifest, int32_t last);
 
 /// The latest state; kept, as that of its frame, when it stands at the frame's end and the frame is a multiple of
 /// checkpoint_every. Of those kept, the last ten stay, and of the older ones every tenth.
-GrainResult cache_write_checkpoint(Cache *cache, const GrainFileHeader *header, const Column *columns,
+GrainResult cache_write_checkpoint(Cache *cache, const ColumnFileHeader *header, const Column *columns,
                                    int column_count);
 
 /// Frames after this one are no longer listed; their files are written over as the bake comes to them.
 void cache_forget_frames(Cache *cache, int32_t last);
 
-typedef void CacheWarnFn(void *user, const char *text);
 /// The checkpoint to go on from, if *found: the newest before which every frame is whole, checked by checksum. Frames
 /// and births after it leave the manifest, to be baked again (all of them, where there is none). Damage is told to
 /// `warn`.
-GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, CacheWarnFn *warn,
+GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, GrainMessageFn *warn,
                                   void *user);
 
 /// For frames of grains: leaves in the manifest those that go on without a gap to the newest whole
 /// one, which is read (*found) and checked; of the others the size is. None, where births are missing.
-GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, CacheWarnFn *warn, void *user);
+GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *found, GrainMessageFn *warn, void *user);
 
 /// "<folder>/coarse_000017.grain", from alloc_array. Volumes have names of their own (volume_file.h).
 GrainResult cache_frame_path(const char *folder, const char *stream, int32_t frame, char **path);
@@ -118,15 +120,14 @@ typedef enum CacheFile {
 } CacheFile;
 CacheFile cache_file_kind(const char *name, int32_t *frame);
 
-// cache_repair.c: a folder as it is found. Each tells in words what it finds or does, and counts that.
+// cache_repair.c: a folder as it is found. Each says in words what it finds or does, and counts that.
 
 /// Checks the manifest, the frames it lists and the checkpoints.
-GrainResult cache_verify(const char *folder, CacheWarnFn *tell, void *user, int64_t *damaged);
+GrainResult cache_verify(const char *folder, const Run *run, int64_t *damaged);
 /// Drops damaged frames from the manifest and removes damaged checkpoints. What is left can be played; the next bake
 /// redoes the rest.
-GrainResult cache_repair(const char *folder, CacheWarnFn *tell, void *user, int64_t *dropped);
+GrainResult cache_repair(const char *folder, const Run *run, int64_t *dropped);
 /// Removes frames that the manifest does not list, checkpoints behind its last frame, distance fields (sdf_store.h),
 /// which are made again when they are needed, and what unfinished writes left behind; with is_trial only tells of them.
 /// Never a file of a name that is not the cache's own.
-GrainResult cache_collect_garbage(const char *folder, int is_trial, CacheWarnFn *tell, void *user, int64_t *removed,
-                                  int64_t *bytes);
+GrainResult cache_collect_garbage(const char *folder, int is_trial, const Run *run, int64_t *removed, int64_t *bytes);

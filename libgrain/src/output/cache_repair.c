@@ -5,8 +5,8 @@
 #include "base/file.h"
 #include "base/system.h"
 #include "output/cache.h"
-#include "output/grains_file.h"
 #include "output/manifest.h"
+#include "output/packed_file.h"
 #include "output/sdf_store.h"
 #include "output/volume_file.h"
 
@@ -40,23 +40,22 @@ static GrainResult for_each_file(const char *folder, FileFn *call, void *user)
 
 typedef struct Care {
     CacheManifest manifest;
-    CacheWarnFn *tell;
-    void *user;
+    const Run *run;
     int is_trial, removes_damaged;
     int64_t count, bytes;
 } Care;
 
-static void tell_error(const Care *care) { care->tell(care->user, error_text()); }
+static void tell_error(const Care *care) { run_message(care->run, error_text()); }
 
 static GrainResult check_checkpoint(void *user, const char *path, CacheFile kind, int32_t frame)
 {
     Care *care = user;
     struct GrainFrame file;
     if (kind != CACHE_FILE_CHECKPOINT && kind != CACHE_FILE_LATEST) return GRAIN_OK;
-    GrainResult result = grain_file_read(path, &file);
+    GrainResult result = column_file_read(path, &file);
     if (result == GRAIN_OK && kind == CACHE_FILE_CHECKPOINT && file.header.frame != frame)
         result = fail(GRAIN_ERROR_DAMAGED, "'%s' is the checkpoint of frame %d", path, file.header.frame);
-    grain_file_free(&file);
+    column_file_free(&file);
     if (result == GRAIN_OK || result == GRAIN_ERROR_MEMORY) return result;
     tell_error(care);
     care->count++;
@@ -72,41 +71,28 @@ static GrainResult check_frame(const char *folder, const CacheManifest *manifest
     if (file.header.particles != frame->particles || file.header.bytes != frame->bytes)
         result = fail(GRAIN_ERROR_DAMAGED, "frame %d has %lld particles where the cache lists %lld", frame->frame,
                       (long long)file.header.particles, (long long)frame->particles);
-    grain_file_free(&file);
+    column_file_free(&file);
     return result;
-}
-
-static int is_among(const CacheFrame *frames, int64_t count, int32_t frame)
-{
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (frames[middle].frame < frame)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && frames[low].frame == frame;
 }
 
 // A frame of grains is worth nothing without its key frames: those must be listed, or they would be collected as
 // garbage.
 static GrainResult check_keys(const char *folder, const CacheManifest *manifest, const CacheFrame *frame, int64_t whole)
 {
-    GrainsFile file;
+    PackedFile file;
     char *path;
-    int32_t keys[GRAINS_MOST_FRAMES_TO_KEY];
+    int32_t keys[PACKED_MOST_FRAMES_TO_KEY];
     if (strcmp(manifest->stream, "grains") != 0) return GRAIN_OK;
     TRY(cache_frame_path(folder, manifest->stream, frame->frame, &path));
-    GrainResult result = grains_open(path, &file);
+    GrainResult result = packed_open(path, &file);
     alloc_free(path);
     if (result != GRAIN_OK) return result;
-    int count = grains_list_keys(&file, keys);
+    int count = packed_list_keys(&file, keys);
     for (int i = 0; i < count && result == GRAIN_OK; i++)
-        if (!is_among(manifest->frames, whole, keys[i]))
+        if (!cache_manifest_find(manifest->frames, whole, keys[i]))
             result = fail(GRAIN_ERROR_DAMAGED, "frame %d of the grains needs frame %d, which is damaged", frame->frame,
                           keys[i]);
-    grains_close(&file);
+    packed_close(&file);
     return result;
 }
 
@@ -148,7 +134,7 @@ static GrainResult check_births(Care *care, const char *folder)
         GrainResult result = cache_read_birth(folder, &manifest->births[i], &file);
         if (result == GRAIN_ERROR_MEMORY) return result;
         if (result == GRAIN_OK) {
-            grain_file_free(&file);
+            column_file_free(&file);
             manifest->births[whole++] = manifest->births[i];
             continue;
         }
@@ -162,9 +148,9 @@ static GrainResult check_births(Care *care, const char *folder)
 
 // --- the three ----------------------------------------------------------------------------------------
 
-GrainResult cache_verify(const char *folder, CacheWarnFn *tell, void *user, int64_t *damaged)
+GrainResult cache_verify(const char *folder, const Run *run, int64_t *damaged)
 {
-    Care care = {.tell = tell, .user = user};
+    Care care = {.run = run};
     *damaged = 0;
     GrainResult result = cache_manifest_read(folder, &care.manifest);
     if (result == GRAIN_ERROR_DAMAGED) {
@@ -180,9 +166,9 @@ GrainResult cache_verify(const char *folder, CacheWarnFn *tell, void *user, int6
     return result;
 }
 
-GrainResult cache_repair(const char *folder, CacheWarnFn *tell, void *user, int64_t *dropped)
+GrainResult cache_repair(const char *folder, const Run *run, int64_t *dropped)
 {
-    Care care = {.tell = tell, .user = user, .removes_damaged = 1};
+    Care care = {.run = run, .removes_damaged = 1};
     CacheLock lock;
     *dropped = 0;
     TRY(cache_manifest_read(folder, &care.manifest));
@@ -208,13 +194,14 @@ static int is_garbage(const CacheManifest *manifest, CacheFile kind, int32_t fra
     case CACHE_FILE_PART:
         return 1;
     case CACHE_FILE_COARSE:
-        return is_coarse && !is_among(manifest->frames, manifest->frame_count, frame);
+        return is_coarse && !cache_manifest_find(manifest->frames, manifest->frame_count, frame);
     case CACHE_FILE_GRAINS:
-        return !is_coarse && !is_volume && !is_among(manifest->frames, manifest->frame_count, frame);
+        return !is_coarse && !is_volume && !cache_manifest_find(manifest->frames, manifest->frame_count, frame);
     case CACHE_FILE_BIRTH:
-        return !is_volume && !is_among(manifest->births, manifest->birth_count, frame);
+        return !is_volume && !cache_manifest_find(manifest->births, manifest->birth_count, frame);
     case CACHE_FILE_VOLUME:
-        return is_volume && !is_among(manifest->frames, manifest->frame_count, frame - manifest->number_shift);
+        return is_volume &&
+               !cache_manifest_find(manifest->frames, manifest->frame_count, frame - manifest->number_shift);
     case CACHE_FILE_CHECKPOINT:
         return frame > last;
     default:
@@ -229,7 +216,7 @@ static GrainResult collect(void *user, const char *path, CacheFile kind, int32_t
     if (!is_garbage(&care->manifest, kind, frame)) return GRAIN_OK;
     // Only plain files: a folder or a link of such a name is not the cache's.
     if (system_info_of_link(path, &info) != 0 || info.kind != SYSTEM_FILE) return GRAIN_OK;
-    care->tell(care->user, path);
+    run_message(care->run, path);
     care->count++;
     care->bytes += info.bytes;
     return care->is_trial ? GRAIN_OK : file_remove(path);
@@ -239,16 +226,15 @@ static GrainResult collect_field(void *user, const char *path)
 {
     Care *care = user;
     SystemInfo info;
-    care->tell(care->user, path);
+    run_message(care->run, path);
     care->count++;
     if (system_info_of_link(path, &info) == 0) care->bytes += info.bytes;
     return care->is_trial ? GRAIN_OK : file_remove(path);
 }
 
-GrainResult cache_collect_garbage(const char *folder, int is_trial, CacheWarnFn *tell, void *user, int64_t *removed,
-                                  int64_t *bytes)
+GrainResult cache_collect_garbage(const char *folder, int is_trial, const Run *run, int64_t *removed, int64_t *bytes)
 {
-    Care care = {.tell = tell, .user = user, .is_trial = is_trial};
+    Care care = {.run = run, .is_trial = is_trial};
     CacheLock lock;
     *removed = *bytes = 0;
     TRY(cache_lock_take(&lock, folder)); // before the list is read: a bake may be writing it

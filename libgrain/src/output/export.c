@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "cover/cover.h"
 #include "output/volume_file.h"
 #include "volume/volume.h"
 
@@ -229,8 +230,57 @@ GrainResult export_grids(const char *path, const struct GrainFrame *frame, float
         {"density", VDB_FOG, 0.0f, volume.voxel_size, volume.block_count, volume.corner, volume.density},
         {"velocity", VDB_VELOCITY, 0.0f, volume.voxel_size, volume.block_count, volume.corner, volume.velocity}};
     VdbFile file = {creator, numbers, sizeof numbers / sizeof *numbers, grids, sizeof grids / sizeof *grids};
-    GrainFileHeader header;
+    ColumnFileHeader header;
     GrainResult result = volume_file_write(path, &file, &header);
     volume_free(&volume);
+    return result;
+}
+
+GrainResult export_frame(const struct GrainFrame *frame, const GrainExportDef *def, int threads)
+{
+    switch (def->format) {
+    case GRAIN_EXPORT_PLY:
+        return export_ply(def->path, frame);
+    case GRAIN_EXPORT_VDB_POINTS:
+        return export_points(def->path, frame);
+    default:
+        return export_grids(def->path, frame, def->voxel_size, def->fps, threads);
+    }
+}
+
+// --- covers -----------------------------------------------------------------------------------------
+
+static GrainResult write_cover(FileWriter *file, const GrainCover *cover)
+{
+    enum { COLUMNS = 8, BATCH = 1024 };
+    float rows[BATCH][COLUMNS];
+    char header[512];
+    int length = snprintf(header, sizeof header,
+                          "ply\nformat binary_little_endian 1.0\ncomment Grain %s\nelement vertex %lld\n"
+                          "property float x\nproperty float y\nproperty float z\n"
+                          "property float nx\nproperty float ny\nproperty float nz\n"
+                          "property float radius\nproperty float weight\nend_header\n",
+                          grain_version(), (long long)cover->count);
+    TRY(file_write(file, header, (size_t)length));
+    for (int64_t first = 0; first < cover->count; first += BATCH) {
+        int64_t count = cover->count - first < BATCH ? cover->count - first : BATCH;
+        for (int64_t i = 0; i < count; i++) {
+            memcpy(rows[i], cover->position + 3 * (first + i), 3 * sizeof(float));
+            memcpy(rows[i] + 3, cover->normal + 3 * (first + i), 3 * sizeof(float));
+            rows[i][6] = cover->def.radius;
+            rows[i][7] = cover->weight[first + i];
+        }
+        TRY(file_write(file, rows, (size_t)count * sizeof *rows));
+    }
+    return GRAIN_OK;
+}
+
+GrainResult export_cover(const char *path, const GrainCover *cover)
+{
+    FileWriter file;
+    TRY(file_create(&file, path));
+    GrainResult result = write_cover(&file, cover);
+    if (result == GRAIN_OK) return file_commit(&file);
+    file_abandon(&file);
     return result;
 }

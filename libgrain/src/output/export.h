@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A frame of the cache for other programs.
-#include "output/grain_file.h"
+/// Frames and covers for other programs.
+#include "grain/output.h"
+#include "output/column_file.h"
+
+/// One of those below, as def says; the frame must have data.
+GrainResult export_frame(const struct GrainFrame *frame, const GrainExportDef *def, int threads);
+/// Binary little-endian PLY: float x y z nx ny nz radius weight.
+GrainResult export_cover(const char *path, const GrainCover *cover);
 
 /// Binary little-endian PLY, a vertex for each particle: float x y z vx vy vz radius, then orientation as qw qx qy qz,
 /// id and every further column, as far as the frame has them; without a column of ids it is the particle's number.

@@ -42,6 +42,19 @@ GrainResult manifest_add_frame(CacheManifest *manifest, const CacheFrame *frame)
     return GRAIN_OK;
 }
 
+const CacheFrame *cache_manifest_find(const CacheFrame *frames, int64_t count, int32_t frame)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (frames[middle].frame < frame)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && frames[low].frame == frame ? &frames[low] : NULL;
+}
+
 void cache_manifest_keep_run(CacheManifest *manifest)
 {
     int64_t count = 0;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/system.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "sdf/sdf_tree.h"
 
 #include <stdio.h>
@@ -13,7 +13,8 @@
 
 // Raised by every change that moves a bit of a distance field.
 #define SDF_VERSION 1
-// Smaller fields are made in milliseconds, larger ones fill disks.
+// Smaller fields are made in less than a tenth of a second, larger ones fill disks. In between it pays: a ball of 3 MB
+// takes 0.25 s of a core to make and 0.01 s to find, one of 85 MB 0.9 s and 0.1 s.
 #define LEAST_BYTES (INT64_C(1) << 20)
 #define MOST_BYTES (INT64_C(1) << 30)
 #define HASH_CHARS 32
@@ -32,8 +33,8 @@ static GrainResult write_field(const char *path, const GrainSdf *sdf)
                               {"keys", GRAIN_I32, 2, sdf->block_count, sdf->block_key},
                               {"nodes", GRAIN_I32, 1, sdf->node_count * SDF_NODE_CHILDREN, sdf->nodes},
                               {"values", GRAIN_F32, 1, sdf->block_count * SDF_BLOCK_VALUES, sdf->values}};
-    GrainFileHeader header = {.particles = sdf->block_count};
-    return grain_file_write(path, &header, columns, sizeof columns / sizeof *columns);
+    ColumnFileHeader header = {.particles = sdf->block_count};
+    return column_file_write(path, &header, columns, sizeof columns / sizeof *columns);
 }
 
 // Children are where the keys say that there are any.
@@ -84,10 +85,10 @@ static GrainResult copy_field(const struct GrainFrame *file, GrainSdf *sdf)
 static GrainResult read_field(const char *path, GrainSdf **out)
 {
     struct GrainFrame file;
-    TRY(grain_file_read(path, &file));
+    TRY(column_file_read(path, &file));
     GrainSdf *sdf = ALLOC_ZEROED(GrainSdf, 1);
     GrainResult result = sdf ? copy_field(&file, sdf) : GRAIN_ERROR_MEMORY;
-    grain_file_free(&file);
+    column_file_free(&file);
     if (result == GRAIN_OK)
         *out = sdf;
     else

@@ -38,7 +38,7 @@ static GrainResult begin(Sink *sink, const char *path)
 }
 
 // code: what the shim said.
-static GrainResult end(Sink *sink, const char *path, int32_t code, const VdbMessage *message, GrainFileHeader *header)
+static GrainResult end(Sink *sink, const char *path, int32_t code, const VdbMessage *message, ColumnFileHeader *header)
 {
     header->bytes = sink->file.bytes;
     header->checksum = XXH3_64bits_digest(sink->hash);
@@ -48,7 +48,7 @@ static GrainResult end(Sink *sink, const char *path, int32_t code, const VdbMess
     return sink->result != GRAIN_OK ? sink->result : vdb_fail(code, path, message);
 }
 
-GrainResult volume_file_write(const char *path, const VdbFile *file, GrainFileHeader *header)
+GrainResult volume_file_write(const char *path, const VdbFile *file, ColumnFileHeader *header)
 {
     Sink sink;
     VdbMessage message;
@@ -61,7 +61,7 @@ GrainResult volume_file_write_points(const char *path, const VdbPoints *points)
 {
     Sink sink;
     VdbMessage message;
-    GrainFileHeader header;
+    ColumnFileHeader header;
     TRY(begin(&sink, path));
     int32_t code = vdb_shim()->points_write(points, take, &sink, &message);
     return end(&sink, path, code, &message, &header);

@@ -8,7 +8,7 @@
 /// begins before frame 0 its first frame has the number 0 (CacheManifest.number_shift).
 GrainResult volume_file_path(const char *folder, int32_t number, char **path);
 /// Fills in header->bytes and header->checksum (XXH3-64 of the file).
-GrainResult volume_file_write(const char *path, const VdbFile *file, GrainFileHeader *header);
+GrainResult volume_file_write(const char *path, const VdbFile *file, ColumnFileHeader *header);
 /// Grains as OpenVDB points.
 GrainResult volume_file_write_points(const char *path, const VdbPoints *points);
 /// GRAIN_ERROR_DAMAGED where the file is not the one that the manifest lists.

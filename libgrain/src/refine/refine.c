@@ -124,7 +124,7 @@ static GrainResult copy_frame(const struct GrainFrame *frame, struct GrainFrame 
     }
     char *memory = ALLOC_ZEROED(char, bytes), *names = memory + bytes - name_bytes * frame->column_count;
     if (!memory) return GRAIN_ERROR_MEMORY;
-    grain_file_free(out);
+    column_file_free(out);
     *out = (struct GrainFrame){.header = frame->header, .column_count = frame->column_count, .memory = memory};
     for (int c = 0; c < frame->column_count; c++) {
         const Column *column = &frame->columns[c];
@@ -187,8 +187,8 @@ void grain_upsampler_destroy(GrainUpsampler *upsampler)
 {
     if (!upsampler) return;
     refine_free(&upsampler->refinement);
-    grain_file_free(&upsampler->coarse);
-    grain_file_free(&upsampler->previous);
+    column_file_free(&upsampler->coarse);
+    column_file_free(&upsampler->previous);
     refine_drop_frame(&upsampler->frame);
     scene_end_job(&upsampler->job);
     alloc_free(upsampler);

@@ -2,7 +2,7 @@
 #pragma once
 /// The grains of a scene, moved from one simulated frame to the next, in memory. Nothing here knows files;
 /// stage/stage_refine.c reads frames of a bake and writes frames of grains.
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "scene/scene_solids.h"
 
 typedef struct Refinement {

@@ -35,7 +35,7 @@ static GrainResult read_parents(RefineBirths *births, int32_t frame)
         struct GrainFrame file;
         TRY(cache_read_birth(births->folder, birth, &file));
         GrainResult result = birth_load(&births->parents, &file);
-        grain_file_free(&file);
+        column_file_free(&file);
         if (result != GRAIN_OK) return result;
         if (birth->frame == births->coarse->frame_start) births->begun = births->parents.count;
     }
@@ -138,20 +138,20 @@ static GrainResult fill_newborns(RefineBirths *births, const Vec3 *coarse, Newbo
 // --- writing --------------------------------------------------------------------------------------
 
 static int list_columns(const RefineBirths *births, const RefineOutput *output, const Newborns *n,
-                        GrainsColumn *columns, const void **data)
+                        PackedColumn *columns, const void **data)
 {
     const Job *job = births->parents.job;
     int count = 0;
     double step = 2.0 * output->position_error / 1.7320508075688772;
-    data[count] = n->rest, columns[count++] = (GrainsColumn){"rest", {GRAIN_F32, 3, CHUNK_LATTICE, step}, 0};
-    data[count] = n->source, columns[count++] = (GrainsColumn){"source_id", {GRAIN_I32, 1, CHUNK_EXACT, 0.0}, 0};
+    data[count] = n->rest, columns[count++] = (PackedColumn){"rest", {GRAIN_F32, 3, CHUNK_LATTICE, step}, 0};
+    data[count] = n->source, columns[count++] = (PackedColumn){"source_id", {GRAIN_I32, 1, CHUNK_EXACT, 0.0}, 0};
     if (output->is_born_later)
-        data[count] = n->id, columns[count++] = (GrainsColumn){"id", {GRAIN_I64, 1, CHUNK_EXACT, 0.0}, 0};
+        data[count] = n->id, columns[count++] = (PackedColumn){"id", {GRAIN_I64, 1, CHUNK_EXACT, 0.0}, 0};
     for (int a = 0; a < job->attribute_count; a++) {
         int components = job->attributes[a].components, is_colour = components == 4;
         ChunkLayout layout = {GRAIN_F32, components, is_colour ? CHUNK_LATTICE : CHUNK_EXACT,
                               is_colour ? COLOUR_STEP : 0.0};
-        data[count] = n->values[a], columns[count] = (GrainsColumn){"", layout, 0};
+        data[count] = n->values[a], columns[count] = (PackedColumn){"", layout, 0};
         snprintf(columns[count].name, sizeof columns[count].name, "%s", job->attributes[a].name);
         count++;
     }
@@ -176,22 +176,22 @@ static void gather(const RefineOutput *output, int64_t first, int64_t all, int64
 }
 
 static GrainResult append_newborns(RefineBirths *births, const RefineOutput *output, const Vec3 *coarse, int64_t first,
-                                   Newborns *n, const void *const *data, GrainsWriter *writer)
+                                   Newborns *n, const void *const *data, PackedWriter *writer)
 {
     int64_t all = upsample_count(output->upsampler), from = 0;
     while (from < all) {
         gather(output, first, all, &from, n);
         if (n->count == 0) continue;
         TRY(fill_newborns(births, coarse, n));
-        TRY(grains_append(writer, (n->count + CHUNK_GRAINS - 1) / CHUNK_GRAINS, data));
+        TRY(packed_append(writer, (n->count + CHUNK_GRAINS - 1) / CHUNK_GRAINS, data));
     }
     return GRAIN_OK;
 }
 
 static GrainResult write_newborns(RefineBirths *births, const RefineOutput *output, const Vec3 *coarse, int64_t first,
-                                  Newborns *n, GrainFileHeader *header)
+                                  Newborns *n, ColumnFileHeader *header)
 {
-    GrainsColumn columns[MOST_COLUMNS];
+    PackedColumn columns[MOST_COLUMNS];
     const void *data[MOST_COLUMNS];
     int column_count = list_columns(births, output, n, columns, data);
     int64_t chunk_count = (header->particles + CHUNK_GRAINS - 1) / CHUNK_GRAINS;
@@ -204,14 +204,14 @@ static GrainResult write_newborns(RefineBirths *births, const RefineOutput *outp
         chunk_grains[i] = (uint32_t)(left < CHUNK_GRAINS ? left : CHUNK_GRAINS);
     }
     if (result == GRAIN_OK) {
-        GrainsWriter writer;
-        result = grains_begin(&writer, path, header, columns, column_count, chunk_grains, chunk_count, NULL,
+        PackedWriter writer;
+        result = packed_begin(&writer, path, header, columns, column_count, chunk_grains, chunk_count, NULL,
                               output->threads);
         if (result == GRAIN_OK) result = append_newborns(births, output, coarse, first, n, data, &writer);
         if (result == GRAIN_OK)
-            result = grains_commit(&writer, header);
+            result = packed_commit(&writer, header);
         else
-            grains_abandon(&writer);
+            packed_abandon(&writer);
     }
     alloc_free(path);
     alloc_free(chunk_grains);
@@ -226,7 +226,7 @@ GrainResult refine_births_write(RefineBirths *births, const RefineOutput *output
     TRY(read_parents(births, frame));
     int is_new = births->parents.count > first && !cache_has_birth(&output->cache->manifest, frame);
     if (!is_new || !position || births->parents.count != coarse->header.particles) return GRAIN_OK;
-    GrainFileHeader header = {.frame = frame, .time = coarse->header.time};
+    ColumnFileHeader header = {.frame = frame, .time = coarse->header.time};
     header.particles = upsample_count(output->upsampler) - upsample_count_grains(births->settings, first);
     if (header.particles == 0) return GRAIN_OK;
     Newborns newborns;

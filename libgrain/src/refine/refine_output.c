@@ -25,7 +25,7 @@ void refine_errors(RefineOutput *output, double precision, double grain_radius, 
 
 /// A column as it is written, and where its values come from.
 typedef struct Source {
-    GrainsColumn column;
+    PackedColumn column;
     const Column *inherited; ///< of the coarse frame; NULL: the grains' own
     void *rows;
 } Source;
@@ -101,7 +101,7 @@ static int list_sources(const RefineOutput *output, const struct GrainFrame *coa
 static GrainResult take_rows(Source *sources, int count)
 {
     for (int c = 0; c < count; c++) {
-        sources[c].rows = ALLOC(char, ROWS *grains_value_bytes(&sources[c].column.layout));
+        sources[c].rows = ALLOC(char, ROWS *packed_value_bytes(&sources[c].column.layout));
         if (!sources[c].rows) return GRAIN_ERROR_MEMORY;
     }
     return GRAIN_OK;
@@ -114,7 +114,7 @@ static void free_rows(Source *sources, int count)
 
 // --- frames ---------------------------------------------------------------------------------------
 
-static GrainResult append_chunks(const RefineOutput *output, GrainsWriter *writer, const Source *sources,
+static GrainResult append_chunks(const RefineOutput *output, PackedWriter *writer, const Source *sources,
                                  int source_count, const uint32_t *chunk_grains, int64_t chunk_count, int32_t *parents)
 {
     const void *data[MOST_COLUMNS];
@@ -126,7 +126,7 @@ static GrainResult append_chunks(const RefineOutput *output, GrainsWriter *write
             fill_rows(output, &sources[c], first, grains, parents);
             data[c] = sources[c].rows;
         }
-        TRY(grains_append(writer, chunks, data));
+        TRY(packed_append(writer, chunks, data));
         first += grains, chunk += chunks;
     }
     return GRAIN_OK;
@@ -141,24 +141,24 @@ static GrainResult find_previous(const Cache *cache, int32_t frame, char **path)
     return cache_frame_path(cache->folder, manifest->stream, frame - 1, path);
 }
 
-static GrainResult write_sources(const RefineOutput *output, GrainFileHeader *header, const Source *sources,
+static GrainResult write_sources(const RefineOutput *output, ColumnFileHeader *header, const Source *sources,
                                  int source_count, const uint32_t *chunk_grains, int64_t chunk_count, int32_t *parents)
 {
-    GrainsColumn columns[MOST_COLUMNS];
+    PackedColumn columns[MOST_COLUMNS];
     char *path = NULL, *previous = NULL;
     for (int c = 0; c < source_count; c++) columns[c] = sources[c].column;
     GrainResult result = find_previous(output->cache, header->frame, &previous);
     if (result == GRAIN_OK) result = cache_frame_path(output->cache->folder, "grains", header->frame, &path);
     if (result == GRAIN_OK) {
-        GrainsWriter writer;
-        result = grains_begin(&writer, path, header, columns, source_count, chunk_grains, chunk_count, previous,
+        PackedWriter writer;
+        result = packed_begin(&writer, path, header, columns, source_count, chunk_grains, chunk_count, previous,
                               output->threads);
         if (result == GRAIN_OK)
             result = append_chunks(output, &writer, sources, source_count, chunk_grains, chunk_count, parents);
         if (result == GRAIN_OK)
-            result = grains_commit(&writer, header);
+            result = packed_commit(&writer, header);
         else
-            grains_abandon(&writer);
+            packed_abandon(&writer);
     }
     alloc_free(path);
     alloc_free(previous);
@@ -169,7 +169,7 @@ GrainResult refine_write_frame(const RefineOutput *output, const struct GrainFra
 {
     Source sources[MOST_COLUMNS];
     int source_count = list_sources(output, coarse, sources);
-    GrainFileHeader header = {
+    ColumnFileHeader header = {
         .frame = coarse->header.frame, .time = coarse->header.time, .particles = upsample_count(output->upsampler)};
     int64_t chunk_count = upsample_chunks(output->upsampler, CHUNK_GRAINS, output->is_born_later, NULL);
     uint32_t *chunk_grains = ALLOC(uint32_t, chunk_count);
@@ -202,10 +202,10 @@ GrainResult refine_take_frame(const RefineOutput *output, const struct GrainFram
     int32_t *parents = ALLOC(int32_t, count);
     GrainResult result = parents ? GRAIN_OK : GRAIN_ERROR_MEMORY;
     refine_drop_frame(out);
-    out->header = (GrainFileHeader){.frame = coarse->header.frame, .time = coarse->header.time, .particles = count};
+    out->header = (ColumnFileHeader){.frame = coarse->header.frame, .time = coarse->header.time, .particles = count};
     for (int c = 0; result == GRAIN_OK && c < source_count; c++) {
-        const GrainsColumn *column = &sources[c].column;
-        char *rows = ALLOC(char, count *grains_value_bytes(&column->layout));
+        const PackedColumn *column = &sources[c].column;
+        char *rows = ALLOC(char, count *packed_value_bytes(&column->layout));
         if (!rows) result = GRAIN_ERROR_MEMORY;
         if (rows) sources[c].rows = rows;
         // Names of inherited columns are the coarse frame's, which lives as long.
@@ -230,16 +230,16 @@ static const Source state[STATE_COLUMNS] = {{{"position", {GRAIN_F32, 3, CHUNK_E
                                             {{"velocity", {GRAIN_F32, 3, CHUNK_EXACT, 0.0}, 0}, NULL, NULL},
                                             {{"orientation", {GRAIN_F32, 4, CHUNK_EXACT, 0.0}, 0}, NULL, NULL}};
 
-static GrainResult append_state(const RefineOutput *output, GrainFileStream *stream, const Source *sources,
+static GrainResult append_state(const RefineOutput *output, ColumnFileStream *stream, const Source *sources,
                                 int64_t count)
 {
     for (int c = 0; c < STATE_COLUMNS; c++) {
         for (int64_t first = 0; first < count; first += ROWS) {
             int64_t rows = count - first < ROWS ? count - first : ROWS;
             fill_rows(output, &sources[c], first, rows, NULL);
-            TRY(grain_file_append(stream, sources[c].rows, rows * grains_value_bytes(&sources[c].column.layout)));
+            TRY(column_file_append(stream, sources[c].rows, rows * packed_value_bytes(&sources[c].column.layout)));
         }
-        TRY(grain_file_end_column(stream));
+        TRY(column_file_end_column(stream));
     }
     return GRAIN_OK;
 }
@@ -249,8 +249,8 @@ GrainResult refine_write_checkpoint(const RefineOutput *output, int32_t frame, d
     Source sources[STATE_COLUMNS];
     Column columns[STATE_COLUMNS];
     int64_t count = upsample_count(output->upsampler);
-    GrainFileHeader header = {.frame = frame, .time = time, .particles = count};
-    GrainFileStream stream;
+    ColumnFileHeader header = {.frame = frame, .time = time, .particles = count};
+    ColumnFileStream stream;
     char *path;
     memcpy(sources, state, sizeof sources);
     for (int c = 0; c < STATE_COLUMNS; c++)
@@ -259,12 +259,12 @@ GrainResult refine_write_checkpoint(const RefineOutput *output, int32_t frame, d
     GrainResult result = take_rows(sources, STATE_COLUMNS);
     if (result == GRAIN_OK) {
         upsample_order(output->upsampler);
-        result = grain_file_begin(&stream, path, &header, columns, STATE_COLUMNS);
+        result = column_file_begin(&stream, path, &header, columns, STATE_COLUMNS);
         if (result == GRAIN_OK) result = append_state(output, &stream, sources, count);
         if (result == GRAIN_OK)
-            result = grain_file_commit(&stream, &header);
+            result = column_file_commit(&stream, &header);
         else
-            grain_file_abandon(&stream);
+            column_file_abandon(&stream);
     }
     free_rows(sources, STATE_COLUMNS);
     alloc_free(path);
@@ -286,7 +286,7 @@ static GrainResult load(const RefineOutput *output, const struct GrainFrame *fil
     int64_t count = file->header.particles, born = coarse->frames[file->header.frame - coarse->frame_start].particles;
     const void *data[STATE_COLUMNS];
     for (int c = 0; c < STATE_COLUMNS; c++) {
-        const GrainsColumn *wanted = &state[c].column;
+        const PackedColumn *wanted = &state[c].column;
         const Column *column = column_find(file->columns, file->column_count, wanted->name);
         if (!column || column->type != GRAIN_F32 || column->components != wanted->layout.components ||
             column->count != count)
@@ -302,7 +302,7 @@ GrainResult refine_read_checkpoint(const RefineOutput *output, const CacheManife
     char *path;
     struct GrainFrame file;
     TRY(file_join(output->cache->folder, CHECKPOINT, &path));
-    GrainResult result = file_exists(path) ? grain_file_read(path, &file) : GRAIN_ERROR_IO;
+    GrainResult result = file_exists(path) ? column_file_read(path, &file) : GRAIN_ERROR_IO;
     alloc_free(path);
     if (result != GRAIN_OK) return result == GRAIN_ERROR_MEMORY ? result : GRAIN_OK;
     int32_t at = file.header.frame;
@@ -310,6 +310,6 @@ GrainResult refine_read_checkpoint(const RefineOutput *output, const CacheManife
         result = load(output, &file, coarse);
         if (result == GRAIN_OK) *frame = at;
     }
-    grain_file_free(&file);
+    column_file_free(&file);
     return result == GRAIN_ERROR_MEMORY ? result : GRAIN_OK;
 }

@@ -2,7 +2,7 @@
 #pragma once
 /// Frames of grains on their way to disk, and the grains' exact state, from which making them goes on.
 #include "output/cache.h"
-#include "output/grains_file.h"
+#include "output/packed_file.h"
 #include "upsample/upsample.h"
 
 typedef struct RefineOutput {

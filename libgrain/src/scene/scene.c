@@ -223,13 +223,22 @@ int32_t grain_scene_find(const GrainScene *scene, const char *name)
 
 // --- settings -------------------------------------------------------------------------------------
 
+// Takes the value over.
+static GrainResult set_setting(GrainScene *scene, int32_t object, const char *key, json_t *value)
+{
+    GrainResult result = scene_check_setting(scene, object, key, value);
+    if (result == GRAIN_OK) return scene_set(scene_node(scene, object), key, NULL, value);
+    json_decref(value);
+    return result;
+}
+
 GrainResult grain_scene_set_number(GrainScene *scene, int32_t object, const char *key, double value)
 {
     json_t *node;
     TRY(find_node(scene, object, key, &node));
     if (!isfinite(value)) return fail(GRAIN_ERROR_ARGUMENT, "%.120s is %g; it must be finite", key, value);
     int is_whole = floor(value) == value && fabs(value) <= LARGEST_WHOLE;
-    return scene_set(node, key, NULL, is_whole ? json_integer((json_int_t)value) : json_real(value));
+    return set_setting(scene, object, key, is_whole ? json_integer((json_int_t)value) : json_real(value));
 }
 
 GrainResult grain_scene_set_flag(GrainScene *scene, int32_t object, const char *key, int32_t value)
@@ -237,7 +246,7 @@ GrainResult grain_scene_set_flag(GrainScene *scene, int32_t object, const char *
     json_t *node;
     TRY(find_node(scene, object, key, &node));
     if (value != 0 && value != 1) return fail(GRAIN_ERROR_ARGUMENT, "%.120s is %d; it must be 0 or 1", key, value);
-    return scene_set(node, key, NULL, json_boolean(value));
+    return set_setting(scene, object, key, json_boolean(value));
 }
 
 GrainResult grain_scene_set_text(GrainScene *scene, int32_t object, const char *key, const char *value)
@@ -247,7 +256,7 @@ GrainResult grain_scene_set_text(GrainScene *scene, int32_t object, const char *
     if (!value || !(text = json_string(value)))
         return fail(GRAIN_ERROR_ARGUMENT, "%.120s is %s; it must be text in UTF-8", key,
                     value ? "no such text" : "NULL");
-    return scene_set(node, key, NULL, text);
+    return set_setting(scene, object, key, text);
 }
 
 GrainResult grain_scene_set_vector(GrainScene *scene, int32_t object, const char *key, const double value[3])
@@ -258,7 +267,7 @@ GrainResult grain_scene_set_vector(GrainScene *scene, int32_t object, const char
     for (int i = 0; i < 3; i++)
         if (!isfinite(value[i]))
             return fail(GRAIN_ERROR_ARGUMENT, "%.120s has the component %g; it must be finite", key, value[i]);
-    return scene_set(node, key, NULL, vector_of(value));
+    return set_setting(scene, object, key, vector_of(value));
 }
 
 // An array, and the key of it; without the key no array stays behind.
@@ -282,6 +291,7 @@ GrainResult grain_scene_set_curve(GrainScene *scene, int32_t object, const char 
         return fail(GRAIN_ERROR_ARGUMENT,
                     "the curve of %.120s has %lld samples of %d components; at least 1 of 1 or 3 are needed", key,
                     (long long)(samples ? count : 0), components);
+    TRY(scene_check_curve(scene, object, key, components));
     return set_new_array(scene, node, key, "animation", components, count, samples);
 }
 

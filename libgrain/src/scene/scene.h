@@ -18,6 +18,13 @@ struct GrainScene {
 GrainResult scene_begin_job(const GrainScene *scene, Job *out);
 void scene_end_job(Job *job);
 
+// scene_setting.c
+/// Whether a setting may have this value, which stays the caller's. GRAIN_ERROR_JOB names what is allowed, as job_read
+/// does; GRAIN_ERROR_ARGUMENT where the key leads nowhere.
+GrainResult scene_check_setting(const GrainScene *scene, int32_t object, const char *key, json_t *value);
+/// Whether it may change over the shot, with samples of so many components.
+GrainResult scene_check_curve(const GrainScene *scene, int32_t object, const char *key, int components);
+
 // scene_document.c
 /// The scene of a document and a geometry, both of which it takes over even if that fails.
 GrainResult scene_from_document(GrainScene *scene, json_t *document, char *geometry, int64_t geometry_bytes);

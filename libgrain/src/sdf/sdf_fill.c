@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "sdf/sdf_board.h"
+#include "sdf/bit_block.h"
 #include "sdf/sdf_tree.h"
 
 #include <string.h>
@@ -96,27 +96,27 @@ static int is_inside(const GrainSdf *sdf, int level, int32_t entry, int32_t x, i
 
 // For each child with a known side that has an unknown neighbour: the voxel it shares a face with tells that
 // neighbour's side, since no surface is near an empty child.
-static void seed_unknown(const Fill *fill, int level, const int32_t *entries, const Board *unknown, Board *outside,
-                         Board *inside)
+static void seed_unknown(const Fill *fill, int level, const int32_t *entries, const BitBlock *unknown,
+                         BitBlock *outside, BitBlock *inside)
 {
     int32_t last = (1 << (3 * level)) - 1;
     for (int slot = 0; slot < SDF_NODE_CHILDREN; slot++) {
-        if (board_has(unknown, slot)) continue;
+        if (bit_block_has(unknown, slot)) continue;
         for (int face = 0; face < 6; face++) {
             int axis = face >> 1, shift = 3 * axis, place = slot >> shift & 7, ahead = face & 1;
             if (place == (ahead ? 7 : 0)) continue;
             int neighbour = slot + (ahead ? 1 : -1) * (1 << shift);
-            if (!board_has(unknown, neighbour)) continue;
+            if (!bit_block_has(unknown, neighbour)) continue;
             int32_t corner[3] = {0, 0, 0};
             corner[axis] = ahead ? last : 0;
             int side = is_inside(fill->sdf, level, entries[slot], corner[0], corner[1], corner[2]);
-            board_add(side ? inside : outside, neighbour);
+            bit_block_add(side ? inside : outside, neighbour);
         }
     }
 }
 
 // Asks for the middle of each unknown child.
-static void judge_children(const Fill *fill, int level, int64_t node, const Board *unknown, Board *inside)
+static void judge_children(const Fill *fill, int level, int64_t node, const BitBlock *unknown, BitBlock *inside)
 {
     float x[512], y[512], z[512];
     uint8_t answer[512];
@@ -133,7 +133,7 @@ static void judge_children(const Fill *fill, int level, int64_t node, const Boar
     sdf_block_corner(fill->sdf, child, first);
     for (int axis = 0; axis < 3; axis++) first[axis] &= ~(8 * size - 1);
     for (int slot = 0; slot < SDF_NODE_CHILDREN; slot++) {
-        if (!board_has(unknown, slot)) continue;
+        if (!bit_block_has(unknown, slot)) continue;
         place[count] = (int16_t)slot;
         x[count] = (float)(first[0] + (slot & 7) * size + size / 2);
         y[count] = (float)(first[1] + (slot >> 3 & 7) * size + size / 2);
@@ -141,38 +141,38 @@ static void judge_children(const Fill *fill, int level, int64_t node, const Boar
         count++;
     }
     fill->judge->judge(fill->judge->user, x, y, z, count, answer);
-    *inside = (Board){0};
+    *inside = (BitBlock){0};
     for (int64_t i = 0; i < count; i++)
-        if (answer[i]) board_add(inside, place[i]);
+        if (answer[i]) bit_block_add(inside, place[i]);
 }
 
 static int64_t fill_node(Fill *fill, int level, int64_t node)
 {
     int32_t *entries = fill->sdf->nodes + node * SDF_NODE_CHILDREN;
     const uint8_t *child_unknown = level > 1 ? fill->node_unknown : fill->block_unknown;
-    Board unknown = {0}, outside = {0}, inside = {0};
+    BitBlock unknown = {0}, outside = {0}, inside = {0};
     int known = 0;
     for (int slot = 0; slot < SDF_NODE_CHILDREN; slot++) {
         if (entries[slot] < 0 || child_unknown[entries[slot]])
-            board_add(&unknown, slot);
+            bit_block_add(&unknown, slot);
         else
             known++;
     }
     fill->node_unknown[node] = known == 0 && level < fill->sdf->depth;
     if (fill->node_unknown[node]) return 0;
     seed_unknown(fill, level, entries, &unknown, &outside, &inside);
-    Board left = unknown;
+    BitBlock left = unknown;
     int64_t conflicts = 0;
     for (int z = 0; z < 8; z++) {
         conflicts += __builtin_popcountll(outside.slice[z] & inside.slice[z]);
         inside.slice[z] &= ~outside.slice[z];
         left.slice[z] &= ~(outside.slice[z] | inside.slice[z]);
     }
-    conflicts += board_flood(&outside, &inside, &left);
+    conflicts += bit_block_flood(&outside, &inside, &left);
     if (conflicts > 0 && fill->judge) judge_children(fill, level, node, &unknown, &inside);
     for (int slot = 0; slot < SDF_NODE_CHILDREN; slot++)
-        if (board_has(&unknown, slot))
-            settle_child(fill, level, &entries[slot], board_has(&inside, slot) ? SDF_INSIDE : SDF_OUTSIDE);
+        if (bit_block_has(&unknown, slot))
+            settle_child(fill, level, &entries[slot], bit_block_has(&inside, slot) ? SDF_INSIDE : SDF_OUTSIDE);
     return conflicts;
 }
 

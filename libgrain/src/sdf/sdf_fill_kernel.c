@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #define SIMD_FIXED_LANES 8 // a row of a block
-#include "sdf/sdf_board.h"
+#include "sdf/bit_block.h"
 #include "sdf/sdf_tree.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ SIMD_INLINE IntV lanes_of(uint32_t bits)
 
 int64_t SIMD_NAME(sdf_fill_block)(float *values, float half_width)
 {
-    Board outside, inside, unknown;
+    BitBlock outside, inside, unknown;
     for (int z = 0; z < 8; z++) {
         uint64_t far = 0, negative = 0;
         for (int y = 7; y >= 0; y--) {
@@ -28,14 +28,14 @@ int64_t SIMD_NAME(sdf_fill_block)(float *values, float half_width)
         inside.slice[z] = negative;
         outside.slice[z] = ~(far | negative);
     }
-    if (board_is_empty(&unknown)) return 0;
-    if (board_is_empty(&outside) && board_is_empty(&inside)) return SDF_NOTHING_KNOWN;
-    Board before = unknown;
+    if (bit_block_is_empty(&unknown)) return 0;
+    if (bit_block_is_empty(&outside) && bit_block_is_empty(&inside)) return SDF_NOTHING_KNOWN;
+    BitBlock before = unknown;
     int64_t conflicts = 0;
-    if (board_is_empty(&inside))
+    if (bit_block_is_empty(&inside))
         outside = unknown;
-    else if (!board_is_empty(&outside))
-        conflicts = board_flood(&outside, &inside, &unknown);
+    else if (!bit_block_is_empty(&outside))
+        conflicts = bit_block_flood(&outside, &inside, &unknown);
     else
         inside = unknown;
     FloatV plus = simd_set1(half_width);

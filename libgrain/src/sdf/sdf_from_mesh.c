@@ -5,9 +5,9 @@
 #include "base/parallel.h"
 #include "base/real.h"
 #include "mesh/mesh.h"
-#include "sdf/sdf_bins.h"
+#include "sdf/sdf_candidates.h"
+#include "sdf/sdf_classify.h"
 #include "sdf/sdf_measure.h"
-#include "sdf/sdf_parts.h"
 #include "sdf/sdf_sign.h"
 #include "sdf/sdf_tree.h"
 
@@ -32,8 +32,8 @@ typedef struct Builder {
     const GrainMesh *mesh;
     Run *run;
     double band, half_thickness; // voxels
-    SdfParts parts;
-    SdfBins bins;
+    SdfClassified parts;
+    SdfCandidates bins;
     MeasureMesh measured;
     SdfSigner signer;
     MeshWinding winding;
@@ -197,7 +197,7 @@ static void flip(GrainSdf *sdf)
 static GrainResult prepare_winding(Builder *b)
 {
     if (b->signer.winding) return GRAIN_OK;
-    TRY(sdf_parts_winding(&b->parts, &b->winding, b->run->thread_count));
+    TRY(sdf_classified_winding(&b->parts, &b->winding, b->run->thread_count));
     b->signer.winding = &b->winding;
     b->signer.closed = b->parts.solids_closed;
     return GRAIN_OK;
@@ -262,7 +262,7 @@ static GrainResult find_solids(Builder *b)
         for (int64_t i = 0; i < sdf->block_count * SDF_BLOCK_VALUES; i++) sdf->values[i] = sdf->half_width;
         return GRAIN_OK;
     }
-    b->signer = (SdfSigner){.sdf = sdf, .topology = &b->parts.topology, .flipped = sdf_parts_flipped(&b->parts)};
+    b->signer = (SdfSigner){.sdf = sdf, .topology = &b->parts.topology, .flipped = sdf_classified_flipped(&b->parts)};
     TRY(for_all_blocks(b, measure_solids, "distance field: measuring", 0.2, 0.5));
     return find_sides(b);
 }
@@ -271,11 +271,11 @@ static GrainResult build(Builder *b, const GrainSdfDef *def)
 {
     GrainSdf *sdf = b->sdf;
     Run *run = b->run;
-    TRY(sdf_parts_find(&b->parts, b->mesh, (GrainSdfKind)def->kind, run));
+    TRY(sdf_classify(&b->parts, b->mesh, (GrainSdfKind)def->kind, run));
     TRY(run_progress(run, "distance field: sorting", 0.05));
     if (b->parts.sheet_triangles == 0) b->half_thickness = 0.0;
     TRY(choose_lattice(b));
-    TRY(sdf_bins_build(&b->bins, sdf, b->mesh, b->band + b->half_thickness, run));
+    TRY(sdf_candidates_build(&b->bins, sdf, b->mesh, b->band + b->half_thickness, run));
     TRY(sdf_tree_build(sdf));
     sdf->values = ALLOC(float, sdf->block_count *SDF_BLOCK_VALUES);
     b->workers = ALLOC_ZEROED(Worker, run->thread_count);
@@ -285,7 +285,7 @@ static GrainResult build(Builder *b, const GrainSdfDef *def)
     b->measured = (MeasureMesh){.order = b->bins.triangle,
                                 .positions = b->mesh->positions,
                                 .triangles = b->mesh->triangles,
-                                .flipped = sdf_parts_flipped(&b->parts),
+                                .flipped = sdf_classified_flipped(&b->parts),
                                 .origin = {(double)sdf->origin.x, (double)sdf->origin.y, (double)sdf->origin.z},
                                 .voxels_per_metre = 1.0 / (double)sdf->voxel_size};
     TRY(find_solids(b));
@@ -305,8 +305,8 @@ GrainResult sdf_from_mesh(GrainSdf *sdf, const GrainMesh *mesh, const GrainSdfDe
     sdf->voxel_size = def->voxel_size;
     sdf->half_width = def->voxel_size * def->band_voxels;
     GrainResult result = build(&b, def);
-    sdf_parts_free(&b.parts);
-    sdf_bins_free(&b.bins);
+    sdf_classified_free(&b.parts);
+    sdf_candidates_free(&b.bins);
     mesh_winding_free(&b.winding);
     alloc_free(b.workers);
     alloc_free(b.unsure);

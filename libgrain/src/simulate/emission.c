@@ -290,10 +290,7 @@ static GrainResult note_births(Emission *emission, int64_t first, int64_t last)
     TRY(birth_add(emission->birth, object, emission->born_rest + first, emission->born_on + first, last - first));
     float *moisture = emission->born.moisture;
     if (!moisture) return GRAIN_OK;
-    for (int64_t i = first; i < last; i++) moisture[i] = 1.0f;
-    if (emitter->moisture_paint.numbers)
-        TRY(birth_paint(emission->birth, object, &emitter->moisture_paint, emission->born_on + first, last - first,
-                        moisture + first));
+    TRY(birth_moisten(emission->birth, object, emission->born_on + first, last - first, moisture + first));
     for (int64_t i = first; i < last; i++)
         moisture[i] *= curve_number(&emitter->moisture_curve, (double)emission->born_time[i] * job->fps);
     return GRAIN_OK;

@@ -5,7 +5,7 @@
 #include "base/real.h"
 #include "grain/sim.h"
 #include "mesh/mesh.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "scene/scene.h"
 #include "sim/rigid/rigid.h"
 
@@ -236,7 +236,7 @@ static GrainResult take_frame(GrainSim *sim, int32_t number)
     int64_t count;
     TRY(simulate_columns(&sim->simulation, frame->columns, &frame->column_count));
     count = sim->simulation.particles.count;
-    frame->header = (GrainFileHeader){.frame = number, .time = sim->simulation.sim.time, .particles = count};
+    frame->header = (ColumnFileHeader){.frame = number, .time = sim->simulation.sim.time, .particles = count};
     for (int c = 0; c < frame->column_count; c++) {
         if (strcmp(frame->columns[c].name, "birth_time") != 0) continue;
         TRY(alloc_grow((void **)&sim->birth_time, &sim->birth_time_capacity, count, sizeof(float)));

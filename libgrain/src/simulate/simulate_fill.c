@@ -25,10 +25,7 @@ static GrainResult note_moisture(Simulation *simulation, int object)
     TRY(alloc_grow((void **)&simulation->particle_moisture, &simulation->moisture_capacity, simulation->particles.count,
                    sizeof(float)));
     float *moisture = simulation->particle_moisture + first;
-    for (int64_t i = 0; i < count; i++) moisture[i] = 1.0f;
-    if (source->moisture_paint.numbers)
-        TRY(birth_paint(&simulation->birth, object, &source->moisture_paint, simulation->particles.position + first,
-                        count, moisture));
+    TRY(birth_moisten(&simulation->birth, object, simulation->particles.position + first, count, moisture));
     for (int64_t i = 0; i < count; i++) moisture[i] *= source->moisture;
     simulation->moisture_noted += count;
     return GRAIN_OK;

@@ -79,7 +79,7 @@ GrainResult stage_report_step(Runner *runner, const char *step, double fraction)
 GrainResult stage_report_often(Runner *runner, const char *step, double fraction);
 /// PROGRESS with the part of the frame that is done, at most 20 times a second; user is the Runner.
 GrainResult stage_watch(void *user, double frame_fraction);
-/// WARNING; a CacheWarnFn, user is the Runner.
+/// WARNING; a GrainMessageFn, user is the Runner.
 void stage_warn(void *user, const char *text);
 
 /// The folder of the bake.

@@ -76,7 +76,7 @@ static GrainResult prepare(Runner *runner)
 
 static GrainResult read_coarse(Refine *refine, int32_t frame, struct GrainFrame *out)
 {
-    grain_file_free(out);
+    column_file_free(out);
     return cache_read_frame(refine->coarse_folder, "coarse", &refine->coarse.frames[frame - refine->coarse.frame_start],
                             out);
 }
@@ -147,7 +147,7 @@ static GrainResult resume(Runner *runner)
     refine->checkpoint_time = run_clock();
     TRY(cache_find_newest(&runner->cache, &newest, &found, stage_warn, runner));
     if (found) refine->newest = newest.header.frame;
-    grain_file_free(&newest);
+    column_file_free(&newest);
     runner->done = runner->resumed_from = refine->newest;
     if (refine->newest >= runner->last) return GRAIN_OK;
     TRY(read_coarse(refine, start, &refine->to));
@@ -173,7 +173,7 @@ static void free_state(Runner *runner)
     Refine *refine = runner->state;
     refine_births_free(&refine->births);
     refine_free(&refine->refinement);
-    grain_file_free(&refine->from), grain_file_free(&refine->to);
+    column_file_free(&refine->from), column_file_free(&refine->to);
     cache_manifest_free(&refine->coarse);
     alloc_free(refine->coarse_folder);
 }

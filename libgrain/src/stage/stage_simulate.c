@@ -54,10 +54,10 @@ static GrainResult write_checkpoint(Runner *runner, int32_t frame)
         TRY(birth_pending(&simulation->birth, simulate->births_written, &values, columns + count));
         count += BIRTH_PENDING_COLUMNS;
     }
-    GrainFileHeader header = {.frame = frame,
-                              .substep = simulation->sim.substep,
-                              .time = simulation->sim.time,
-                              .particles = simulation->particles.count};
+    ColumnFileHeader header = {.frame = frame,
+                               .substep = simulation->sim.substep,
+                               .time = simulation->sim.time,
+                               .particles = simulation->particles.count};
     GrainResult result = cache_write_checkpoint(&runner->cache, &header, columns, count);
     alloc_free(values);
     return result;
@@ -148,7 +148,7 @@ static GrainResult resume(Runner *runner)
     TRY(cache_find_checkpoint(&runner->cache, &checkpoint, &found, stage_warn, runner));
     if (found) {
         GrainResult result = load(runner, &checkpoint);
-        grain_file_free(&checkpoint);
+        column_file_free(&checkpoint);
         TRY(result);
     } else {
         TRY(settle(runner));

@@ -207,7 +207,7 @@ static GrainResult write_file(Runner *runner, int32_t frame, const VolumeFrame *
                                  {"seconds", f->coarse.header.time},
                                  {"fps", v->coarse.fps}};
     VdbFile file = {creator, numbers, sizeof numbers / sizeof *numbers, f->grids, f->grid_count};
-    GrainFileHeader header = {.frame = frame, .particles = v->particles};
+    ColumnFileHeader header = {.frame = frame, .particles = v->particles};
     TRY(volume_file_path(runner->cache.folder, frame + runner->cache.manifest.number_shift, &path));
     GrainResult result = volume_file_write(path, &file, &header);
     alloc_free(path);
@@ -222,8 +222,8 @@ static GrainResult next_frame(Runner *runner)
     if (result == GRAIN_OK) result = write_file(runner, frame, &f);
     volume_free(&f.sand);
     volume_free(&f.dust);
-    grain_file_free(&f.coarse);
-    grain_file_free(&f.grains);
+    column_file_free(&f.coarse);
+    column_file_free(&f.grains);
     return result;
 }
 
@@ -241,7 +241,7 @@ static GrainResult read_for_dust(void *user, int32_t frame, Dust *dust)
     GrainResult result = view(&file, &coarse);
     coarse.amount_each = v->amount_each, coarse.amount_of_cube = v->amount_of_cube;
     if (result == GRAIN_OK) result = dust_add(dust, frame, &coarse);
-    grain_file_free(&file);
+    column_file_free(&file);
     return result;
 }
 

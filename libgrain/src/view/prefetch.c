@@ -71,7 +71,7 @@ static GrainResult read_columns(const GrainPrefetchDef *def)
     TRY(grain_frame_open(def->path, &frame));
     GrainResult result = GRAIN_OK;
     for (int c = 0; c < def->column_count && result == GRAIN_OK; c++)
-        result = grain_frame_load(frame, def->names[c], def->count, def->columns[c], 0);
+        result = grain_frame_load(frame, def->names[c], def->count, def->columns[c], NULL);
     grain_frame_destroy(frame);
     return result;
 }

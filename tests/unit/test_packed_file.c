@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "base/system.h"
 #include "grain/grain.h"
-#include "output/grains_file.h"
+#include "output/packed_file.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ typedef struct Sample {
 } Sample;
 
 enum { COLUMNS = 5 };
-static const GrainsColumn columns[COLUMNS] = {{"position", {GRAIN_F32, 3, CHUNK_LATTICE, STEP}, 1},
+static const PackedColumn columns[COLUMNS] = {{"position", {GRAIN_F32, 3, CHUNK_LATTICE, STEP}, 1},
                                               {"velocity", {GRAIN_F32, 3, CHUNK_LATTICE, VELOCITY_STEP}, 0},
                                               {"radius", {GRAIN_F32, 1, CHUNK_LATTICE, 0.01 * 0.001}, 1},
                                               {"orientation", {GRAIN_F32, 4, CHUNK_ROTATION, 0.0}, 1},
@@ -72,22 +72,22 @@ static char *path_at(int frame)
 }
 
 static GrainResult write_chunks(const Sample *s, int frame, int64_t chunk_size, int has_previous, int threads,
-                                GrainFileHeader *header)
+                                ColumnFileHeader *header)
 {
     int64_t chunk_count = (s->count + chunk_size - 1) / chunk_size;
     uint32_t *sizes = ALLOC(uint32_t, chunk_count);
     for (int64_t i = 0; i < chunk_count; i++)
         sizes[i] = (uint32_t)(i < chunk_count - 1 ? chunk_size : s->count - i * chunk_size);
-    *header = (GrainFileHeader){.frame = frame, .time = frame / 24.0, .particles = s->count};
+    *header = (ColumnFileHeader){.frame = frame, .time = frame / 24.0, .particles = s->count};
     const void *data[COLUMNS] = {s->position, s->velocity, s->radius, s->orientation, s->id};
     char *path = path_at(frame), *previous = has_previous ? path_at(frame - 1) : NULL;
-    GrainsWriter writer;
-    GrainResult result = grains_begin(&writer, path, header, columns, COLUMNS, sizes, chunk_count, previous, threads);
-    if (result == GRAIN_OK) result = grains_append(&writer, chunk_count, data);
+    PackedWriter writer;
+    GrainResult result = packed_begin(&writer, path, header, columns, COLUMNS, sizes, chunk_count, previous, threads);
+    if (result == GRAIN_OK) result = packed_append(&writer, chunk_count, data);
     if (result == GRAIN_OK)
-        result = grains_commit(&writer, header);
+        result = packed_commit(&writer, header);
     else
-        grains_abandon(&writer);
+        packed_abandon(&writer);
     alloc_free(path);
     alloc_free(previous);
     alloc_free(sizes);
@@ -129,7 +129,7 @@ static void ensure_near(const struct GrainFrame *frame, const Sample *s)
 static GrainResult read_frame(int frame, struct GrainFrame *out)
 {
     char *path = path_at(frame);
-    GrainResult result = grain_file_read(path, out);
+    GrainResult result = column_file_read(path, out);
     alloc_free(path);
     return result;
 }
@@ -139,14 +139,14 @@ TEST(packed_grains_come_back_within_the_error)
     static const int64_t counts[] = {0, 1, 63, 16384, 16385, 50000};
     for (int c = 0; c < 6; c++) {
         Sample s;
-        GrainFileHeader header;
+        ColumnFileHeader header;
         struct GrainFrame frame;
         ENSURE(sample_make(&s, counts[c], 1, 0.04f));
         ENSURE_OK(write_chunks(&s, 1, CHUNK_GRAINS, 0, 2, &header));
         ENSURE_OK(read_frame(1, &frame));
         ensure_near(&frame, &s);
         ENSURE(frame.header.checksum == header.checksum && frame.header.bytes == header.bytes);
-        grain_file_free(&frame);
+        column_file_free(&frame);
         sample_free(&s);
     }
 }
@@ -154,7 +154,7 @@ TEST(packed_grains_come_back_within_the_error)
 TEST(sand_at_rest_takes_next_to_nothing)
 {
     Sample moving, still;
-    GrainFileHeader first, second, third;
+    ColumnFileHeader first, second, third;
     struct GrainFrame frame;
     ENSURE(sample_make(&moving, 50000, 1, 0.0f) && sample_make(&still, 50000, 1, 1.0f));
     ENSURE_OK(write_chunks(&still, 1, CHUNK_GRAINS, 0, 2, &first));
@@ -163,13 +163,13 @@ TEST(sand_at_rest_takes_next_to_nothing)
     ENSURE(second.bytes < 2000 && third.bytes == second.bytes);
     ENSURE_OK(read_frame(3, &frame));
     ensure_near(&frame, &still);
-    grain_file_free(&frame);
+    column_file_free(&frame);
     // The third frame needs the first, not the second.
     char *path = path_at(2);
     ENSURE_OK(file_remove(path));
     alloc_free(path);
     ENSURE_OK(read_frame(3, &frame));
-    grain_file_free(&frame);
+    column_file_free(&frame);
     path = path_at(1);
     ENSURE_OK(file_remove(path));
     alloc_free(path);
@@ -181,7 +181,7 @@ TEST(sand_at_rest_takes_next_to_nothing)
 TEST(a_changed_key_frame_is_noticed)
 {
     Sample still, other;
-    GrainFileHeader header;
+    ColumnFileHeader header;
     struct GrainFrame frame;
     ENSURE(sample_make(&still, 20000, 1, 1.0f) && sample_make(&other, 20000, 5, 0.0f));
     ENSURE_OK(write_chunks(&still, 1, CHUNK_GRAINS, 0, 1, &header));
@@ -194,20 +194,20 @@ TEST(a_changed_key_frame_is_noticed)
 TEST(a_key_frame_is_not_kept_for_ever)
 {
     Sample s;
-    GrainFileHeader header;
-    GrainsFile file;
+    ColumnFileHeader header;
+    PackedFile file;
     int32_t oldest = 0;
     ENSURE(sample_make(&s, 100, 0, 1.0f));
-    for (int frame = 1; frame <= 3 * GRAINS_MOST_FRAMES_TO_KEY; frame++) {
+    for (int frame = 1; frame <= 3 * PACKED_MOST_FRAMES_TO_KEY; frame++) {
         ENSURE_OK(write_chunks(&s, frame, CHUNK_GRAINS, frame > 1, 1, &header));
         char *path = path_at(frame);
-        ENSURE_OK(grains_open(path, &file));
+        ENSURE_OK(packed_open(path, &file));
         alloc_free(path);
         if (file.blocks[0].mode == CHUNK_SAME && frame - file.blocks[0].key_frame > oldest)
             oldest = frame - file.blocks[0].key_frame;
-        grains_close(&file);
+        packed_close(&file);
     }
-    ENSURE_EQUAL(oldest, GRAINS_MOST_FRAMES_TO_KEY);
+    ENSURE_EQUAL(oldest, PACKED_MOST_FRAMES_TO_KEY);
     sample_free(&s);
 }
 
@@ -215,7 +215,7 @@ TEST(a_key_frame_is_not_kept_for_ever)
 TEST(grains_do_not_depend_on_how_they_were_packed)
 {
     Sample s;
-    GrainFileHeader header, again;
+    ColumnFileHeader header, again;
     struct GrainFrame a, b;
     ENSURE(sample_make(&s, 40000, 3, 0.04f));
     ENSURE_OK(write_chunks(&s, 1, CHUNK_GRAINS, 0, 2, &header));
@@ -229,28 +229,28 @@ TEST(grains_do_not_depend_on_how_they_were_packed)
     for (int c = 0; c < COLUMNS; c++)
         ENSURE(memcmp(a.columns[c].data, b.columns[c].data, (size_t)column_bytes(&a.columns[c])) == 0);
     (void)best;
-    grain_file_free(&a), grain_file_free(&b);
+    column_file_free(&a), column_file_free(&b);
     sample_free(&s);
 }
 
 TEST(the_first_grains_are_read_without_the_others)
 {
     Sample s;
-    GrainFileHeader header;
+    ColumnFileHeader header;
     struct GrainFrame whole;
-    GrainsFile file;
+    PackedFile file;
     ENSURE(sample_make(&s, 40000, 3, 0.04f));
     ENSURE_OK(write_chunks(&s, 1, CHUNK_GRAINS, 0, 2, &header));
     ENSURE_OK(read_frame(1, &whole));
     char *path = path_at(1);
-    ENSURE_OK(grains_open(path, &file));
+    ENSURE_OK(packed_open(path, &file));
     alloc_free(path);
     Vec3 *some = ALLOC(Vec3, 17001);
     some[17000] = vec3(1, 2, 3);
-    ENSURE_OK(grains_load(&file, 0, 17000, some, 2));
+    ENSURE_OK(packed_load(&file, 0, 17000, some, 2));
     ENSURE(memcmp(some, whole.columns[0].data, 17000 * sizeof *some) == 0);
     ENSURE(some[17000].x == 1.0f && some[17000].z == 3.0f);
-    grains_close(&file);
+    packed_close(&file);
     GrainFrame *opened;
     GrainView view;
     path = path_at(1);
@@ -259,13 +259,13 @@ TEST(the_first_grains_are_read_without_the_others)
     ENSURE_OK(grain_frame_column(opened, "position", &view));
     ENSURE(!view.data && view.count == 40000 && view.components == 3);
     memset(some, 0, 17000 * sizeof *some);
-    ENSURE_OK(grain_frame_load(opened, "position", 17000, some, 0));
+    ENSURE_OK(grain_frame_load(opened, "position", 17000, some, NULL));
     ENSURE(memcmp(some, whole.columns[0].data, 17000 * sizeof *some) == 0);
-    ENSURE_FAILS(grain_frame_load(opened, "colour", 1, some, 0), GRAIN_ERROR_ARGUMENT, "position, velocity");
-    ENSURE_FAILS(grain_frame_load(opened, "position", 40001, some, 0), GRAIN_ERROR_ARGUMENT, "40001");
+    ENSURE_FAILS(grain_frame_load(opened, "colour", 1, some, NULL), GRAIN_ERROR_ARGUMENT, "position, velocity");
+    ENSURE_FAILS(grain_frame_load(opened, "position", 40001, some, NULL), GRAIN_ERROR_ARGUMENT, "40001");
     grain_frame_destroy(opened);
     alloc_free(some);
-    grain_file_free(&whole);
+    column_file_free(&whole);
     sample_free(&s);
 }
 
@@ -289,18 +289,18 @@ static Vec3 few_positions[100];
 static GrainResult write_and_read_few(const char *path)
 {
     uint32_t size = 100;
-    GrainFileHeader header = {.frame = 1, .particles = 100};
+    ColumnFileHeader header = {.frame = 1, .particles = 100};
     const void *data[] = {few_positions};
-    GrainsWriter writer;
+    PackedWriter writer;
     struct GrainFrame frame;
-    GrainResult result = grains_begin(&writer, path, &header, columns, 1, &size, 1, NULL, 1);
-    if (result == GRAIN_OK) result = grains_append(&writer, 1, data);
+    GrainResult result = packed_begin(&writer, path, &header, columns, 1, &size, 1, NULL, 1);
+    if (result == GRAIN_OK) result = packed_append(&writer, 1, data);
     if (result == GRAIN_OK)
-        result = grains_commit(&writer, &header);
+        result = packed_commit(&writer, &header);
     else
-        grains_abandon(&writer);
-    if (result == GRAIN_OK) result = grain_file_read(path, &frame);
-    if (result == GRAIN_OK) grain_file_free(&frame);
+        packed_abandon(&writer);
+    if (result == GRAIN_OK) result = column_file_read(path, &frame);
+    if (result == GRAIN_OK) column_file_free(&frame);
     return result;
 }
 
@@ -327,7 +327,7 @@ TEST(packed_grains_survive_a_lack_of_memory)
 TEST(grains_far_away_are_kept_exactly)
 {
     Sample s;
-    GrainFileHeader header;
+    ColumnFileHeader header;
     struct GrainFrame frame;
     ENSURE(sample_make(&s, 5000, 3, 0.04f));
     s.position[17] = vec3(1e9f, -3e20f, 0.125f);
@@ -336,7 +336,7 @@ TEST(grains_far_away_are_kept_exactly)
     ENSURE_OK(read_frame(1, &frame));
     ENSURE(memcmp(frame.columns[0].data, s.position, 5000 * sizeof(Vec3)) == 0);
     ENSURE(memcmp(frame.columns[1].data, s.velocity, 5000 * sizeof(Vec3)) == 0);
-    grain_file_free(&frame);
+    column_file_free(&frame);
     sample_free(&s);
 }
 
@@ -345,8 +345,8 @@ static GrainResult read_changed(const char *path, const char *bytes, int64_t cou
     struct GrainFrame frame;
     FILE *file = fopen(path, "wb"); // not flushed to the disk: it is written a thousand times
     if (!file || fwrite(bytes, 1, (size_t)count, file) != (size_t)count || fclose(file) != 0) return GRAIN_ERROR_IO;
-    GrainResult result = grain_file_read(path, &frame);
-    if (result == GRAIN_OK) grain_file_free(&frame);
+    GrainResult result = column_file_read(path, &frame);
+    if (result == GRAIN_OK) column_file_free(&frame);
     return result;
 }
 
@@ -375,7 +375,7 @@ static void ensure_damage_is_noticed(int frame)
 TEST(any_damage_to_packed_grains_is_noticed)
 {
     Sample s;
-    GrainFileHeader header;
+    ColumnFileHeader header;
     ENSURE(sample_make(&s, 700, 1, 0.04f));
     ENSURE_OK(write_chunks(&s, 1, 300, 0, 1, &header));
     sample_free(&s);

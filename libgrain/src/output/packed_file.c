@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reading frames of grains. Their head is checked before anything in it is believed, and a block before it is unpacked.
-#include "output/grains_file.h"
+#include "output/packed_file.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -50,18 +50,18 @@ static const char magic[8] = {'G', 'R', 'A', 'I', 'N', 'P', 'T', 'S'};
 
 static int64_t chunk_table_bytes(int64_t chunk_count) { return (4 * chunk_count + 7) & ~(int64_t)7; }
 
-int64_t grains_head_bytes(int column_count, int64_t chunk_count)
+int64_t packed_head_bytes(int column_count, int64_t chunk_count)
 {
     return HEADER_BYTES + (int64_t)column_count * COLUMN_BYTES + chunk_table_bytes(chunk_count) +
            chunk_count * column_count * BLOCK_BYTES;
 }
 
-int64_t grains_value_bytes(const ChunkLayout *layout)
+int64_t packed_value_bytes(const ChunkLayout *layout)
 {
     return layout->components * (layout->type == GRAIN_F64 || layout->type == GRAIN_I64 ? 8 : 4);
 }
 
-static void put_block(uint8_t *entry, const GrainsBlock *block)
+static void put_block(uint8_t *entry, const PackedBlock *block)
 {
     put(entry, AT_OFFSET, block->offset);
     put(entry, AT_BLOCK_CHECKSUM, block->checksum);
@@ -73,10 +73,10 @@ static void put_block(uint8_t *entry, const GrainsBlock *block)
     entry[AT_BLOCK_CODING] = block->coding;
 }
 
-void grains_put_head(GrainsFile *file, uint8_t *head)
+void packed_put_head(PackedFile *file, uint8_t *head)
 {
-    int64_t head_bytes = grains_head_bytes(file->column_count, file->chunk_count);
-    uint32_t format = GRAINS_FILE_FORMAT, columns = (uint32_t)file->column_count, chunks = (uint32_t)file->chunk_count;
+    int64_t head_bytes = packed_head_bytes(file->column_count, file->chunk_count);
+    uint32_t format = PACKED_FILE_FORMAT, columns = (uint32_t)file->column_count, chunks = (uint32_t)file->chunk_count;
     memset(head, 0, (size_t)head_bytes);
     memcpy(head + AT_MAGIC, magic, sizeof magic);
     put(head, AT_FORMAT, format);
@@ -88,7 +88,7 @@ void grains_put_head(GrainsFile *file, uint8_t *head)
     put(head, AT_BYTES, file->header.bytes);
     uint8_t *entry = head + HEADER_BYTES;
     for (int c = 0; c < file->column_count; c++, entry += COLUMN_BYTES) {
-        const GrainsColumn *column = &file->columns[c];
+        const PackedColumn *column = &file->columns[c];
         uint32_t type = column->layout.type, components = (uint32_t)column->layout.components,
                  coding = column->layout.coding;
         memcpy(entry + AT_NAME, column->name, sizeof column->name);
@@ -106,7 +106,7 @@ void grains_put_head(GrainsFile *file, uint8_t *head)
     put(head, AT_CHECKSUM, file->header.checksum);
 }
 
-static GrainResult fail_damaged(const GrainsFile *file, const char *why)
+static GrainResult fail_damaged(const PackedFile *file, const char *why)
 {
     return fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged (%s); make the grains again to redo it", file->path, why);
 }
@@ -125,10 +125,10 @@ static int is_layout(const ChunkLayout *layout)
     return 0;
 }
 
-static GrainResult get_columns(GrainsFile *file, const uint8_t *entry)
+static GrainResult get_columns(PackedFile *file, const uint8_t *entry)
 {
     for (int c = 0; c < file->column_count; c++, entry += COLUMN_BYTES) {
-        GrainsColumn *column = &file->columns[c];
+        PackedColumn *column = &file->columns[c];
         uint32_t type, components, coding;
         memcpy(column->name, entry + AT_NAME, sizeof column->name);
         get(entry, AT_TYPE, type);
@@ -144,7 +144,7 @@ static GrainResult get_columns(GrainsFile *file, const uint8_t *entry)
     return GRAIN_OK;
 }
 
-static GrainResult get_chunks(GrainsFile *file, const uint8_t *table)
+static GrainResult get_chunks(PackedFile *file, const uint8_t *table)
 {
     int64_t grains = 0;
     memcpy(file->chunk_grains, table, (size_t)file->chunk_count * sizeof *file->chunk_grains);
@@ -156,11 +156,11 @@ static GrainResult get_chunks(GrainsFile *file, const uint8_t *table)
 }
 
 // Blocks lie one behind the other and fill the file: there is no byte without a checksum.
-static GrainResult get_blocks(GrainsFile *file, const uint8_t *entry)
+static GrainResult get_blocks(PackedFile *file, const uint8_t *entry)
 {
-    int64_t at = grains_head_bytes(file->column_count, file->chunk_count);
+    int64_t at = packed_head_bytes(file->column_count, file->chunk_count);
     for (int64_t b = 0; b < file->chunk_count * file->column_count; b++, entry += BLOCK_BYTES) {
-        GrainsBlock *block = &file->blocks[b];
+        PackedBlock *block = &file->blocks[b];
         const ChunkLayout *layout = &file->columns[b % file->column_count].layout;
         get(entry, AT_OFFSET, block->offset);
         get(entry, AT_BLOCK_CHECKSUM, block->checksum);
@@ -178,7 +178,7 @@ static GrainResult get_blocks(GrainsFile *file, const uint8_t *entry)
             (block->coding != layout->coding && block->coding != CHUNK_EXACT) ||
             block->bytes > (grains > 0 ? chunk_bound(grains, chunk_words(&stored)) : 0) ||
             (is_keyed && (block->key_frame >= file->header.frame ||
-                          file->header.frame - (int64_t)block->key_frame > GRAINS_MOST_FRAMES_TO_KEY)))
+                          file->header.frame - (int64_t)block->key_frame > PACKED_MOST_FRAMES_TO_KEY)))
             return fail_damaged(file, "a block's entry makes no sense");
         at += block->bytes;
     }
@@ -196,21 +196,21 @@ static int read_at(int descriptor, void *to, int64_t bytes, int64_t offset)
     return 1;
 }
 
-static GrainResult check_header(GrainsFile *file, const uint8_t *head, int64_t bytes)
+static GrainResult check_header(PackedFile *file, const uint8_t *head, int64_t bytes)
 {
-    GrainFileHeader *header = &file->header;
+    ColumnFileHeader *header = &file->header;
     uint32_t format, columns, chunks;
     if (memcmp(head, magic, sizeof magic) != 0) return fail_damaged(file, "it is not a file of grains");
     get(head, AT_FORMAT, format);
-    if (format > GRAINS_FILE_FORMAT)
+    if (format > PACKED_FILE_FORMAT)
         return fail(GRAIN_ERROR_DAMAGED,
                     "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain", file->path,
-                    format, GRAINS_FILE_FORMAT);
+                    format, PACKED_FILE_FORMAT);
     get(head, AT_BYTES, header->bytes);
     get(head, AT_COLUMNS, columns);
     get(head, AT_CHUNKS, chunks);
     if (header->bytes != bytes) return fail_damaged(file, "it is cut off");
-    if (columns > GRAIN_FILE_MAX_COLUMNS || grains_head_bytes((int)columns, chunks) > bytes)
+    if (columns > COLUMN_FILE_MAX_COLUMNS || packed_head_bytes((int)columns, chunks) > bytes)
         return fail_damaged(file, "its tables reach past the end");
     file->column_count = (int)columns;
     file->chunk_count = chunks;
@@ -221,13 +221,13 @@ static GrainResult check_header(GrainsFile *file, const uint8_t *head, int64_t b
     return GRAIN_OK;
 }
 
-static GrainResult check_head(GrainsFile *file, uint8_t *head, int64_t head_bytes)
+static GrainResult check_head(PackedFile *file, uint8_t *head, int64_t head_bytes)
 {
     memset(head + AT_CHECKSUM, 0, sizeof file->header.checksum);
     if (XXH3_64bits(head, (size_t)head_bytes) != file->header.checksum)
         return fail_damaged(file, "the checksum of its head is wrong");
     file->chunk_grains = ALLOC(uint32_t, file->chunk_count);
-    file->blocks = ALLOC(GrainsBlock, file->chunk_count * file->column_count);
+    file->blocks = ALLOC(PackedBlock, file->chunk_count * file->column_count);
     if (!file->chunk_grains || !file->blocks) return GRAIN_ERROR_MEMORY;
     const uint8_t *columns = head + HEADER_BYTES, *chunks = columns + (int64_t)file->column_count * COLUMN_BYTES;
     TRY(get_columns(file, columns));
@@ -235,7 +235,7 @@ static GrainResult check_head(GrainsFile *file, uint8_t *head, int64_t head_byte
     return get_blocks(file, chunks + chunk_table_bytes(file->chunk_count));
 }
 
-static GrainResult read_head(GrainsFile *file)
+static GrainResult read_head(PackedFile *file)
 {
     SystemInfo info;
     uint8_t header[HEADER_BYTES];
@@ -244,7 +244,7 @@ static GrainResult read_head(GrainsFile *file)
     if (info.bytes < HEADER_BYTES || !read_at(file->descriptor, header, HEADER_BYTES, 0))
         return fail_damaged(file, "it is cut off");
     TRY(check_header(file, header, info.bytes));
-    int64_t head_bytes = grains_head_bytes(file->column_count, file->chunk_count);
+    int64_t head_bytes = packed_head_bytes(file->column_count, file->chunk_count);
     uint8_t *head = ALLOC(uint8_t, head_bytes);
     if (!head) return GRAIN_ERROR_MEMORY;
     GrainResult result = read_at(file->descriptor, head, head_bytes, 0) ? check_head(file, head, head_bytes)
@@ -253,9 +253,9 @@ static GrainResult read_head(GrainsFile *file)
     return result;
 }
 
-GrainResult grains_open(const char *path, GrainsFile *out)
+GrainResult packed_open(const char *path, PackedFile *out)
 {
-    *out = (GrainsFile){.descriptor = -1};
+    *out = (PackedFile){.descriptor = -1};
     size_t length = strlen(path) + 1;
     out->path = ALLOC(char, (int64_t)length);
     if (!out->path) return GRAIN_ERROR_MEMORY;
@@ -264,22 +264,22 @@ GrainResult grains_open(const char *path, GrainsFile *out)
     GrainResult result = GRAIN_OK;
     if (out->descriptor < 0) result = fail(GRAIN_ERROR_IO, "could not read '%s': %s", path, strerror(errno));
     if (result == GRAIN_OK) result = read_head(out);
-    if (result != GRAIN_OK) grains_close(out);
+    if (result != GRAIN_OK) packed_close(out);
     return result;
 }
 
-void grains_close(GrainsFile *file)
+void packed_close(PackedFile *file)
 {
-    for (int i = 0; i < file->key_count; i++) grains_close(&file->keys[i]);
+    for (int i = 0; i < file->key_count; i++) packed_close(&file->keys[i]);
     if (file->descriptor >= 0) system_close(file->descriptor);
     alloc_free(file->keys);
     alloc_free(file->chunk_grains);
     alloc_free(file->blocks);
     alloc_free(file->path);
-    *file = (GrainsFile){.descriptor = -1};
+    *file = (PackedFile){.descriptor = -1};
 }
 
-int grains_is_packed(const char *path)
+int packed_recognises(const char *path)
 {
     char start[sizeof magic];
     int descriptor = system_open(path, SYSTEM_READ);
@@ -289,21 +289,21 @@ int grains_is_packed(const char *path)
     return is_packed;
 }
 
-int grains_list_keys(const GrainsFile *file, int32_t *frames)
+int packed_list_keys(const PackedFile *file, int32_t *frames)
 {
     uint64_t ages = 0; // a bit for each frame that is so many frames back
     int count = 0;
     for (int64_t b = 0; b < file->chunk_count * file->column_count; b++)
         if (file->blocks[b].mode == CHUNK_KEY || file->blocks[b].mode == CHUNK_SAME)
             ages |= (uint64_t)1 << (file->header.frame - file->blocks[b].key_frame);
-    for (int age = 1; age <= GRAINS_MOST_FRAMES_TO_KEY; age++)
+    for (int age = 1; age <= PACKED_MOST_FRAMES_TO_KEY; age++)
         if (ages >> age & 1) frames[count++] = file->header.frame - age;
     return count;
 }
 
 // --- blocks ---------------------------------------------------------------------------------------
 
-GrainResult grains_scratch_create(GrainsScratch *scratch, const GrainsColumn *columns, int column_count)
+GrainResult packed_scratch_create(PackedScratch *scratch, const PackedColumn *columns, int column_count)
 {
     int most = 1;
     for (int c = 0; c < column_count; c++) {
@@ -311,37 +311,37 @@ GrainResult grains_scratch_create(GrainsScratch *scratch, const GrainsColumn *co
         exact.coding = CHUNK_EXACT; // never fewer words than the column's own coding
         most = chunk_words(&exact) > most ? chunk_words(&exact) : most;
     }
-    *scratch = (GrainsScratch){.bytes = ALLOC(uint8_t, chunk_bound(CHUNK_GRAINS, most)),
+    *scratch = (PackedScratch){.bytes = ALLOC(uint8_t, chunk_bound(CHUNK_GRAINS, most)),
                                .words = ALLOC(int32_t, (int64_t)most * CHUNK_GRAINS),
                                .key_words = ALLOC(int32_t, (int64_t)most * CHUNK_GRAINS)};
     GrainResult result = scratch->bytes && scratch->words && scratch->key_words ? GRAIN_OK : GRAIN_ERROR_MEMORY;
     if (result == GRAIN_OK) result = chunk_coder_create(&scratch->coder);
-    if (result != GRAIN_OK) grains_scratch_destroy(scratch);
+    if (result != GRAIN_OK) packed_scratch_destroy(scratch);
     return result;
 }
 
-void grains_scratch_destroy(GrainsScratch *scratch)
+void packed_scratch_destroy(PackedScratch *scratch)
 {
     chunk_coder_destroy(&scratch->coder);
     alloc_free(scratch->bytes);
     alloc_free(scratch->words);
     alloc_free(scratch->key_words);
-    *scratch = (GrainsScratch){0};
+    *scratch = (PackedScratch){0};
 }
 
-static const GrainsFile *find_key(const GrainsFile *file, int32_t frame)
+static const PackedFile *find_key(const PackedFile *file, int32_t frame)
 {
     for (int i = 0; i < file->key_count; i++)
         if (file->keys[i].header.frame == frame) return &file->keys[i];
     return NULL;
 }
 
-GrainResult grains_open_key(GrainsFile *file, int32_t frame)
+GrainResult packed_open_key(PackedFile *file, int32_t frame)
 {
     if (find_key(file, frame)) return GRAIN_OK;
-    if (!file->keys) file->keys = ALLOC(GrainsFile, GRAINS_MOST_FRAMES_TO_KEY);
+    if (!file->keys) file->keys = ALLOC(PackedFile, PACKED_MOST_FRAMES_TO_KEY);
     if (!file->keys) return GRAIN_ERROR_MEMORY;
-    if (file->key_count == GRAINS_MOST_FRAMES_TO_KEY) return fail_damaged(file, "it has too many key frames");
+    if (file->key_count == PACKED_MOST_FRAMES_TO_KEY) return fail_damaged(file, "it has too many key frames");
     char name[64], *path;
     int64_t folder = 0; // bytes of the path up to the file's name
     for (const char *at = file->path; (at = strpbrk(at, SYSTEM_SEPARATORS)); at++) folder = at - file->path + 1;
@@ -350,11 +350,11 @@ GrainResult grains_open_key(GrainsFile *file, int32_t frame)
     if (!path) return GRAIN_ERROR_MEMORY;
     memcpy(path, file->path, (size_t)folder);
     memcpy(path + folder, name, sizeof name);
-    GrainsFile *key = &file->keys[file->key_count];
-    GrainResult result = grains_open(path, key);
+    PackedFile *key = &file->keys[file->key_count];
+    GrainResult result = packed_open(path, key);
     if (result == GRAIN_OK && key->header.frame != frame) {
         result = fail_damaged(key, "it is another frame");
-        grains_close(key);
+        packed_close(key);
     }
     alloc_free(path);
     if (result == GRAIN_OK)
@@ -364,21 +364,21 @@ GrainResult grains_open_key(GrainsFile *file, int32_t frame)
     return result;
 }
 
-static const char *read_block(const GrainsFile *file, const GrainsBlock *block, uint8_t *bytes)
+static const char *read_block(const PackedFile *file, const PackedBlock *block, uint8_t *bytes)
 {
     if (!read_at(file->descriptor, bytes, block->bytes, block->offset)) return "it is cut off";
     return XXH3_64bits(bytes, block->bytes) == block->checksum ? NULL : "a checksum is wrong";
 }
 
 // The key frame's own words; it stands for itself.
-static const char *decode_key(const GrainsFile *file, const GrainsBlock *block, int64_t chunk, int column,
-                              int word_count, GrainsScratch *scratch)
+static const char *decode_key(const PackedFile *file, const PackedBlock *block, int64_t chunk, int column,
+                              int word_count, PackedScratch *scratch)
 {
-    const GrainsFile *key = find_key(file, block->key_frame);
+    const PackedFile *key = find_key(file, block->key_frame);
     int64_t count = file->chunk_grains[chunk];
     if (!key || chunk >= key->chunk_count || column >= key->column_count || key->chunk_grains[chunk] != count)
         return "its key frame is another one";
-    const GrainsBlock *from = &key->blocks[chunk * key->column_count + column];
+    const PackedBlock *from = &key->blocks[chunk * key->column_count + column];
     if (from->checksum != block->key_checksum || from->coding != block->coding || from->mode > CHUNK_DELTA ||
         from->bytes > chunk_bound(count, word_count))
         return "its key frame is another one";
@@ -390,9 +390,9 @@ static const char *decode_key(const GrainsFile *file, const GrainsBlock *block, 
                : "its key frame makes no sense";
 }
 
-const char *grains_decode(const GrainsFile *file, int64_t chunk, int column, GrainsScratch *scratch, int32_t *words)
+const char *packed_decode(const PackedFile *file, int64_t chunk, int column, PackedScratch *scratch, int32_t *words)
 {
-    const GrainsBlock *block = &file->blocks[chunk * file->column_count + column];
+    const PackedBlock *block = &file->blocks[chunk * file->column_count + column];
     ChunkLayout layout = file->columns[column].layout;
     layout.coding = (ChunkCoding)block->coding;
     int word_count = chunk_words(&layout), is_keyed = block->mode == CHUNK_KEY || block->mode == CHUNK_SAME;
@@ -408,7 +408,7 @@ const char *grains_decode(const GrainsFile *file, int64_t chunk, int column, Gra
 // --- columns --------------------------------------------------------------------------------------
 
 // Chunks that hold the first `count` grains, and where each begins.
-static GrainResult list_chunks(const GrainsFile *file, int64_t count, int64_t **first, int64_t *chunk_count)
+static GrainResult list_chunks(const PackedFile *file, int64_t count, int64_t **first, int64_t *chunk_count)
 {
     int64_t at = 0;
     *chunk_count = 0;
@@ -421,31 +421,31 @@ static GrainResult list_chunks(const GrainsFile *file, int64_t count, int64_t **
     return GRAIN_OK;
 }
 
-static GrainResult open_keys(GrainsFile *file, int column, int64_t chunk_count)
+static GrainResult open_keys(PackedFile *file, int column, int64_t chunk_count)
 {
     for (int64_t chunk = 0; chunk < chunk_count; chunk++) {
-        const GrainsBlock *block = &file->blocks[chunk * file->column_count + column];
+        const PackedBlock *block = &file->blocks[chunk * file->column_count + column];
         if ((block->mode == CHUNK_KEY || block->mode == CHUNK_SAME) && file->chunk_grains[chunk] > 0)
-            TRY(grains_open_key(file, block->key_frame));
+            TRY(packed_open_key(file, block->key_frame));
     }
     return GRAIN_OK;
 }
 
-static const char *load_chunk(const GrainsFile *file, int64_t chunk, int column, GrainsScratch *scratch, int64_t wanted,
+static const char *load_chunk(const PackedFile *file, int64_t chunk, int column, PackedScratch *scratch, int64_t wanted,
                               char *out)
 {
     if (wanted == 0) return NULL;
     ChunkLayout layout = file->columns[column].layout;
-    const char *wrong = grains_decode(file, chunk, column, scratch, scratch->words);
+    const char *wrong = packed_decode(file, chunk, column, scratch, scratch->words);
     layout.coding = (ChunkCoding)file->blocks[chunk * file->column_count + column].coding;
     if (!wrong) chunk_from_words(&layout, scratch->words, file->chunk_grains[chunk], wanted, out);
     return wrong;
 }
 
-static GrainResult load_chunks(GrainsFile *file, int column, int64_t count, char *out, int threads,
-                               const int64_t *first, int64_t chunk_count, GrainsScratch *scratch, const char **wrong)
+static GrainResult load_chunks(PackedFile *file, int column, int64_t count, char *out, int threads,
+                               const int64_t *first, int64_t chunk_count, PackedScratch *scratch, const char **wrong)
 {
-    int64_t row = grains_value_bytes(&file->columns[column].layout);
+    int64_t row = packed_value_bytes(&file->columns[column].layout);
     PARALLEL_BLOCKS(threads, chunk, chunk_count)
     {
         int64_t grains = file->chunk_grains[chunk], left = count - first[chunk];
@@ -461,7 +461,7 @@ static GrainResult load_chunks(GrainsFile *file, int column, int64_t count, char
     return GRAIN_OK;
 }
 
-GrainResult grains_load(GrainsFile *file, int column, int64_t count, void *out, int threads)
+GrainResult packed_load(PackedFile *file, int column, int64_t count, void *out, int threads)
 {
     int64_t *first, chunk_count;
     if (count > file->header.particles) count = file->header.particles;
@@ -469,23 +469,23 @@ GrainResult grains_load(GrainsFile *file, int column, int64_t count, void *out, 
     // A thread has to have a chunk's worth to do before it pays.
     if (threads > 1 + count / CHUNK_GRAINS) threads = 1 + (int)(count / CHUNK_GRAINS);
     const char **wrong = ALLOC(const char *, chunk_count);
-    GrainsScratch *scratch = ALLOC_ZEROED(GrainsScratch, threads);
+    PackedScratch *scratch = ALLOC_ZEROED(PackedScratch, threads);
     GrainResult result = wrong && scratch ? open_keys(file, column, chunk_count) : GRAIN_ERROR_MEMORY;
     for (int i = 0; i < threads && result == GRAIN_OK; i++)
-        result = grains_scratch_create(&scratch[i], &file->columns[column], 1);
+        result = packed_scratch_create(&scratch[i], &file->columns[column], 1);
     if (result == GRAIN_OK) result = load_chunks(file, column, count, out, threads, first, chunk_count, scratch, wrong);
-    for (int i = 0; scratch && i < threads; i++) grains_scratch_destroy(&scratch[i]);
+    for (int i = 0; scratch && i < threads; i++) packed_scratch_destroy(&scratch[i]);
     alloc_free(scratch);
     alloc_free(wrong);
     alloc_free(first);
     return result;
 }
 
-static GrainResult load_all(GrainsFile *file, struct GrainFrame *out)
+static GrainResult load_all(PackedFile *file, struct GrainFrame *out)
 {
     int64_t bytes = 0, count = file->header.particles;
     for (int c = 0; c < file->column_count; c++)
-        bytes += (count * grains_value_bytes(&file->columns[c].layout) + 63) & ~(int64_t)63;
+        bytes += (count * packed_value_bytes(&file->columns[c].layout) + 63) & ~(int64_t)63;
     int64_t names = (int64_t)sizeof file->columns[0].name * file->column_count;
     out->memory = ALLOC(char, bytes + names);
     if (!out->memory) return GRAIN_ERROR_MEMORY;
@@ -495,19 +495,19 @@ static GrainResult load_all(GrainsFile *file, struct GrainFrame *out)
         const ChunkLayout *layout = &file->columns[c].layout;
         memcpy(name, file->columns[c].name, sizeof file->columns[0].name);
         out->columns[out->column_count++] = (Column){name, layout->type, layout->components, count, at};
-        TRY(grains_load(file, c, count, at, system_core_count()));
-        at += (count * grains_value_bytes(layout) + 63) & ~(int64_t)63;
+        TRY(packed_load(file, c, count, at, system_core_count()));
+        at += (count * packed_value_bytes(layout) + 63) & ~(int64_t)63;
     }
     return GRAIN_OK;
 }
 
-GrainResult grains_read(const char *path, struct GrainFrame *out)
+GrainResult packed_read(const char *path, struct GrainFrame *out)
 {
-    GrainsFile file;
+    PackedFile file;
     *out = (struct GrainFrame){0};
-    TRY(grains_open(path, &file));
+    TRY(packed_open(path, &file));
     GrainResult result = load_all(&file, out);
-    grains_close(&file);
-    if (result != GRAIN_OK) grain_file_free(out);
+    packed_close(&file);
+    if (result != GRAIN_OK) column_file_free(out);
     return result;
 }

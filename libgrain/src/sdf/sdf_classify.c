@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sdf/sdf_parts.h"
+#include "sdf/sdf_classify.h"
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -16,7 +16,7 @@
 // Triangles of a shell that are asked.
 #define SAMPLES 512
 
-static GrainResult make_sheets(SdfParts *parts, const GrainMesh *mesh)
+static GrainResult make_sheets(SdfClassified *parts, const GrainMesh *mesh)
 {
     parts->is_sheet = ALLOC_ZEROED(uint8_t, mesh->triangle_count);
     return parts->is_sheet ? GRAIN_OK : GRAIN_ERROR_MEMORY;
@@ -30,7 +30,7 @@ typedef struct ShellSample {
 } ShellSample;
 
 // Looks at the edges of more or less than two triangles. Buffer: room for all edges at a vertex.
-static void balance_edges(const SdfParts *parts, int32_t vertex, uint64_t *buffer, ShellSample *samples)
+static void balance_edges(const SdfClassified *parts, int32_t vertex, uint64_t *buffer, ShellSample *samples)
 {
     const MeshTopology *t = &parts->topology;
     int64_t count = mesh_edges_at(t, vertex, buffer);
@@ -46,7 +46,7 @@ static void balance_edges(const SdfParts *parts, int32_t vertex, uint64_t *buffe
     }
 }
 
-static GrainResult find_unbalanced(const SdfParts *parts, ShellSample *samples)
+static GrainResult find_unbalanced(const SdfClassified *parts, ShellSample *samples)
 {
     uint64_t *buffer = ALLOC(uint64_t, 2 * mesh_most_corners(&parts->topology) + 1);
     if (!buffer) return GRAIN_ERROR_MEMORY;
@@ -64,7 +64,7 @@ static int is_sheet(const ShellSample *sample)
 }
 
 // Sums, over some triangles of each shell, of the winding number on them.
-static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const MeshWinding *winding,
+static void sample_shells(const SdfClassified *parts, const GrainMesh *mesh, const MeshWinding *winding,
                           ShellSample *samples)
 {
     const MeshShells *shells = &parts->shells;
@@ -83,7 +83,7 @@ static void sample_shells(const SdfParts *parts, const GrainMesh *mesh, const Me
     }
 }
 
-static GrainResult tell_sheets(SdfParts *parts, const GrainMesh *mesh, int threads)
+static GrainResult tell_sheets(SdfClassified *parts, const GrainMesh *mesh, int threads)
 {
     const MeshShells *shells = &parts->shells;
     MeshWinding winding;
@@ -115,7 +115,7 @@ static int has_only_closed(const MeshShells *shells, int64_t triangle_count)
     return 1;
 }
 
-static void count_parts(SdfParts *parts, const GrainMesh *mesh)
+static void count_parts(SdfClassified *parts, const GrainMesh *mesh)
 {
     parts->solids_closed = 1;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
@@ -132,7 +132,7 @@ static void count_parts(SdfParts *parts, const GrainMesh *mesh)
     }
 }
 
-static GrainResult find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
+static GrainResult find(SdfClassified *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
 {
     if (kind == GRAIN_SDF_SHELL) {
         TRY(make_sheets(parts, mesh));
@@ -152,30 +152,30 @@ static GrainResult find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kin
     return GRAIN_OK;
 }
 
-GrainResult sdf_parts_find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
+GrainResult sdf_classify(SdfClassified *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run)
 {
-    *parts = (SdfParts){0};
+    *parts = (SdfClassified){0};
     GrainResult result = find(parts, mesh, kind, run);
-    if (result != GRAIN_OK) sdf_parts_free(parts);
+    if (result != GRAIN_OK) sdf_classified_free(parts);
     return result;
 }
 
-GrainResult sdf_parts_winding(const SdfParts *parts, MeshWinding *winding, int threads)
+GrainResult sdf_classified_winding(const SdfClassified *parts, MeshWinding *winding, int threads)
 {
     const GrainMesh *mesh = parts->topology.mesh;
-    if (!parts->is_sheet) return mesh_winding_build(winding, mesh, sdf_parts_flipped(parts), NULL, threads);
+    if (!parts->is_sheet) return mesh_winding_build(winding, mesh, sdf_classified_flipped(parts), NULL, threads);
     uint8_t *wanted = ALLOC(uint8_t, mesh->triangle_count);
     if (!wanted) return GRAIN_ERROR_MEMORY;
     for (int64_t i = 0; i < mesh->triangle_count; i++) wanted[i] = !parts->is_sheet[i];
-    GrainResult result = mesh_winding_build(winding, mesh, sdf_parts_flipped(parts), wanted, threads);
+    GrainResult result = mesh_winding_build(winding, mesh, sdf_classified_flipped(parts), wanted, threads);
     alloc_free(wanted);
     return result;
 }
 
-void sdf_parts_free(SdfParts *parts)
+void sdf_classified_free(SdfClassified *parts)
 {
     mesh_topology_free(&parts->topology);
     mesh_shells_free(&parts->shells);
     alloc_free(parts->is_sheet);
-    *parts = (SdfParts){0};
+    *parts = (SdfClassified){0};
 }

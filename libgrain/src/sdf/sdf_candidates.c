@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sdf/sdf_bins.h"
+#include "sdf/sdf_candidates.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -45,7 +45,7 @@ typedef struct Segment {
 } Segment;
 
 typedef struct Binner {
-    SdfBins *bins;
+    SdfCandidates *bins;
     GrainSdf *sdf;
     const GrainMesh *mesh;
     Vec3d origin;
@@ -352,9 +352,9 @@ static GrainResult build(Binner *b, Run *run)
     return result == GRAIN_OK ? gather_blocks(b, total) : result;
 }
 
-GrainResult sdf_bins_build(SdfBins *bins, GrainSdf *sdf, const GrainMesh *mesh, double reach, Run *run)
+GrainResult sdf_candidates_build(SdfCandidates *bins, GrainSdf *sdf, const GrainMesh *mesh, double reach, Run *run)
 {
-    *bins = (SdfBins){0};
+    *bins = (SdfCandidates){0};
     Binner binner = {.bins = bins,
                      .sdf = sdf,
                      .mesh = mesh,
@@ -365,16 +365,16 @@ GrainResult sdf_bins_build(SdfBins *bins, GrainSdf *sdf, const GrainMesh *mesh, 
     GrainResult result = build(&binner, run);
     alloc_free(binner.segments);
     alloc_free(binner.listings);
-    if (result != GRAIN_OK) sdf_bins_free(bins);
+    if (result != GRAIN_OK) sdf_candidates_free(bins);
     return result;
 }
 
-void sdf_bins_free(SdfBins *bins)
+void sdf_candidates_free(SdfCandidates *bins)
 {
     alloc_free(bins->triangle);
     alloc_free(bins->cluster_start);
     alloc_free(bins->cluster_box);
     alloc_free(bins->clusters);
     alloc_free(bins->block_start);
-    *bins = (SdfBins){0};
+    *bins = (SdfCandidates){0};
 }

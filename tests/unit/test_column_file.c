@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "grain/grain.h"
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "unit/test.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ static const int32_t numbers[] = {7, -8};
 static GrainResult write_sample(const char *path)
 {
     Column columns[] = {{"position", GRAIN_F32, 3, 2, positions}, {"number", GRAIN_I32, 1, 2, numbers}};
-    GrainFileHeader header = {.frame = -3, .substep = 9, .time = 1.5, .particles = 2};
-    return grain_file_write(path, &header, columns, 2);
+    ColumnFileHeader header = {.frame = -3, .substep = 9, .time = 1.5, .particles = 2};
+    return column_file_write(path, &header, columns, 2);
 }
 
 TEST(what_is_written_is_read_back)

@@ -4,42 +4,45 @@
 /// block and for the children of a node alike.
 #include <stdint.h>
 
-typedef struct Board {
+typedef struct BitBlock {
     uint64_t slice[8];
-} Board;
+} BitBlock;
 
-#define BOARD_COLUMN_FIRST 0x0101010101010101ull
-#define BOARD_COLUMN_LAST 0x8080808080808080ull
+#define BIT_BLOCK_COLUMN_FIRST 0x0101010101010101ull
+#define BIT_BLOCK_COLUMN_LAST 0x8080808080808080ull
 
-static inline int board_has(const Board *board, int slot) { return (int)(board->slice[slot >> 6] >> (slot & 63) & 1); }
-static inline void board_add(Board *board, int slot) { board->slice[slot >> 6] |= 1ull << (slot & 63); }
-static inline int board_is_empty(const Board *board)
+static inline int bit_block_has(const BitBlock *bits, int slot)
+{
+    return (int)(bits->slice[slot >> 6] >> (slot & 63) & 1);
+}
+static inline void bit_block_add(BitBlock *bits, int slot) { bits->slice[slot >> 6] |= 1ull << (slot & 63); }
+static inline int bit_block_is_empty(const BitBlock *bits)
 {
     uint64_t any = 0;
-    for (int z = 0; z < 8; z++) any |= board->slice[z];
+    for (int z = 0; z < 8; z++) any |= bits->slice[z];
     return any == 0;
 }
 
 /// The six neighbours of all that is set.
-static inline Board board_around(const Board *board)
+static inline BitBlock bit_block_around(const BitBlock *bits)
 {
-    Board around;
+    BitBlock around;
     for (int z = 0; z < 8; z++) {
-        uint64_t own = board->slice[z];
-        around.slice[z] = (own & ~BOARD_COLUMN_LAST) << 1 | (own & ~BOARD_COLUMN_FIRST) >> 1 | own << 8 | own >> 8 |
-                          (z > 0 ? board->slice[z - 1] : 0) | (z < 7 ? board->slice[z + 1] : 0);
+        uint64_t own = bits->slice[z];
+        around.slice[z] = (own & ~BIT_BLOCK_COLUMN_LAST) << 1 | (own & ~BIT_BLOCK_COLUMN_FIRST) >> 1 | own << 8 |
+                          own >> 8 | (z > 0 ? bits->slice[z - 1] : 0) | (z < 7 ? bits->slice[z + 1] : 0);
     }
     return around;
 }
 
 /// Lets both sides grow into what is unknown until nothing changes. Where both arrive at once the outside wins;
 /// returns how often.
-static inline int64_t board_flood(Board *outside, Board *inside, Board *unknown)
+static inline int64_t bit_block_flood(BitBlock *outside, BitBlock *inside, BitBlock *unknown)
 {
     int64_t conflicts = 0;
     uint64_t grown = 1;
     while (grown) {
-        Board out = board_around(outside), in = board_around(inside);
+        BitBlock out = bit_block_around(outside), in = bit_block_around(inside);
         grown = 0;
         for (int z = 0; z < 8; z++) {
             uint64_t to_out = out.slice[z] & unknown->slice[z], to_in = in.slice[z] & unknown->slice[z];

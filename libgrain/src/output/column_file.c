@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "output/grain_file.h"
+#include "output/column_file.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "output/grains_file.h"
+#include "output/packed_file.h"
 
 #define XXH_INLINE_ALL
 #include <string.h>
@@ -54,9 +54,9 @@ static void write_entry(char *entry, const Column *column, uint64_t offset)
     put(entry, AT_COUNT, count);
 }
 
-static void write_header(char *memory, const GrainFileHeader *header, int column_count)
+static void write_header(char *memory, const ColumnFileHeader *header, int column_count)
 {
-    uint32_t format = GRAIN_FILE_FORMAT, columns = (uint32_t)column_count;
+    uint32_t format = COLUMN_FILE_FORMAT, columns = (uint32_t)column_count;
     memcpy(memory + AT_MAGIC, magic, sizeof magic);
     put(memory, AT_FORMAT, format);
     put(memory, AT_FRAME, header->frame);
@@ -67,17 +67,17 @@ static void write_header(char *memory, const GrainFileHeader *header, int column
     put(memory, AT_BYTES, header->bytes);
 }
 
-GrainResult grain_file_begin(GrainFileStream *stream, const char *path, const GrainFileHeader *header,
-                             const Column *columns, int column_count)
+GrainResult column_file_begin(ColumnFileStream *stream, const char *path, const ColumnFileHeader *header,
+                              const Column *columns, int column_count)
 {
-    char head[HEADER_BYTES + GRAIN_FILE_MAX_COLUMNS * ENTRY_BYTES] = {0};
-    *stream = (GrainFileStream){.file.descriptor = -1, .header = *header};
-    if (column_count > GRAIN_FILE_MAX_COLUMNS)
-        return fail(GRAIN_ERROR_ARGUMENT, "%d columns; a file holds %d", column_count, GRAIN_FILE_MAX_COLUMNS);
+    char head[HEADER_BYTES + COLUMN_FILE_MAX_COLUMNS * ENTRY_BYTES] = {0};
+    *stream = (ColumnFileStream){.file.descriptor = -1, .header = *header};
+    if (column_count > COLUMN_FILE_MAX_COLUMNS)
+        return fail(GRAIN_ERROR_ARGUMENT, "%d columns; a file holds %d", column_count, COLUMN_FILE_MAX_COLUMNS);
     for (int i = 0; i < column_count; i++) // what is written can be read
-        if (columns[i].components < 1 || columns[i].components > GRAIN_FILE_MAX_COMPONENTS)
+        if (columns[i].components < 1 || columns[i].components > COLUMN_FILE_MAX_COMPONENTS)
             return fail(GRAIN_ERROR_ARGUMENT, "column '%s' has %d components; a file holds 1 to %d", columns[i].name,
-                        columns[i].components, GRAIN_FILE_MAX_COMPONENTS);
+                        columns[i].components, COLUMN_FILE_MAX_COMPONENTS);
     int64_t head_bytes = HEADER_BYTES + (int64_t)column_count * ENTRY_BYTES;
     stream->header.bytes = head_bytes;
     for (int i = 0; i < column_count; i++) {
@@ -90,12 +90,12 @@ GrainResult grain_file_begin(GrainFileStream *stream, const char *path, const Gr
     XXH3_64bits_reset(stream->hash);
     TRY(file_create(&stream->file, path));
     // The checksum counts as zeros in itself.
-    TRY(grain_file_append(stream, head, head_bytes));
+    TRY(column_file_append(stream, head, head_bytes));
     stream->column_bytes = 0;
     return GRAIN_OK;
 }
 
-GrainResult grain_file_append(GrainFileStream *stream, const void *data, int64_t bytes)
+GrainResult column_file_append(ColumnFileStream *stream, const void *data, int64_t bytes)
 {
     if (bytes <= 0) return GRAIN_OK;
     stream->column_bytes += bytes;
@@ -103,22 +103,22 @@ GrainResult grain_file_append(GrainFileStream *stream, const void *data, int64_t
     return file_write(&stream->file, data, (size_t)bytes);
 }
 
-GrainResult grain_file_end_column(GrainFileStream *stream)
+GrainResult column_file_end_column(ColumnFileStream *stream)
 {
     static const char zeros[64] = {0};
-    TRY(grain_file_append(stream, zeros, round_up(stream->column_bytes) - stream->column_bytes));
+    TRY(column_file_append(stream, zeros, round_up(stream->column_bytes) - stream->column_bytes));
     stream->column_bytes = 0;
     return GRAIN_OK;
 }
 
-void grain_file_abandon(GrainFileStream *stream)
+void column_file_abandon(ColumnFileStream *stream)
 {
     XXH3_freeState(stream->hash);
     stream->hash = NULL;
     file_abandon(&stream->file);
 }
 
-GrainResult grain_file_commit(GrainFileStream *stream, GrainFileHeader *header)
+GrainResult column_file_commit(ColumnFileStream *stream, ColumnFileHeader *header)
 {
     stream->header.checksum = XXH3_64bits_digest(stream->hash);
     XXH3_freeState(stream->hash);
@@ -130,22 +130,22 @@ GrainResult grain_file_commit(GrainFileStream *stream, GrainFileHeader *header)
     return result;
 }
 
-static GrainResult append_all(GrainFileStream *stream, const Column *columns, int column_count)
+static GrainResult append_all(ColumnFileStream *stream, const Column *columns, int column_count)
 {
     for (int i = 0; i < column_count; i++) {
-        TRY(grain_file_append(stream, columns[i].data, column_bytes(&columns[i])));
-        TRY(grain_file_end_column(stream));
+        TRY(column_file_append(stream, columns[i].data, column_bytes(&columns[i])));
+        TRY(column_file_end_column(stream));
     }
     return GRAIN_OK;
 }
 
-GrainResult grain_file_write(const char *path, GrainFileHeader *header, const Column *columns, int column_count)
+GrainResult column_file_write(const char *path, ColumnFileHeader *header, const Column *columns, int column_count)
 {
-    GrainFileStream stream;
-    GrainResult result = grain_file_begin(&stream, path, header, columns, column_count);
+    ColumnFileStream stream;
+    GrainResult result = column_file_begin(&stream, path, header, columns, column_count);
     if (result == GRAIN_OK) result = append_all(&stream, columns, column_count);
-    if (result == GRAIN_OK) return grain_file_commit(&stream, header);
-    grain_file_abandon(&stream);
+    if (result == GRAIN_OK) return column_file_commit(&stream, header);
+    column_file_abandon(&stream);
     return result;
 }
 
@@ -164,7 +164,7 @@ static GrainResult read_entry(const char *path, const char *memory, int64_t byte
     get(entry, AT_COMPONENTS, components);
     get(entry, AT_OFFSET, offset);
     get(entry, AT_COUNT, count);
-    if (type > GRAIN_I64 || components < 1 || components > GRAIN_FILE_MAX_COMPONENTS || count > (uint64_t)bytes ||
+    if (type > GRAIN_I64 || components < 1 || components > COLUMN_FILE_MAX_COMPONENTS || count > (uint64_t)bytes ||
         offset > (uint64_t)bytes || offset % 64 != 0 || entry[NAME_BYTES - 1] != 0 || particles < 0)
         return fail_damaged(path, "a column's entry makes no sense");
     *column = (Column){entry + AT_NAME, (GrainType)type, (int32_t)components, (int64_t)count, memory + offset};
@@ -178,11 +178,11 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
     if (bytes < HEADER_BYTES || memcmp(memory, magic, sizeof magic) != 0)
         return fail_damaged(path, bytes < HEADER_BYTES ? "it is cut off" : "it is not a Grain file");
     get(memory, AT_FORMAT, format);
-    if (format > GRAIN_FILE_FORMAT)
+    if (format > COLUMN_FILE_FORMAT)
         return fail(GRAIN_ERROR_DAMAGED,
                     "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain", path, format,
-                    GRAIN_FILE_FORMAT);
-    GrainFileHeader *header = &out->header;
+                    COLUMN_FILE_FORMAT);
+    ColumnFileHeader *header = &out->header;
     get(memory, AT_BYTES, header->bytes);
     get(memory, AT_CHECKSUM, header->checksum);
     if (header->bytes != bytes) return fail_damaged(path, "it is cut off");
@@ -194,7 +194,7 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
     get(memory, AT_PARTICLES, header->particles);
     get(memory, AT_SUBSTEP, header->substep);
     get(memory, AT_COLUMNS, columns);
-    if (columns > GRAIN_FILE_MAX_COLUMNS || HEADER_BYTES + (int64_t)columns * ENTRY_BYTES > bytes)
+    if (columns > COLUMN_FILE_MAX_COLUMNS || HEADER_BYTES + (int64_t)columns * ENTRY_BYTES > bytes)
         return fail_damaged(path, "it has too many columns");
     out->column_count = (int)columns;
     for (int i = 0; i < out->column_count; i++)
@@ -202,22 +202,22 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
     return GRAIN_OK;
 }
 
-GrainResult grain_file_read(const char *path, struct GrainFrame *out)
+GrainResult column_file_read(const char *path, struct GrainFrame *out)
 {
-    if (grains_is_packed(path)) return grains_read(path, out);
+    if (packed_recognises(path)) return packed_read(path, out);
     *out = (struct GrainFrame){0};
     void *memory;
     int64_t bytes;
     TRY(file_read(path, &memory, &bytes));
     out->memory = memory;
     GrainResult result = check_and_index(path, out->memory, bytes, out);
-    if (result != GRAIN_OK) grain_file_free(out);
+    if (result != GRAIN_OK) column_file_free(out);
     return result;
 }
 
-void grain_file_free(struct GrainFrame *file)
+void column_file_free(struct GrainFrame *file)
 {
-    if (file->packed) grains_close(file->packed);
+    if (file->packed) packed_close(file->packed);
     alloc_free(file->packed);
     alloc_free(file->memory);
     *file = (struct GrainFrame){0};

@@ -6,18 +6,18 @@
 #include "mesh/mesh_winding.h"
 #include "sdf/sdf.h"
 
-typedef struct SdfParts {
+typedef struct SdfClassified {
     MeshTopology topology;
     MeshShells shells; ///< only looked for when the mesh is not closed as it is
     uint8_t *is_sheet; ///< triangle -> 1; NULL when there are no sheets
     int64_t solid_triangles, sheet_triangles;
     int solids_closed; ///< all that is not a sheet is closed, with shells.flipped turned
-} SdfParts;
+} SdfClassified;
 
-GrainResult sdf_parts_find(SdfParts *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run);
-void sdf_parts_free(SdfParts *parts);
+GrainResult sdf_classify(SdfClassified *parts, const GrainMesh *mesh, GrainSdfKind kind, Run *run);
+void sdf_classified_free(SdfClassified *parts);
 
 /// Triangles to be turned, or NULL.
-static inline const uint8_t *sdf_parts_flipped(const SdfParts *parts) { return parts->shells.flipped; }
+static inline const uint8_t *sdf_classified_flipped(const SdfClassified *parts) { return parts->shells.flipped; }
 /// Of all that is not a sheet.
-GrainResult sdf_parts_winding(const SdfParts *parts, MeshWinding *winding, int threads);
+GrainResult sdf_classified_winding(const SdfClassified *parts, MeshWinding *winding, int threads);
