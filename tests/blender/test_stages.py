@@ -179,7 +179,7 @@ def test_progress_tells_bytes_and_the_estimate_memory(folder: Path) -> None:
     from grain.scene.manage import baking, estimate
     scene = support.small_scene(3)
     support.save(folder)
-    for solver, each in (('DEM', 900), ('MPM', 400)):
+    for solver, each in (('DEM', 1300), ('MPM', 500)):
         scene.grain.active.solver = solver
         expected = estimate.of_simulation(scene.grain.active, bpy.context.view_layer.depsgraph)
         assert abs(expected.memory / (each * expected.particles) - 1.0) < 0.1, (solver, expected)

@@ -11,26 +11,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from . import files
+from . import files, schema
 
-SCHEMA = 1
 JOB_FILE = "job.json"
 GEOMETRY_FILE = "geometry.bin"
 ARRAY_ALIGNMENT = 64  # bytes
-
-# Keys an artist may have changed, by the label the panels give them. What is missing here (name, writer,
-# frame_end) does not change the result.
-_LABELS = {
-    "fps": "frame rate", "frame_start": "start frame", "gravity": "gravity", "seed": "seed", "type": "solver",
-    "particle_radius": "particle radius", "size_spread": "size spread", "density": "density",
-    "friction": "friction", "rolling_friction": "rolling friction", "restitution": "bounciness", "softness": "softness",
-    "grain_shape": "grain shape", "grain_balls": "balls of a grain", "cohesion": "cohesion",
-    "normal_law": "normal law", "shear_law": "friction law", "young_modulus": "stiffness",
-    "poisson_ratio": "Poisson's ratio", "integrator": "integrator", "tolerance": "tolerance",
-    "sleep": "sleep", "law": "material", "model": "model", "moisture_diffusion": "moisture spread",
-    "elasticity": "elasticity", "viscosity": "viscosity", "elastic_reach": "push reach", "reach_ratio": "creaminess",
-    "ambient_viscosity": "ambient viscosity",
-}
 
 Vector = tuple[float, float, float]
 
@@ -38,35 +23,38 @@ Vector = tuple[float, float, float]
 @dataclass
 class Solver:
     """Names equal the job's keys and, friction apart, the properties of the scene."""
+    type: str
     particle_radius: float  # m
-    size_spread: float = 0.2
-    density: float = 2600.0  # kg/m3
-    friction: float = 0.6  # tangent of the friction angle
-    rolling_friction: float = 0.3
-    restitution: float = 0.3
-    softness: float = 0.1
-    type: str = "dem"
-    # Written where they are not as here.
-    grain_shape: str = "sphere"
-    grain_balls: int = 12
-    cohesion: float = 0.0
-    normal_law: str = "linear"
-    shear_law: str = "spring"
-    young_modulus: float = 0.0  # Pa; 0: follows from softness
-    poisson_ratio: float = 0.3
-    integrator: str = "symplectic"
-    tolerance: float = 1e-5  # of rkf45, in radii
-    sleep: bool = True
-    law: str = "sand"  # of mpm
-    model: str = "elastoplastic"  # of sph
-    moisture_diffusion: float = 0.0  # of sph, m2/s
-    # Of meso.
-    elasticity: float = 3e4  # Pa
-    viscosity: float = 30.0  # Pa s
-    elastic_reach: float = 1.0  # diameters
-    reach_ratio: float = 1.0
-    ambient_viscosity: float = 0.0  # 1/s
+    size_spread: float = schema.default("solver.size_spread")
+    density: float = schema.default("solver.density")  # kg/m3
+    friction: float = schema.default("solver.friction")  # tangent of the friction angle
+    rolling_friction: float = schema.default("solver.rolling_friction")
+    restitution: float = schema.default("solver.restitution")
+    softness: float = schema.default("solver.softness")
+    # From here on written only where they are not as here.
+    grain_shape: str = schema.default("solver.grain_shape")
+    grain_balls: int = schema.default("solver.grain_balls")
+    cohesion: float = schema.default("solver.cohesion")
+    normal_law: str = schema.default("solver.normal_law")
+    shear_law: str = schema.default("solver.shear_law")
+    young_modulus: float = schema.default("solver.young_modulus")  # Pa
+    poisson_ratio: float = schema.default("solver.poisson_ratio")
+    integrator: str = schema.default("solver.integrator")
+    tolerance: float = schema.default("solver.tolerance")  # radii
+    sleep: bool = schema.default("solver.sleep")
+    law: str = schema.default("solver.law")
+    model: str = schema.default("solver.model")
+    moisture_diffusion: float = schema.default("solver.moisture_diffusion")  # m2/s
+    elasticity: float = schema.default("solver.elasticity")  # Pa
+    viscosity: float = schema.default("solver.viscosity")  # Pa s
+    elastic_reach: float = schema.default("solver.elastic_reach")  # diameters
+    reach_ratio: float = schema.default("solver.reach_ratio")
+    ambient_viscosity: float = schema.default("solver.ambient_viscosity")  # 1/s
     animation: dict[str, np.ndarray] = field(default_factory=dict)  # friction, cohesion, viscosity: float32 (frames, 1)
+
+
+# Jobs have always had these, default or not: without one the fingerprint would be another.
+_ALWAYS_WRITTEN = ("type", "particle_radius", "size_spread", "density", "friction", "rolling_friction", "restitution", "softness")
 
 
 @dataclass
@@ -79,21 +67,21 @@ class JobObject:
     plane_point: Optional[Vector] = None
     plane_normal: Optional[Vector] = None
     velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
-    settle: float = 0.0  # s, sources: so long at most they come to rest before the first frame; 0: not
-    moisture: float = 0.0  # sources, 0 to 1
+    settle: float = schema.default("source.settle")  # s, sources: so long at most they come to rest before the first frame; 0: not
+    moisture: float = schema.default("source.moisture")  # sources, 0 to 1
     moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
-    friction: float = 0.6  # colliders, bodies
-    stickiness: float = 0.0  # likewise: pull over the weight of a particle
+    friction: float = schema.default("collider.friction")  # colliders, bodies
+    stickiness: float = schema.default("collider.stickiness")  # likewise: pull over the weight of a particle
     friction_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     stickiness_paint: Optional[np.ndarray] = None  # likewise
-    thickness: float = 0.0  # m, colliders
+    thickness: float = schema.default("collider.thickness")  # m, colliders
     material: Optional[dict[str, float | str]] = None  # sources: what differs from the solver's settings
     material_curves: Optional["JobField"] = None  # and how it changes
     attributes: list[tuple[str, str, np.ndarray]] = field(default_factory=list)  # sources: name, domain, float32 (n, 1 to 4)
     poses: Optional[np.ndarray] = None  # float32 (samples, 7): place of the pivot, rotation since the first frame
     shapes: Optional[np.ndarray] = None  # float32 (samples, vertices, 3), m
-    samples_per_frame: int = 1
-    density: float = 1000.0  # kg/m3, bodies
+    samples_per_frame: int = schema.default("collider.samples_per_frame")
+    density: float = schema.default("body.density")  # kg/m3, bodies
     pivot: Vector = (0.0, 0.0, 0.0)  # m, bodies: what the frames tell the way of
     release_frame: Optional[int] = None  # bodies: until then they follow their poses; None: free from the start
     emitter: Optional[dict[str, Any]] = None  # emitters: keys of the job
@@ -114,9 +102,9 @@ class Upsample:
     """Render grains made of the bake; no part of what the bake itself depends on."""
     grains_per_particle: int = 0  # 0: grains says how many in all
     grains: float = 0.0
-    size_spread: float = 0.3
-    seed: int = 0
-    orientation: bool = True  # whether frames tell how grains are turned
+    size_spread: float = schema.default("upsample.size_spread")
+    seed: int = schema.default("upsample.seed")
+    orientation: bool = schema.default("upsample.orientation")  # whether frames tell how grains are turned
 
 
 @dataclass
@@ -127,9 +115,9 @@ class Job:
     frame_end: int
     gravity: Vector
     solver: Solver
-    seed: int = 0
+    seed: int = schema.default("job.seed")
     writer: str = ""
-    checkpoint_every: int = 10  # frames
+    checkpoint_every: int = schema.default("job.checkpoint_every")  # frames
     upsample: Optional[Upsample] = None
     objects: list[JobObject] = field(default_factory=list)
     fields: list[JobField] = field(default_factory=list)
@@ -189,9 +177,9 @@ class _Describer:
     def source(self, item: JobObject) -> dict[str, Any]:
         """Of sources and emitters: an emitter is a source which gives its particles one after another."""
         entry: dict[str, Any] = {**(item.emitter or {}), "velocity": list(item.velocity)}
-        if item.settle > 0.0:
+        if item.settle != schema.default("source.settle"):
             entry["settle"] = item.settle
-        if item.moisture > 0.0 and self.can_be_wet:
+        if item.moisture != schema.default("source.moisture") and self.can_be_wet:
             entry["moisture"] = item.moisture
             entry.update(self.add_named(item, "moisture_paint"))
         if item.material is not None:
@@ -213,7 +201,7 @@ class _Describer:
 
     def _grip(self, item: JobObject) -> dict[str, Any]:
         entry: dict[str, Any] = {"friction": item.friction}
-        if item.stickiness > 0.0:
+        if item.stickiness != schema.default("collider.stickiness"):
             entry["stickiness"] = item.stickiness
         return {**entry, **self.add_named(item, "friction_paint", "stickiness_paint")}
 
@@ -232,19 +220,10 @@ def _aligned(size: int) -> int:
     return size + -size % ARRAY_ALIGNMENT
 
 
-def _unusual(solver: Solver) -> dict[str, Any]:
-    """Settings that most bakes leave as they are."""
-    names = ("grain_shape", "grain_balls", "cohesion", "normal_law", "shear_law", "young_modulus", "poisson_ratio",
-             "integrator", "tolerance", "sleep", "law", "model", "moisture_diffusion",
-             "elasticity", "viscosity", "elastic_reach", "reach_ratio", "ambient_viscosity")
-    defaults = Solver.__dataclass_fields__
-    return {name: getattr(solver, name) for name in names if getattr(solver, name) != defaults[name].default}
-
-
 def describe_solver(solver: Solver) -> dict[str, Any]:
-    return {"type": solver.type, "particle_radius": solver.particle_radius, "size_spread": solver.size_spread,
-            "density": solver.density, "friction": solver.friction, "rolling_friction": solver.rolling_friction,
-            "restitution": solver.restitution, "softness": solver.softness, **_unusual(solver)}
+    values = {name: getattr(solver, name) for name in Solver.__dataclass_fields__ if name != "animation"}
+    return {name: value for name, value in values.items()
+            if name in _ALWAYS_WRITTEN or value != schema.default(f"solver.{name}")}
 
 
 def describe_upsample(wish: Upsample) -> dict[str, Any]:
@@ -256,7 +235,7 @@ def describe(job: Job) -> Description:
     """Arrays are borrowed, not copied: change none of the job's until the description is written."""
     describer = _Describer(job.solver)
     document: dict[str, Any] = {
-        "schema": SCHEMA, "name": job.name, "writer": job.writer, "fps": job.fps,
+        "schema": schema.VERSION, "name": job.name, "writer": job.writer, "fps": job.fps,
         "frame_start": job.frame_start, "frame_end": job.frame_end, "gravity": list(job.gravity), "seed": job.seed,
         "checkpoint_every": job.checkpoint_every, "solver": describe_solver(job.solver),
     }
@@ -319,8 +298,6 @@ def read_document(folder: Path) -> Optional[dict[str, Any]]:
 
 def changed_settings(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
     """Settings (no geometry) which differ and change the result, by label."""
-    def flat(document: dict[str, Any]) -> dict[str, Any]:
-        return {**document, **document.get("solver", {})}
-
-    new_values, old_values = flat(new), flat(old)
-    return [label for key, label in _LABELS.items() if new_values.get(key) != old_values.get(key)]
+    pairs = (("job", new, old), ("solver", new.get("solver", {}), old.get("solver", {})))
+    return [setting.label.lower() for block, here, there in pairs for setting in schema.BLOCKS[block]
+            if setting.label and setting.changes_result and here.get(setting.key) != there.get(setting.key)]

@@ -1,37 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of an object that sand comes out of. What they share with a source (velocity, moisture, own material) stands in
 `object.grain.source`."""
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.props import EnumProperty, FloatProperty
 from bpy.types import PropertyGroup
+
+from . import from_schema
 
 
 class GRAIN_PG_emitter(PropertyGroup):
-    active: BoolProperty(
-        name="Emit", default=True,
-        description="Whether sand comes out. Keyframe it to start and stop: it holds from one frame to the next")
-    place: EnumProperty(
-        name="From", default='VOLUME', description="Where sand comes out",
-        items=(('VOLUME', "Volume", "Everywhere inside. The mesh has to be closed"),
-               ('SURFACE', "Surface", "From its faces, open ones too")))
-    rate_unit: EnumProperty(
-        name="Unit", default='PARTICLES', description="What the rate counts",
-        items=(('PARTICLES', "Particles", "Simulated particles a second"),
-               ('LITRES', "Litres", "Litres of sand a second, as it lies in a heap: the same flow at any particle size")))
-    rate: FloatProperty(
-        name="Rate", default=2000.0, min=0.0, max=1e8, soft_max=100000.0, step=10000, precision=0,
-        description="Particles a second. What finds no free place is not born, so a fast stream needs room or speed")
+    active: from_schema.flag("emitter.active")
+    place: from_schema.choice("emitter.from")
+    rate_unit: from_schema.choice("emitter.rate_unit")
+    rate: from_schema.number("emitter.rate", step=10000, precision=0)
     litres: FloatProperty(
         name="Rate", default=0.5, min=0.0, max=1e6, soft_max=100.0, step=10, precision=3,
-        description="Litres of sand a second. A sugar pourer gives 0.1, a bucket emptied in two seconds 5")
+        description="Litres of sand per second. A sugar pourer gives 0.1, a bucket emptied in two seconds 5")
     space: EnumProperty(
         name="Axes", default='LOCAL', description="Along which axes the velocity points",
         items=(('LOCAL', "Local", "Turns with the object"), ('WORLD', "World", "Stays as it is")))
-    normal_speed: FloatProperty(
-        name="Along Normal", unit='VELOCITY', default=0.0, min=-1000.0, max=1000.0, soft_min=-20.0, soft_max=20.0, precision=2,
-        description="Speed out of the nearest face, on top of the velocity")
-    jitter: FloatProperty(
-        name="Jitter", unit='VELOCITY', default=0.0, min=0.0, max=1000.0, soft_max=5.0, precision=2,
-        description="Up to so much is added in a random direction: a spray instead of a rod")
-    inherit_velocity: FloatProperty(
-        name="Inherit Motion", subtype='FACTOR', default=1.0, min=-10.0, max=10.0, soft_min=0.0, soft_max=1.0, precision=2,
-        description="How much of the object's own motion the sand takes along: 1 for a shaken box, 0 for sand that appears")
+    normal_speed: from_schema.number("emitter.normal_speed", unit='VELOCITY', precision=2)
+    jitter: from_schema.number("emitter.jitter", unit='VELOCITY', precision=2)
+    inherit_velocity: from_schema.number("emitter.inherit_velocity", subtype='FACTOR', precision=2)

@@ -5,11 +5,17 @@ from bpy.types import Context, PropertyGroup
 
 from ..scene import simulations
 from ..scene.manage import roles
+from . import from_schema
 from .collider import GRAIN_PG_collider
 from .cover import GRAIN_PG_cover
 from .emitter import GRAIN_PG_emitter
 from .rigid import GRAIN_PG_rigid
 from .source import GRAIN_PG_source
+
+
+# In the order they came: files hold the place in the list.
+_ROLES = tuple(next(item[:3] for item in from_schema.items("object.role") if item[0] == role)
+               for role in ('SOURCE', 'COLLIDER', 'BODY', 'EMITTER', 'KILL'))
 
 
 def _on_type(group: "GRAIN_PG_object", context: Context) -> None:
@@ -42,12 +48,7 @@ def _set_cast(group: "GRAIN_PG_object", value: int) -> None:
 class GRAIN_PG_object(PropertyGroup):
     type: EnumProperty(
         name="Type", default='NONE', update=_on_type, description="The part this object plays in the sand simulation",
-        items=(('NONE', "None", "Takes no part in the simulation"),
-               ('SOURCE', "Source", "Filled with sand at the first frame. It needs a closed surface"),
-               ('COLLIDER', "Collider", "Sand falls on it and flows around it. It may move and bend"),
-               ('BODY', "Rigid Body", "Sand and other bodies push it. It needs a closed surface"),
-               ('EMITTER', "Emitter", "Sand comes out of it, frame by frame. It may move and bend"),
-               ('KILL', "Kill Zone", "Sand that enters it vanishes. It needs a closed surface, and may move")))
+        items=(('NONE', "None", "Takes no part in the simulation"), *_ROLES))
     cast: IntProperty(options={'HIDDEN'})
     is_cast_chosen: BoolProperty(options={'HIDDEN'})  # with the role, or by the artist
     simulation: EnumProperty(

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of an object which sand and other bodies move."""
-from math import radians
-
-from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, FloatVectorProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
 from ..scene import simulations
 from ..scene.show import playback
-from .collider import FIXED, STICKINESS
+from . import from_schema
+from .collider import FIXED
 
 
 def _on_follow(group: "GRAIN_PG_rigid", context: Context) -> None:
@@ -18,22 +17,15 @@ def _on_follow(group: "GRAIN_PG_rigid", context: Context) -> None:
 
 
 class GRAIN_PG_rigid(PropertyGroup):
-    density: FloatProperty(
-        name="Density", options=FIXED, default=1000.0, min=0.001, max=1e6, soft_min=10.0, soft_max=20000.0, step=1000, precision=0,
-        description="In kg/m³; the mass follows from the volume. Wood 600, water 1000, stone 2600, iron 7870. Sand as a "
-                    "heap has about 1600: what is lighter floats up when it is shaken")
-    friction_angle: FloatProperty(
-        name="Friction", subtype='ANGLE', unit='ROTATION', default=radians(31.0), min=0.0, max=radians(63.4),
-        soft_max=radians(50.0), step=100, precision=1,
-        description="Steepest slope of this surface on which a grain stays put. Two bodies mix theirs. Can be "
-                    "keyframed")
-    stickiness: FloatProperty(**STICKINESS)
+    density: from_schema.number("body.density", options=FIXED, step=1000, precision=0)
+    friction_angle: from_schema.number(
+        "body.friction", step=100, precision=1,
+        description="Steepest slope of this surface on which a grain stays put. Between two bodies, both count. Can be keyframed")
+    stickiness: from_schema.number("body.stickiness", precision=2)
     use_animation: BoolProperty(
         name="Animated", options=FIXED, default=False,
         description="The object's own animation moves it at first, until the frame given; then it is let go and flies on")
-    release_frame: IntProperty(
-        name="Until Frame", options=FIXED, default=10, min=-1048574, max=1048574,
-        description="Where the object's own animation ends and the simulation begins")
+    release_frame: from_schema.integer("body.release_frame", options=FIXED)
     follow: BoolProperty(
         name="Follow Bake", options=FIXED, default=True, update=_on_follow,
         description="The object shows where the bake has moved it. Off, it stands where it was placed")

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Settings of an object which is filled with sand."""
-from math import radians
-
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty
 from bpy.types import Context, PropertyGroup
 
 from ..scene.read import materials
+from . import from_schema
 
 FIXED: set[str] = set()  # not for keyframes
 
@@ -17,50 +16,26 @@ def _on_law(source: "GRAIN_PG_source", context: Context) -> None:
 
 
 class GRAIN_PG_source(PropertyGroup):
-    velocity: FloatVectorProperty(
-        name="Velocity", subtype='VELOCITY', unit='VELOCITY', size=3, default=(0.0, 0.0, 0.0),
-        soft_min=-100.0, soft_max=100.0, min=-1000.0, max=1000.0,
-        description="Speed of the sand at the first frame, along the world's axes")
+    velocity: from_schema.vector("source.velocity", subtype='VELOCITY', unit='VELOCITY')
     use_settle: BoolProperty(
         name="Settle", options=FIXED, default=False,
-        description="The sand has come to rest by the first frame, under gravity and within everything it can touch as it stands "
-                    "then: a filled tray does not drop or burst. It lies lower than the mesh is filled, as it packs")
-    settle_seconds: FloatProperty(
-        name="At Most", options=FIXED, subtype='TIME_ABSOLUTE', unit='TIME_ABSOLUTE', default=5.0, min=0.1, max=1000.0,
-        soft_max=30.0, precision=1, step=50,
-        description="How long the sand may take to come to rest, in seconds of its own time before the first frame. It ends as "
-                    "soon as all lies still")
-    moisture: FloatProperty(
-        name="Moisture", subtype='FACTOR', default=0.0, min=0.0, max=1.0, precision=2,
-        description="0 is dry, 1 the wet sand of castles: it stands upright, flows like paste and is darker")
-    moisture_paint: StringProperty(
-        name="Painted", default="",
-        description="Vertex group or attribute of the vertices that says where it is wet: Moisture is multiplied by it. "
-                    "Empty: everywhere alike")
+        description="Let the sand come to rest before the first frame, with all objects held at their first-frame position: a "
+                    "filled tray does not drop or burst. The sand ends up lower than the mesh is filled, as it packs")
+    settle_seconds: from_schema.number(
+        "source.settle", options=FIXED, subtype='TIME_ABSOLUTE', unit='TIME_ABSOLUTE', precision=1, step=50)
+    moisture: from_schema.number("source.moisture", subtype='FACTOR', precision=2)
+    moisture_paint: from_schema.painted("source.moisture_paint")
     use_attributes: BoolProperty(
         name="Carry Attributes", default=False,
         description="Colours, UV maps and named attributes of this mesh go onto its grains, under their own names: each grain "
                     "keeps what the surface has nearest to where it was born")
     use_material: BoolProperty(
         name="Own Material", default=False,
-        description="What comes from here differs from the rest of the simulation: sand on snow, gravel in dust. Not with Fluid to "
-                    "Paste. Where two kinds of Grains touch, the means of their settings hold")
-    law: EnumProperty(
-        name="Material", options=FIXED, default='SAND', items=materials.LAWS, update=_on_law,
-        description="What this source is made of")
-    friction_angle: FloatProperty(
-        name="Friction", subtype='ANGLE', unit='ROTATION', default=radians(31.0), min=0.0, max=radians(63.4),
-        soft_max=radians(50.0), step=100, precision=1, description="Friction between grains of this kind. Can be keyframed")
-    rolling_friction: FloatProperty(
-        name="Rolling Friction", options=FIXED, subtype='FACTOR', default=0.3, min=0.0, max=2.0, soft_max=1.0, precision=2,
-        description="How much grains of this kind resist rolling")
-    density: FloatProperty(
-        name="Density", options=FIXED, default=2600.0, min=1.0, max=30000.0, soft_min=500.0, soft_max=8000.0, step=1000, precision=0,
-        description="Of a single grain, in kg/m³")
-    restitution: FloatProperty(
-        name="Bounciness", options=FIXED, subtype='FACTOR', default=0.3, min=0.05, max=1.0, precision=2,
-        description="Share of its speed a grain keeps when it hits something head-on")
-    cohesion: FloatProperty(
-        name="Cohesion", default=0.0, min=0.0, max=1000.0, soft_max=20.0, precision=2,
-        description="How strongly grains of this kind stick to each other, over the weight of one. Can be "
-                    "keyframed")
+        description="Give this source a material of its own: sand on snow, gravel in dust. Not with Fluid to "
+                    "Paste. Contacts between two materials use the geometric mean of their settings")
+    law: from_schema.choice("material.law", options=FIXED, update=_on_law)
+    friction_angle: from_schema.number("material.friction", step=100, precision=1)
+    rolling_friction: from_schema.number("material.rolling_friction", options=FIXED, subtype='FACTOR', precision=2)
+    density: from_schema.number("material.density", options=FIXED, step=1000, precision=0)
+    restitution: from_schema.number("material.restitution", options=FIXED, subtype='FACTOR', precision=2)
+    cohesion: from_schema.number("material.cohesion", precision=2)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "grain/job.h"
 #include "job/schema.h"
+#include "shape/shape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +41,29 @@ static void put_text(Text *text, const char *key, const char *value)
 
 static void put_range(Text *text, const char *low_key, double low, const char *high_key, double high)
 {
-    put(text, ", \"%s\": %.15g, \"%s\": %.15g", low_key, low, high_key, high);
+    put(text, ", \"%s\": %.16g, \"%s\": %.16g", low_key, low, high_key, high);
+}
+
+// Numbers that an estimate of a bake needs.
+static void put_constants(Text *text)
+{
+    const char *between = "";
+    put(text, "\"constants\": {\"heap_packing\": %.16g, \"checkpoints_kept\": %d, \"balls\": {", SOLVER_HEAP_PACKING,
+        CACHE_CHECKPOINTS_KEPT);
+    for (int i = 0; shape_names[i]; i++) {
+        BallShape shape;
+        if (shape_by_name(shape_names[i], &shape) != GRAIN_OK) continue;
+        put(text, "%s\"%s\": %d", between, shape_names[i], shape.ball_count);
+        between = ", ";
+    }
+    put(text, "}},\n\"solvers\": {");
+    for (int i = 0; solver_at(i); i++) {
+        const SolverTraits *traits = &solver_at(i)->traits;
+        put(text, "%s\n \"%s\": {\"continuum\": %s, \"memory\": %.9g, \"checkpoint\": %.9g}", i ? "," : "",
+            solver_at(i)->name, traits->is_continuum ? "true" : "false", (double)traits->memory,
+            (double)traits->checkpoint);
+    }
+    put(text, "\n},\n");
 }
 
 // A default: of the file, or of the interface.
@@ -55,10 +78,10 @@ static void put_default(Text *text, const Setting *setting, const double number[
         put(text, number[0] != 0.0 ? "true" : "false");
         return;
     case SETTING_VECTOR:
-        put(text, "[%.15g, %.15g, %.15g]", number[0], number[1], number[2]);
+        put(text, "[%.16g, %.16g, %.16g]", number[0], number[1], number[2]);
         return;
     default:
-        put(text, "%.15g", number[0]);
+        put(text, "%.16g", number[0]);
         return;
     }
 }
@@ -173,7 +196,9 @@ static void put_setting(Text *text, const SettingBlock *block, const Setting *se
 int64_t schema_print(char *out, int64_t room)
 {
     Text text = {out, room, 0};
-    put(&text, "{\n\"schema\": %d,\n\"blocks\": {", JOB_SCHEMA);
+    put(&text, "{\n\"schema\": %d,\n", JOB_SCHEMA);
+    put_constants(&text);
+    put(&text, "\"blocks\": {");
     for (int i = 0; schema_blocks[i]; i++) {
         const SettingBlock *block = schema_blocks[i];
         put(&text, "%s\n \"%s\": [", i ? "," : "", block->name);

@@ -324,7 +324,7 @@ static const Setting solver_settings[] = {
      .number = {0.3},
      .label = "Poisson's Ratio",
      .tip = "How much a squeezed grain bulges. Most solids 0.2 to 0.35",
-     .meaning = "for the Hertz laws"},
+     .meaning = "for the Hertz laws, and of the bulk of mpm"},
     {.key = "grain_shape",
      .type = SETTING_CHOICE,
      INTO(Job, dem.grain_shape),

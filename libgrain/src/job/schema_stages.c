@@ -32,9 +32,9 @@ static const Setting upsample_settings[] = {
      .absence = SETTING_IS_ABSENT,
      .shown = &(const SettingShown){.as = "millions", .number = 2, .low = 0.001, .high = 100000, .soft_high = 100},
      .label = "Million Grains",
-     .tip = "Total number of render grains, in millions. On disk a million takes about 1.6 MB a frame while little "
-            "moves, 6 "
-            "MB while everything does, and 11 MB if grains also turn",
+     .tip = "Total number of render grains, in millions. On disk a million takes up to 7 MB a frame while all of them "
+            "move, "
+            "up to 11 MB if they also turn, and next to nothing at rest",
      .meaning = "in total, instead of the above: \"fit to 20 million\""},
     {.key = "size_spread",
      .type = SETTING_NUMBER,

@@ -11,10 +11,7 @@
 #include <string.h>
 
 #define CHECKPOINT_LATEST "checkpoint.grain"
-// Where a bake can go on when a later frame turns out damaged: kept every so many frames. The last so many of these
-// stay, and of those before every so manieth.
-#define CHECKPOINT_EVERY 10
-#define CHECKPOINTS_KEPT 10
+#define CHECKPOINT_EVERY 10 // frames
 
 // --- names --------------------------------------------------------------------------------------
 
@@ -261,9 +258,9 @@ static GrainResult remove_checkpoint(const Cache *cache, int32_t frame)
 // it came to this; then each time the one that has become too old.
 static GrainResult thin_checkpoints(const Cache *cache, int64_t first, int32_t newest)
 {
-    int64_t every = cache->checkpoint_every, oldest = newest / every * every - every * (CHECKPOINTS_KEPT - 1);
+    int64_t every = cache->checkpoint_every, oldest = newest / every * every - every * (CACHE_CHECKPOINTS_KEPT - 1);
     for (int64_t frame = first / every * every; frame < oldest; frame += every)
-        if (frame % (every * CHECKPOINTS_KEPT) != 0) TRY(remove_checkpoint(cache, (int32_t)frame));
+        if (frame % (every * CACHE_CHECKPOINTS_KEPT) != 0) TRY(remove_checkpoint(cache, (int32_t)frame));
     return GRAIN_OK;
 }
 
@@ -274,7 +271,7 @@ GrainResult cache_write_checkpoint(Cache *cache, const ColumnFileHeader *header,
         char name[64];
         snprintf(name, sizeof name, "checkpoint_%06d.grain", header->frame);
         TRY(write_checkpoint_as(cache, name, header, columns, column_count));
-        TRY(thin_checkpoints(cache, header->frame - (int64_t)cache->checkpoint_every * CHECKPOINTS_KEPT,
+        TRY(thin_checkpoints(cache, header->frame - (int64_t)cache->checkpoint_every * CACHE_CHECKPOINTS_KEPT,
                              header->frame));
     }
     return write_checkpoint_as(cache, CHECKPOINT_LATEST, header, columns, column_count);

@@ -12,6 +12,9 @@ typedef struct CacheFrame {
 } CacheFrame;
 
 #define CACHE_FINGERPRINT_CHARS 32
+/// Of the numbered checkpoints, from which a bake resumes when a later frame turns out to be damaged, the newest N are
+/// kept, and every Nth of the older ones.
+#define CACHE_CHECKPOINTS_KEPT 10
 #define CACHE_MOST_GRIDS 4
 
 /// cache.json. frames are in ascending order from frame_start on; gaps are those that cache_repair left.

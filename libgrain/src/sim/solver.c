@@ -16,9 +16,6 @@ static const Solver *const solvers[] = {SOLVERS(ADDRESS) NULL};
 #define NAME(name) #name,
 const char *const solver_name_list[] = {SOLVERS(NAME) NULL};
 
-// Part of a heap of single grains that is grain.
-#define HEAP_PACKING 0.6
-
 const char *solver_names(void) { return &(SOLVERS(NAME_AFTER_COMMA))[2]; }
 
 const Solver *solver_at(int index)
@@ -73,7 +70,7 @@ double solver_bulk_room(float largest_radius)
 double solver_room(const Solver *solver, double radius, double size_spread)
 {
     if (solver->traits.is_continuum) return real_pow(2.0 * (radius * (1.0 + size_spread)), 3.0) / M_SQRT2;
-    return 4.0 / 3.0 * M_PI * real_pow(radius, 3.0) * (1.0 + size_spread * size_spread) / HEAP_PACKING;
+    return 4.0 / 3.0 * M_PI * real_pow(radius, 3.0) * (1.0 + size_spread * size_spread) / SOLVER_HEAP_PACKING;
 }
 
 double solver_grain_volume(const Solver *solver, float largest_radius)

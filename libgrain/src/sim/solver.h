@@ -115,6 +115,8 @@ typedef struct SolverTraits {
     float collider_reach;          ///< radii: from how far away a particle feels a collider
     uint32_t steers;               ///< SIM_STEERS_...: which parameters of its materials may change
     const char *const *fixed_laws; ///< the laws among them that allow none to change, NULL-ended; NULL: there are none
+    float memory;                  ///< bytes per particle or ball at the peak, the whole program included
+    float checkpoint;              ///< bytes per particle in a checkpoint
     const char *uses;              ///< keys of a job that not every solver uses, but this one, with blanks in between
     SolverChoice choices[SOLVER_MAX_CHOICES]; ///< those after the last have no key
 } SolverTraits;
@@ -165,6 +167,8 @@ const char *const *solver_choices(const char *key);
 /// Which parameters (SIM_STEERS_...) may change in a material of this law.
 uint32_t solver_steers(const Solver *solver, const char *law);
 
+/// Part of a heap of single grains that is solid.
+#define SOLVER_HEAP_PACKING 0.6
 /// m3 of sand, gaps between grains included, that a particle stands for where radii are spread by size_spread.
 double solver_room(const Solver *solver, double radius, double size_spread);
 /// m3 of solid grain in a particle; 0: as much as its own shape holds.

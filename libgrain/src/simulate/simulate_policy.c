@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-// What a particle costs at the peak: solver arrays, neighbour list, the frame being written.
-#define BYTES_PER_PARTICLE 900.0
 // s; a floor far below must not make the steps of the whole simulation tiny.
 #define LONGEST_FALL 2.0f
 
@@ -20,7 +18,8 @@
 // is the limit.
 GrainResult simulate_check_memory(const Job *job, int balls)
 {
-    double particles = 0.0, each = BYTES_PER_PARTICLE * balls, memory = (double)system_memory_available();
+    double particles = 0.0, each = (double)solver_find(job->solver)->traits.memory * balls,
+           memory = (double)system_memory_available();
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
         if (!job_is_source(object)) continue;

@@ -7,7 +7,7 @@ from typing import Optional
 import numpy as np
 from bpy.types import Depsgraph, Object
 
-from ...engine import cache
+from ...engine import cache, schema
 from .. import frames, keyframe_paths, paths, simulations
 from ..read import meshes
 from ..read.errors import SnapshotError
@@ -16,18 +16,12 @@ from ..units import metres_per_unit
 
 PARTICLES_WANTED = 30_000  # in the first source: bakes in minutes, reads as sand
 PARTICLES_IN_EMITTER = 1_000  # that fit into the first emitter at once
-PACKING = 0.6  # part of a heap of single grains that is grains
 BYTES_PER_PARTICLE = 28  # of a frame: position, velocity, radius
 # Packed position, velocity, orientation, while everything moves; at rest there are none. A checkpoint beside the frames
 # holds them as they are.
 BYTES_PER_GRAIN = 7
 BYTES_PER_ORIENTATION = 4
 CHECKPOINT_BYTES_PER_GRAIN = 40
-CHECKPOINT_BYTES_PER_PARTICLE = {'DEM': 80, 'MPM': 144}  # a heap's contacts included
-CHECKPOINTS_KEPT = 10  # the last ones, and of those before every tenth (libgrain/src/output/cache.c)
-# What libgrain plans for (src/simulate/simulate_policy.c); bulks take less than half of it, grains of several balls that many times.
-MEMORY_PER_PARTICLE = {'DEM': 900, 'MPM': 400, 'SPH': 400}
-_BALLS = {'SPHERE': 1, 'TETRAHEDRON': 4, 'CUBE': 8, 'ROD': 4, 'BEAN': 3}
 
 
 @dataclass(frozen=True)
@@ -125,8 +119,8 @@ def emitted(item: Object, simulation: Simulation) -> float:
 def room_of_particle(simulation: Simulation) -> float:
     """m³ of sand that a particle stands for, the room between grains counted (libgrain/src/sim/solver.c)."""
     radius = simulation.particle_radius * metres_per_unit(simulation.id_data)
-    if simulation.solver == 'DEM':
-        return 4.0 / 3.0 * pi * radius ** 3 * (1.0 + simulation.size_spread ** 2) / PACKING
+    if not schema.SOLVERS[simulation.solver.lower()]["continuum"]:
+        return 4.0 / 3.0 * pi * radius ** 3 * (1.0 + simulation.size_spread ** 2) / schema.CONSTANTS["heap_packing"]
     return (2.0 * radius * (1.0 + simulation.size_spread)) ** 3 / sqrt(2.0)
 
 
@@ -136,18 +130,21 @@ def of_simulation(simulation: Simulation, depsgraph: Depsgraph) -> Estimate:
     first, last = frames.bake_range(simulation)
     frame_count = last - first + 1
     saved = frame_count // simulation.checkpoint_every
-    checkpoints = 1 + min(saved, CHECKPOINTS_KEPT) + max(0, saved - CHECKPOINTS_KEPT) // CHECKPOINTS_KEPT
+    kept = schema.CONSTANTS["checkpoints_kept"]
+    checkpoints = 1 + min(saved, kept) + max(0, saved - kept) // kept
     born = sum(emitted(item, simulation) for item in simulations.objects(simulation, 'EMITTER'))
-    saved_bytes = CHECKPOINT_BYTES_PER_PARTICLE.get(simulation.solver, 80)
+    solver = schema.SOLVERS[simulation.solver.lower()]
     # Those that are born on the way are there for half of the frames.
-    byte_count = (particles + 0.5 * born) * (BYTES_PER_PARTICLE * frame_count + saved_bytes * checkpoints)
+    byte_count = (particles + 0.5 * born) * (BYTES_PER_PARTICLE * frame_count + solver["checkpoint"] * checkpoints)
     particles += born
     if simulation.use_upsample:
         grains = (simulation.grain_millions * 1e6 if simulation.upsample_mode == 'TOTAL'
                   else particles * simulation.grains_per_particle)
         packed = BYTES_PER_GRAIN + (BYTES_PER_ORIENTATION if simulation.shape_object is not None else 0)
         byte_count += grains * (packed * frame_count + CHECKPOINT_BYTES_PER_GRAIN)
-    balls = 1 if simulation.solver != 'DEM' else _BALLS.get(simulation.grain_shape, simulation.grain_balls)
-    memory = particles * MEMORY_PER_PARTICLE.get(simulation.solver, 900) * balls
+    balls = 1
+    if not solver["continuum"]:
+        balls = schema.CONSTANTS["balls"].get(simulation.grain_shape.lower(), simulation.grain_balls)
+    memory = particles * solver["memory"] * balls
     return Estimate(particles, byte_count + cache.FRAME_HEADER_BYTES * frame_count, memory,
                     cache.free_space(paths.cache_folder(simulation)))

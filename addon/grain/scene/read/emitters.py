@@ -3,6 +3,7 @@
 from bpy.types import Object, ViewLayer
 from mathutils import Matrix, Vector
 
+from ...engine import schema
 from ...engine.job import JobObject
 from ..units import tidy
 from .sampling import Curves
@@ -12,11 +13,11 @@ def emitter(owner: Object, scale: float) -> JobObject:
     """What is said of an emitter apart from its mesh, at the scene's current frame."""
     settings, source = owner.grain.emitter, owner.grain.source
     keys = {"from": settings.place.lower(), "rate": _rate(owner), "rate_unit": settings.rate_unit.lower()}
-    if not settings.active:
-        keys["active"] = False
+    if settings.active != schema.default("emitter.active"):
+        keys["active"] = settings.active
     for name, value in (("normal_speed", settings.normal_speed * scale), ("jitter", settings.jitter * scale),
                         ("inherit_velocity", settings.inherit_velocity)):
-        if value != 0.0:
+        if value != schema.default(f"emitter.{name}"):
             keys[name] = tidy(value)
     return JobObject(owner.name, "emitter", velocity=_velocity(owner, owner.matrix_world, scale), moisture=tidy(source.moisture), emitter=keys)
 

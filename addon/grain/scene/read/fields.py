@@ -5,6 +5,7 @@ from typing import Optional
 
 from bpy.types import FieldSettings, Object, ViewLayer
 
+from ...engine import schema
 from ...engine.job import JobField
 from ..simulations import Simulation
 from ..units import metres_per_unit, tidy
@@ -88,7 +89,8 @@ def _describe(item: Object, settings: FieldSettings, scale: float) -> JobField:
         numbers["linear_drag"] = settings.linear_drag
     elif settings.type == 'HARMONIC':
         numbers["linear_drag"], numbers["rest_length"] = settings.harmonic_damping, settings.rest_length * scale
-    keys.update({name: tidy(value) for name, value in numbers.items() if value != 0.0})
+    keys.update({name: tidy(value) for name, value in numbers.items()
+                 if value != (schema.default(f"field.{name}") or 0.0)})
     return JobField(item.name, keys)
 
 

@@ -8,11 +8,6 @@ from bpy.types import PropertyGroup
 from ..simulations import Simulation
 from ..units import tidy
 
-LAWS = (('SAND', "Sand", "Flows, heaps up at the friction angle; damp with cohesion"),
-        ('SNOW_POWDER', "Powder Snow", "Breaks into dust at a touch"),
-        ('SNOW_CHUNKY', "Chunky Snow", "Packs and breaks into lumps"),
-        ('SNOW_WET', "Wet Snow", "Sticks together and gives way"),
-        ('MUD', "Mud", "Holds its shape until pushed, then flows like thick paste"))
 USUAL_DENSITY = {'SAND': 2600.0, 'SNOW_POWDER': 400.0, 'SNOW_CHUNKY': 400.0, 'SNOW_WET': 700.0, 'MUD': 1800.0}
 
 _SETTINGS = {'DEM': ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"),

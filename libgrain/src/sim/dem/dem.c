@@ -300,6 +300,8 @@ const Solver dem_solver = {
     .traits = {.has_shapes = 1,
                .collider_reach = 1.0f,
                .steers = SIM_STEERS_FRICTION | SIM_STEERS_COHESION,
+               .memory = 1300.0f,
+               .checkpoint = 240.0f,
                .uses = "friction rolling_friction restitution softness normal_law shear_law cohesion young_modulus "
                        "poisson_ratio grain_shape grain_balls integrator tolerance sleep",
                .choices = {{"normal_law", dem_normal_names},

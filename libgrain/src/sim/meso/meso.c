@@ -400,6 +400,8 @@ const Solver meso_solver = {
     .traits = {.is_continuum = 1,
                .collider_reach = 7.5f,
                .steers = SIM_STEERS_VISCOSITY,
+               .memory = 500.0f,
+               .checkpoint = 48.0f,
                .uses = "interaction elasticity viscosity elastic_reach reach_ratio ambient_viscosity "
                        "elastic_pieces viscous_pieces restitution",
                .choices = {{"interaction", sim_meso_interaction_names}}},
