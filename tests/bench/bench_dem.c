@@ -90,7 +90,7 @@ static GrainResult create(const Pack *pack, const Particles *start, Dem **dem)
                   .collider_count = 5};
     Particles poured = {0};
     GrainResult result = start ? GRAIN_OK : pour(pack, radius, &poured);
-    if (result == GRAIN_OK) result = dem_solver.create(&def, start ? start : &poured, 2, (void **)dem);
+    if (result == GRAIN_OK) result = solver_create(&dem_solver, &def, start ? start : &poured, 2, (void **)dem);
     particles_free(&poured);
     return result;
 }
@@ -110,12 +110,12 @@ static GrainResult take_steps(Dem *dem, int count, double seconds)
 {
     double taken[2];
     for (int threads = 1; threads <= 2; threads++) {
-        dem->threads = threads;
+        dem->base.threads = threads;
         taken[threads - 1] = run_clock();
         for (int i = 0; i < 10; i++) TRY(dem_solver.step(dem, seconds));
         taken[threads - 1] = run_clock() - taken[threads - 1];
     }
-    dem->threads = taken[1] < taken[0] ? 2 : 1;
+    dem->base.threads = taken[1] < taken[0] ? 2 : 1;
     for (int i = 20; i < count; i++) TRY(dem_solver.step(dem, seconds));
     return GRAIN_OK;
 }
@@ -135,7 +135,7 @@ static GrainResult settle(Dem *dem, int most_steps)
 // Ball-steps a second of the clock.
 static double run_piece(Dem *dem, int threads, int steps, double *core)
 {
-    dem->threads = threads;
+    dem->base.threads = threads;
     double processor = processor_seconds(), clock = run_clock(), work = (double)dem->count * steps;
     for (int i = 0; i < steps; i++) dem_solver.step(dem, STEP);
     if (core) *core = fmax(*core, work / (processor_seconds() - processor));
@@ -150,7 +150,7 @@ static GrainResult copy_of(const Pack *pack, const Dem *dem, Dem **out)
     GrainResult result = dem_solver.read(dem, &start);
     if (result == GRAIN_OK) result = create(pack, &start, out);
     if (result == GRAIN_OK) result = dem_solver.load(*out, columns, dem_solver.save(dem, columns));
-    if (result == GRAIN_OK) (*out)->def.gravity = dem->def.gravity;
+    if (result == GRAIN_OK) (*out)->base.def.gravity = dem->base.def.gravity;
     particles_free(&start);
     return result;
 }
@@ -158,7 +158,7 @@ static GrainResult copy_of(const Pack *pack, const Dem *dem, Dem **out)
 // Two simulations at once, on one core each.
 static double run_beside(Dem *const both[2], int steps)
 {
-    both[0]->threads = both[1]->threads = 1;
+    both[0]->base.threads = both[1]->base.threads = 1;
     double clock = run_clock();
     PARALLEL_STRIPS(2, k, 2)
     {
@@ -229,8 +229,8 @@ static double measure_lammps(const Pack *pack, const Dem *dem, int warm_steps, i
                  "cd /tmp && OMP_NUM_THREADS=1 lmp -in %s/dem_%s.lmp -var data %s -var side %g -var model %s -var warm "
                  "%d -var piece %d -var gx %g -var gz %g -log none 2>/dev/null",
                  GRAIN_BENCH_DATA, pack->is_clumps ? "clumps" : "spheres", path, (double)pack->side,
-                 pack->is_viscous ? "viscous" : "history", warm_steps, piece_steps, (double)dem->def.gravity.x,
-                 (double)dem->def.gravity.z);
+                 pack->is_viscous ? "viscous" : "history", warm_steps, piece_steps, (double)dem->base.def.gravity.x,
+                 (double)dem->base.def.gravity.z);
         FILE *output = popen(command, "r");
         while (output && fgets(line, sizeof line, output)) {
             double percent;
@@ -278,7 +278,7 @@ static double bench_case(const Case *which, const Pack *pack, Dem *dem, int with
     measure_ours(dem, copy, warm, piece, &ours);
     double rival = with_lammps ? measure_lammps(pack, dem, warm, piece) : 0.0;
     measure_ours(dem, copy, 0, piece, &ours);
-    dem_solver.destroy(copy);
+    solver_destroy(&dem_solver, copy);
     double pairs, touching, core = ours.core;
     double two = median_of(ours.two, ours.pieces), beside = median_of(ours.beside, ours.pieces);
     count_contacts(dem, &pairs, &touching);
@@ -299,7 +299,7 @@ static double bench_case(const Case *which, const Pack *pack, Dem *dem, int with
 static GrainResult make_flow(Dem *dem)
 {
     const float tilt = 40.0f * 3.14159265f / 180.0f;
-    dem->def.gravity = vec3(9.81f * sinf(tilt), 0, -9.81f * cosf(tilt));
+    dem->base.def.gravity = vec3(9.81f * sinf(tilt), 0, -9.81f * cosf(tilt));
     for (int i = 0; i < 2500; i += 250) TRY(take_steps(dem, 250, FLOW_STEP));
     return GRAIN_OK;
 }
@@ -334,20 +334,20 @@ static GrainResult bench_spheres(int with_lammps, Particles *settled, double *lo
     *logarithms += log(bench_case(&cases[0], &small, dem, with_lammps));
     TRY(make_flow(dem));
     *logarithms += log(bench_case(&cases[1], &small, dem, with_lammps));
-    dem_solver.destroy(dem);
+    solver_destroy(&dem_solver, dem);
 
     Particles tiled = {0};
     TRY(create(&quarter, NULL, &part));
     TRY(settle(part, 10000));
     TRY(tile(part, quarter.side, &tiled));
-    dem_solver.destroy(part);
+    solver_destroy(&dem_solver, part);
     TRY(create(&large, &tiled, &dem));
     particles_free(&tiled);
     TRY(settle(dem, 2000));
     *logarithms += log(bench_case(&cases[2], &large, dem, with_lammps));
     TRY(make_flow(dem));
     *logarithms += log(bench_case(&cases[3], &large, dem, with_lammps));
-    dem_solver.destroy(dem);
+    solver_destroy(&dem_solver, dem);
     return GRAIN_OK;
 }
 
@@ -360,11 +360,11 @@ static GrainResult bench_others(int with_lammps, const Particles *settled)
     TRY(create(&viscous, settled, &dem));
     TRY(settle(dem, 2000));
     bench_case(&viscous_case, &viscous, dem, with_lammps);
-    dem_solver.destroy(dem);
+    solver_destroy(&dem_solver, dem);
     TRY(create(&clumps, NULL, &dem));
     TRY(settle(dem, 10000));
     bench_case(&clump_case, &clumps, dem, with_lammps);
-    dem_solver.destroy(dem);
+    solver_destroy(&dem_solver, dem);
     return GRAIN_OK;
 }
 

@@ -46,7 +46,7 @@ static GrainResult create(SimMesoNumbers numbers, int64_t particles, int threads
                   .expected_speed = 1.0f,
                   .colliders = walls,
                   .collider_count = 5};
-    if (result == GRAIN_OK) result = meso_solver.create(&def, &start, threads, (void **)out);
+    if (result == GRAIN_OK) result = solver_create(&meso_solver, &def, &start, threads, (void **)out);
     particles_free(&start);
     return result;
 }
@@ -67,8 +67,9 @@ static double neighbours_of(const Meso *meso, double reach)
     const Neighbours *neighbours = &meso->neighbours;
     double count = 0.0;
     for (int64_t i = 0; i < neighbours->count; i++)
-        for (int64_t k = neighbours->block[i / BLOCK_LANES].row; k < neighbours->block[i / BLOCK_LANES].row_end; k++) {
-            int32_t j = neighbours->list[k * BLOCK_LANES + i % BLOCK_LANES];
+        for (int64_t k = neighbours->block[i / BLOCK_LANES].list; k < neighbours->block[i / BLOCK_LANES].list_end;
+             k++) {
+            int32_t j = meso->rows.list[k * BLOCK_LANES + i % BLOCK_LANES];
             if (j == neighbours->room) break; // nobody
             Vec3d way = vec3d_sub(neighbours_place_of(neighbours, i), neighbours_place_of(neighbours, j));
             count += vec3d_length(way) <= 2.0 * (double)RADIUS * reach;
@@ -92,7 +93,7 @@ static GrainResult measure(SimMesoNumbers numbers, int64_t particles, int thread
     }
     if (result == GRAIN_OK)
         speed->neighbours = neighbours_of(meso, (double)(numbers.elastic_reach * fmaxf(1.0f, numbers.reach_ratio)));
-    meso_solver.destroy(meso);
+    solver_destroy(&meso_solver, meso);
     return result;
 }
 

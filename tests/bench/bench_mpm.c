@@ -49,7 +49,7 @@ static GrainResult create(const Solver *solver, int64_t particles, int has_walls
                   .expected_speed = sqrtf(2.0f * 9.81f * HEIGHT),
                   .colliders = walls,
                   .collider_count = has_walls ? 5 : 1};
-    if (result == GRAIN_OK) result = solver->create(&def, &start, threads, out);
+    if (result == GRAIN_OK) result = solver_create(solver, &def, &start, threads, out);
     particles_free(&start);
     return result;
 }
@@ -91,7 +91,7 @@ static Speed measure(const Solver *solver, int64_t particles, int has_walls, int
         best.core = fmax(best.core, work / core), best.wall = fmax(best.wall, work / wall);
     }
     if (result != GRAIN_OK) printf("%s: %s\n", solver->name, grain_last_error());
-    solver->destroy(state);
+    solver_destroy(solver, state);
     return best;
 }
 
@@ -109,7 +109,7 @@ static Speed measure_plain(int64_t particles)
         rival_sph_destroy(rival);
     } else
         printf("sph: %s\n", grain_last_error());
-    sph_solver.destroy(state);
+    solver_destroy(&sph_solver, state);
     return best;
 }
 

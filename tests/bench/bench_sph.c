@@ -45,7 +45,7 @@ static GrainResult create(const char *model, int64_t particles, int threads, Sph
                   .expected_speed = sqrtf(2.0f * 9.81f * (float)high * pitch),
                   .colliders = walls,
                   .collider_count = 5};
-    if (result == GRAIN_OK) result = sph_solver.create(&def, &start, threads, (void **)out);
+    if (result == GRAIN_OK) result = solver_create(&sph_solver, &def, &start, threads, (void **)out);
     particles_free(&start);
     return result;
 }
@@ -70,11 +70,11 @@ static GrainResult measure(const char *model, int64_t particles, int threads, Sp
     for (int piece = 0; piece < PIECES && result == GRAIN_OK; piece++) {
         double processor = processor_seconds(), clock = run_clock();
         result = take_steps(sph, STEPS);
-        double work = (double)sph->count * STEPS;
+        double work = (double)sph->neighbours.count * STEPS;
         speed->core = fmax(speed->core, work / (processor_seconds() - processor));
         speed->wall = fmax(speed->wall, work / (run_clock() - clock));
     }
-    sph_solver.destroy(sph);
+    solver_destroy(&sph_solver, sph);
     return result;
 }
 
@@ -90,12 +90,12 @@ static GrainResult measure_rival(int64_t particles, double *speed, double *off)
         RivalSph *rival = rival_sph_create(sph);
         double processor = processor_seconds(), seconds = sph_solver.largest_step(sph);
         for (int i = 0; i < RIVAL_STEPS; i++) rival_sph_step(rival, seconds);
-        *speed = (double)sph->count * RIVAL_STEPS / (processor_seconds() - processor);
+        *speed = (double)sph->neighbours.count * RIVAL_STEPS / (processor_seconds() - processor);
         for (int i = 0; i < RIVAL_STEPS && result == GRAIN_OK; i++) result = sph_solver.step(sph, seconds);
         *off = rival_sph_difference(rival, sph);
         rival_sph_destroy(rival);
     }
-    sph_solver.destroy(sph);
+    solver_destroy(&sph_solver, sph);
     return result;
 }
 

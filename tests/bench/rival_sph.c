@@ -31,11 +31,11 @@ RivalSph *rival_sph_create(const Sph *from)
     RivalSph *rival = calloc(1, sizeof *rival);
     rival->rules = from->rules;
     rival->from = from;
-    rival->count = from->count;
-    rival->particles = calloc((size_t)from->count, sizeof *rival->particles);
-    rival->following = malloc((size_t)from->count * sizeof(int32_t));
-    for (int64_t i = 0; i < from->count; i++) {
-        Particle *p = &rival->particles[from->id[i]];
+    rival->count = from->neighbours.count;
+    rival->particles = calloc((size_t)from->neighbours.count, sizeof *rival->particles);
+    rival->following = malloc((size_t)from->neighbours.count * sizeof(int32_t));
+    for (int64_t i = 0; i < from->neighbours.count; i++) {
+        Particle *p = &rival->particles[from->neighbours.id[i]];
         p->x = vec3(from->field[SPH_X][i], from->field[SPH_Y][i], from->field[SPH_Z][i]);
         p->v = vec3(from->field[SPH_U][i], from->field[SPH_V][i], from->field[SPH_W][i]);
         p->filled = from->field[SPH_FILLED][i];
@@ -103,7 +103,7 @@ static void find_neighbours(RivalSph *rival, Particle *p)
 
 static float distance_to(const RivalSph *rival, Vec3 x, const SimCollider *wall)
 {
-    const double *origin = rival->from->origin;
+    const double *origin = rival->from->base.origin;
     Vec3 from = {(float)((double)wall->plane_point.x - origin[0]), (float)((double)wall->plane_point.y - origin[1]),
                  (float)((double)wall->plane_point.z - origin[2])};
     return vec3_dot(vec3_sub(x, from), wall->plane_normal);
@@ -140,8 +140,8 @@ static void begin(const RivalSph *rival, Particle *p)
                       (r * r + 0.01f * h * h);
         p->other = vec3_add_scaled(p->other, d, along);
     }
-    for (int c = 0; c < rival->from->def.collider_count; c++)
-        p->filled += behind(rival, p, &rival->from->def.colliders[c], &slope);
+    for (int c = 0; c < rival->from->base.def.collider_count; c++)
+        p->filled += behind(rival, p, &rival->from->base.def.colliders[c], &slope);
     p->pressure = 0.0f;
     memset(p->s, 0, sizeof p->s);
     p->next = vec3_add_scaled(p->v, p->other, rules->dt);
@@ -159,8 +159,8 @@ static void correct(const RivalSph *rival, Particle *p)
         g[1][0] += dv.y * w.x, g[1][1] += dv.y * w.y, g[1][2] += dv.y * w.z;
         g[2][0] += dv.z * w.x, g[2][1] += dv.z * w.y, g[2][2] += dv.z * w.z;
     }
-    for (int c = 0; c < rival->from->def.collider_count; c++) {
-        const SimCollider *wall = &rival->from->def.colliders[c];
+    for (int c = 0; c < rival->from->base.def.collider_count; c++) {
+        const SimCollider *wall = &rival->from->base.def.colliders[c];
         behind(rival, p, wall, &slope);
         Vec3 w = vec3_scale(wall->plane_normal, slope);
         g[0][0] += p->next.x * w.x, g[0][1] += p->next.x * w.y, g[0][2] += p->next.x * w.z;
@@ -202,8 +202,8 @@ static void push(const RivalSph *rival, Particle *p)
         for (int c = 0; c < 6; c++) both[c] = p->stress[c] + n->stress[c];
         p->a = vec3_add_scaled(p->a, times(both, d), w);
     }
-    for (int c = 0; c < rival->from->def.collider_count; c++) {
-        const SimCollider *wall = &rival->from->def.colliders[c];
+    for (int c = 0; c < rival->from->base.def.collider_count; c++) {
+        const SimCollider *wall = &rival->from->base.def.colliders[c];
         behind(rival, p, wall, &slope);
         Vec3 force = vec3_scale(times(p->stress, wall->plane_normal), -rules->wall_share * rules->volume * slope);
         p->a = vec3_add_scaled(p->a, limit(force, wall), 1.0f / p->mass);
@@ -216,9 +216,9 @@ static void move(const RivalSph *rival, Particle *p)
     if (vec3_length(p->v) < rival->rules.sleep_speed && vec3_length(p->a) < rival->rules.wake_acceleration)
         p->v = vec3(0, 0, 0);
     p->x = vec3_add_scaled(p->x, p->v, rival->rules.dt);
-    for (int c = 0; c < rival->from->def.collider_count; c++) {
-        const SimCollider *wall = &rival->from->def.colliders[c];
-        float nearest = (p->filled < SPARSE ? 1.0f : 0.6f) * rival->from->def.largest_radius;
+    for (int c = 0; c < rival->from->base.def.collider_count; c++) {
+        const SimCollider *wall = &rival->from->base.def.colliders[c];
+        float nearest = (p->filled < SPARSE ? 1.0f : 0.6f) * rival->from->base.def.largest_radius;
         float deep = nearest - distance_to(rival, p->x, wall);
         if (deep <= 0.0f) continue;
         p->x = vec3_add_scaled(p->x, wall->plane_normal, deep);
@@ -249,9 +249,9 @@ void rival_sph_step(RivalSph *rival, double seconds)
 double rival_sph_difference(const RivalSph *rival, const Sph *sph)
 {
     double off = 0.0, fastest = 1e-12;
-    for (int64_t i = 0; i < sph->count; i++) {
+    for (int64_t i = 0; i < sph->neighbours.count; i++) {
         Vec3 v = {sph->field[SPH_U][i], sph->field[SPH_V][i], sph->field[SPH_W][i]};
-        off = fmax(off, (double)vec3_length(vec3_sub(v, rival->particles[sph->id[i]].v)));
+        off = fmax(off, (double)vec3_length(vec3_sub(v, rival->particles[sph->neighbours.id[i]].v)));
         fastest = fmax(fastest, (double)vec3_length(v));
     }
     return off / fastest;

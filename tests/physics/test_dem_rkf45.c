@@ -103,7 +103,7 @@ TEST(same_bits_for_any_threads_and_after_loading)
         ENSURE_OK(scene_fill_box(&scenes[i], vec3(0, 0, 0.01f), vec3(0.15f, 0.15f, 0.09f), 0.2f, 0.2f));
         ENSURE_OK(scene_create(&scenes[i], i == 1 ? 2 : 1));
     }
-    ENSURE(scenes[1].dem->threads == 2);
+    ENSURE(scenes[1].dem->base.threads == 2);
     for (int i = 0; i < 2; i++) ENSURE_OK(scene_run(&scenes[i], 0.03));
     Column columns[SOLVER_MAX_COLUMNS];
     ENSURE_OK(dem_solver.load(scenes[2].dem, columns, dem_solver.save(scenes[0].dem, columns)));

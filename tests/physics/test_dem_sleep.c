@@ -98,7 +98,7 @@ static void same_bits(const char *shape)
     Column columns[SOLVER_MAX_COLUMNS];
     for (int i = 0; i < 3; i++) ENSURE_OK(start(&scenes[i], shape, i == 1 ? 2 : 1));
     for (int i = 0; i < 2; i++) ENSURE_OK(scene_run(&scenes[i], 0.945));
-    ENSURE(scenes[1].dem->threads == 2 && asleep(&scenes[0]) > 500);
+    ENSURE(scenes[1].dem->base.threads == 2 && asleep(&scenes[0]) > 500);
     ENSURE_OK(dem_solver.load(scenes[2].dem, columns, dem_solver.save(scenes[0].dem, columns)));
     for (int i = 0; i < 3; i++) ENSURE_OK(scene_run(&scenes[i], 0.02));
     for (int i = 1; i < 3; i++) {

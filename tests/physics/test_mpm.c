@@ -71,7 +71,7 @@ TEST(mpm_heap_comes_to_rest)
     ENSURE_OK(mpm_scene_run(&scene, 1.2));
     ENSURE(mpm_scene_mean_speed(&scene) < 1e-3 * (double)sqrt_gh);
     for (int64_t i = 0; i < scene.mpm->count; i++) {
-        double z = (double)scene.mpm->particles[i].position[2] + scene.mpm->origin[2];
+        double z = (double)scene.mpm->particles[i].position[2] + scene.mpm->base.origin[2];
         ENSURE(z > 0.99 * (double)RADIUS); // the floor is held to the radius, up to rounding
     }
     mpm_scene_end(&scene);

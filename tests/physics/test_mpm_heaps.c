@@ -84,7 +84,7 @@ static GrainResult add_layer(MpmScene *scene, double height, double speed)
     for (int j = -across; j <= across; j++)
         for (int i = -across; i <= across && result == GRAIN_OK; i++) {
             if (hypot(i * pitch, j * pitch) > radius) continue;
-            Rng4 random = rng_at(scene->seed, (uint64_t)(scene->mpm->born + born.count), RNG_STREAM_TEST, 0);
+            Rng4 random = rng_at(scene->seed, (uint64_t)(scene->mpm->base.born + born.count), RNG_STREAM_TEST, 0);
             double shift[3];
             for (int k = 0; k < 3; k++) shift[k] = 0.5 * pitch * (double)rng_signed(random.word[k]);
             Vec3 at = {(float)(i * pitch + shift[0]), (float)(j * pitch + shift[1]), (float)(height + shift[2])};

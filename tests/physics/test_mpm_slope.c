@@ -169,7 +169,7 @@ static GrainResult step_tilted(Layer *layer, double time, double degrees, double
     double angle = degrees * 0.01745329, weight = 0.5 - 0.5 * cos(fmin(time / LOAD, 1.0) * 3.14159265);
     Vec3d g = vec3d_add(vec3d_scale(layer->along, sin(angle)), vec3d_scale(layer->up, -cos(angle)));
     g = vec3d_scale(g, 9.81 * weight);
-    mpm->def.gravity = vec3((float)g.x, (float)g.y, (float)g.z);
+    mpm->base.def.gravity = vec3((float)g.x, (float)g.y, (float)g.z);
     GrainResult result = mpm_solver.step(mpm, seconds);
     if (result == GRAIN_OK) repeat(layer);
     return result;
@@ -185,8 +185,8 @@ static double mean_speed(const Layer *layer, double *surface)
         const MpmParticle *p = &mpm->particles[i];
         if (p->id >= layer->real) continue;
         double speed = way_along(layer, p->velocity);
-        double high = ((double)p->position[0] + mpm->origin[0]) * layer->up.x +
-                      ((double)p->position[2] + mpm->origin[2]) * layer->up.z;
+        double high = ((double)p->position[0] + mpm->base.origin[0]) * layer->up.x +
+                      ((double)p->position[2] + mpm->base.origin[2]) * layer->up.z;
         all += speed;
         if (high > DEEP - 1.5 * (double)mpm->cell) top += speed, count++;
     }

@@ -286,7 +286,7 @@ static GrainResult begin_mixed(RigidScene *scene, int threads)
 static int same_state(const RigidScene *first, const RigidScene *second)
 {
     const Dem *a = first->sand.dem, *b = second->sand.dem;
-    const Rigid *ra = a->rigid, *rb = b->rigid;
+    const Rigid *ra = a->base.rigid, *rb = b->base.rigid;
     if (a->walls.count != b->walls.count || ra->contact_count != rb->contact_count) return 0;
     for (int i = 0; i < ra->object_count; i++)
         if (memcmp(&ra->objects[i].now, &rb->objects[i].now, sizeof ra->objects[i].now) != 0) return 0;
@@ -300,10 +300,10 @@ MARKED_TEST(any_number_of_threads, TEST_THREADS)
     RigidScene one, more;
     ENSURE_OK(begin_mixed(&one, 1));
     ENSURE_OK(scene_run(&one.sand, 0.14));
-    ENSURE(one.sand.dem->rigid->contact_count > 0 && one.sand.dem->loaded_count > 5);
+    ENSURE(one.sand.dem->base.rigid->contact_count > 0 && one.sand.dem->loaded_count > 5);
     for (int threads = 2; threads <= 3; threads++) {
         ENSURE_OK(begin_mixed(&more, threads));
-        more.sand.dem->threads = more.sand.dem->rigid->def.threads = threads; // however few grains there are
+        more.sand.dem->base.threads = more.sand.dem->base.rigid->def.threads = threads; // however few grains there are
         ENSURE_OK(scene_run(&more.sand, 0.14));
         ENSURE(same_state(&one, &more));
         rigid_scene_end(&more);

@@ -25,8 +25,8 @@ static double fastest(void)
         const float *v = dem->balls[i].velocity;
         most = fmax(most, (double)vec3_length(vec3(v[0], v[1], v[2])));
     }
-    for (int b = 0; b < dem->rigid->body_count; b++)
-        most = fmax(most, vec3d_length(dem->rigid->objects[dem->rigid->bodies[b].object].velocity));
+    for (int b = 0; b < dem->base.rigid->body_count; b++)
+        most = fmax(most, vec3d_length(dem->base.rigid->objects[dem->base.rigid->bodies[b].object].velocity));
     return most;
 }
 
@@ -59,7 +59,7 @@ static void report(const char *name, double seconds, int frames)
     const Dem *dem = scene.sand.dem;
     if (frames > 5)
         printf("# %s: %lld spheres in %lld grains, %lld steps for %.2f s, %.1f s a frame of 1/30 s\n", name,
-               (long long)dem->count, (long long)dem->particle_count, (long long)dem->steps_done, frames * FRAME,
+               (long long)dem->count, (long long)dem->base.born, (long long)dem->steps_done, frames * FRAME,
                seconds / frames);
 }
 
@@ -282,7 +282,7 @@ static void rings(int side, int layers, float friction, int frames)
     }
     ENSURE_NEAR(scene.body[number].point_count, 110, 4);
     ENSURE_OK(scene_create(&scene.sand, count > 100 ? 0 : 1));
-    const Rigid *rigid = scene.sand.dem->rigid;
+    const Rigid *rigid = scene.sand.dem->base.rigid;
     double limit = sqrt(2.0 * 9.81 * (double)(POLE_TOP + 0.04f * (float)layers)) + 1.0;
     for (int frame = 0; frame < frames; frame++) {
         ENSURE_OK(run_frame(&seconds));

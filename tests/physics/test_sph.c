@@ -78,8 +78,8 @@ TEST(sph_density_at_rest_and_at_a_flat_wall)
     ENSURE_OK(sph_solver.step(sph, 1e-6));
     double inside = 0.0, wall = 0.0;
     int inside_count = 0, wall_count = 0;
-    for (int64_t i = 0; i < sph->count; i++) {
-        Vec3 p = scene.start.position[sph->id[i]];
+    for (int64_t i = 0; i < sph->neighbours.count; i++) {
+        Vec3 p = scene.start.position[sph->neighbours.id[i]];
         if (fabsf(p.x) > 0.05f || fabsf(p.y) > 0.05f || p.z > 0.15f) continue;
         double filled = (double)sph->field[SPH_FILLED][i];
         if (p.z < 2.0f * RADIUS)

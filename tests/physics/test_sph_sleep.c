@@ -52,29 +52,29 @@ TEST(sph_heap_sleeps_where_it_would_rest)
     ENSURE_OK(sand_run(&awake, PUSH_FROM));
     const Sph *sph = sleeping.sim.state;
     double sum = 0.0, most = 0.0;
-    for (int64_t i = 0; i < sph->count; i++) {
+    for (int64_t i = 0; i < sph->neighbours.count; i++) {
         Vec3 way = vec3_sub(sleeping.now.position[i], awake.now.position[i]);
         double gone = (double)(vec3_length(way) / sand_spacing(&sleeping));
         sum += gone, most = fmax(most, gone);
     }
     printf(
         "# %lld of %lld sleep, %lld of %lld blocks are worked on; %.4f spacings from where they rest, %.3f at most\n",
-        (long long)asleep_in(&sleeping), (long long)sph->count, (long long)sph->active_count,
-        (long long)sph->block_count, sum / (double)sph->count, most);
-    ENSURE(sph->count > 500 && asleep_in(&sleeping) == sph->count && sph->active_count == 0);
+        (long long)asleep_in(&sleeping), (long long)sph->neighbours.count, (long long)sph->active_count,
+        (long long)sph->neighbours.block_count, sum / (double)sph->neighbours.count, most);
+    ENSURE(sph->neighbours.count > 500 && asleep_in(&sleeping) == sph->neighbours.count && sph->active_count == 0);
     ENSURE(asleep_in(&awake) == 0);
-    ENSURE(sum <
-           0.01 * (double)sph->count); // what a particle goes in a quarter of a second when it is just slow: 0.035
+    ENSURE(sum < 0.01 * (double)sph->neighbours
+                            .count); // what a particle goes in a quarter of a second when it is just slow: 0.035
     Particles before = {0};
     ENSURE_OK(sph_solver.read(sph, &before));
     ENSURE_OK(sand_run(&sleeping, 0.7)); // the box comes half a metre nearer
     int64_t pushed = 0;
-    for (int64_t i = 0; i < sph->count; i++)
+    for (int64_t i = 0; i < sph->neighbours.count; i++)
         pushed += vec3_length(vec3_sub(sleeping.now.position[i], before.position[i])) > RADIUS;
     printf("# %lld pushed, %lld sleep on\n", (long long)pushed, (long long)asleep_in(&sleeping));
-    ENSURE(pushed > sph->count / 5 && asleep_in(&sleeping) < sph->count);
+    ENSURE(pushed > sph->neighbours.count / 5 && asleep_in(&sleeping) < sph->neighbours.count);
     double front = sand_object(&sleeping, 1)->now.position.x - 0.6;
-    for (int64_t i = 0; i < sph->count; i++) { // nobody slept inside the box
+    for (int64_t i = 0; i < sph->neighbours.count; i++) { // nobody slept inside the box
         Vec3 p = sleeping.now.position[i];
         ENSURE(!((double)p.x > front - 0.2 && (double)p.x < front && fabsf(p.y) < 0.1f && p.z < 0.2f));
     }
@@ -85,8 +85,10 @@ TEST(sph_heap_sleeps_where_it_would_rest)
 
 static int same_state(const Sph *a, const Sph *b)
 {
-    return a->count == b->count && memcmp(a->fields, b->fields, (size_t)(SPH_FIELDS * a->room) * sizeof(float)) == 0 &&
-           memcmp(a->id, b->id, (size_t)a->count * sizeof *a->id) == 0;
+    return a->neighbours.count == b->neighbours.count &&
+           memcmp(a->neighbours.fields, b->neighbours.fields,
+                  (size_t)(SPH_FIELDS * a->neighbours.room) * sizeof(float)) == 0 &&
+           memcmp(a->neighbours.id, b->neighbours.id, (size_t)a->neighbours.count * sizeof *a->neighbours.id) == 0;
 }
 
 MARKED_TEST(sph_sleep_any_number_of_threads, TEST_THREADS)
@@ -170,10 +172,10 @@ TEST(sph_sleepers_wake_when_what_they_lie_on_goes)
     ENSURE_OK(start_cone(&scene, 1, 1));
     ENSURE_OK(sand_run(&scene, PUSH_FROM));
     Sph *sph = scene.sim.state;
-    ENSURE(asleep_in(&scene) == sph->count);
+    ENSURE(asleep_in(&scene) == sph->neighbours.count);
     double top = -1.0, later = -1.0;
-    uint8_t *gone = ALLOC_ZEROED(uint8_t, sph->count);
-    for (int64_t i = 0; i < sph->count; i++) {
+    uint8_t *gone = ALLOC_ZEROED(uint8_t, sph->neighbours.count);
+    for (int64_t i = 0; i < sph->neighbours.count; i++) {
         Vec3 p = scene.now.position[i];
         gone[i] = hypotf(p.x, p.y) < 0.1f && p.z < 3.0f * RADIUS;
         if (!gone[i]) top = fmax(top, (double)p.z);

@@ -125,8 +125,8 @@ GrainResult scene_create(DemScene *scene, int threads)
 {
     scene->def.colliders = scene->colliders;
     scene->def.shapes = &scene->shape;
-    return dem_solver.create(&scene->def, &scene->start, threads > 0 ? threads : system_core_count(),
-                             (void **)&scene->dem);
+    return solver_create(&dem_solver, &scene->def, &scene->start, threads > 0 ? threads : system_core_count(),
+                         (void **)&scene->dem);
 }
 
 GrainResult scene_run(DemScene *scene, double seconds)
@@ -138,7 +138,7 @@ GrainResult scene_run(DemScene *scene, double seconds)
 
 void scene_end(DemScene *scene)
 {
-    dem_solver.destroy(scene->dem);
+    solver_destroy(&dem_solver, scene->dem);
     for (int i = 0; i < scene->def.collider_count; i++) grain_sdf_destroy(scene->sdf[i]);
     particles_free(&scene->start);
 }
@@ -163,7 +163,7 @@ double scene_mean_speed(const DemScene *scene)
     for (int64_t i = 0; i < dem->count; i++)
         if (is_alone(&dem->balls[i])) sum += sqrt(squared(dem->balls[i].velocity));
     for (int64_t g = 0; g < dem->grain_count; g++) sum += sqrt(squared(dem->grains[g].velocity));
-    return sum / (double)dem->particle_count;
+    return sum / (double)dem->base.born;
 }
 
 double scene_kinetic_energy(const DemScene *scene)

@@ -51,7 +51,7 @@ GrainResult mpm_scene_fill(MpmScene *scene, float bottom, float height, float bo
 GrainResult mpm_scene_create(MpmScene *scene, int threads)
 {
     scene->def.colliders = scene->colliders;
-    return mpm_solver.create(&scene->def, &scene->start, threads, (void **)&scene->mpm);
+    return solver_create(&mpm_solver, &scene->def, &scene->start, threads, (void **)&scene->mpm);
 }
 
 GrainResult mpm_scene_run(MpmScene *scene, double seconds)
@@ -63,7 +63,7 @@ GrainResult mpm_scene_run(MpmScene *scene, double seconds)
 
 void mpm_scene_end(MpmScene *scene)
 {
-    mpm_solver.destroy(scene->mpm);
+    solver_destroy(&mpm_solver, scene->mpm);
     grain_sdf_destroy(scene->sdf);
     particles_free(&scene->start);
 }
@@ -101,8 +101,8 @@ double mpm_scene_reach(const MpmScene *scene, double part)
     double *distance = malloc((size_t)mpm->count * sizeof *distance), result;
     if (!distance) return NAN;
     for (int64_t i = 0; i < mpm->count; i++)
-        distance[i] = hypot((double)mpm->particles[i].position[0] + mpm->origin[0],
-                            (double)mpm->particles[i].position[1] + mpm->origin[1]);
+        distance[i] = hypot((double)mpm->particles[i].position[0] + mpm->base.origin[0],
+                            (double)mpm->particles[i].position[1] + mpm->base.origin[1]);
     qsort(distance, (size_t)mpm->count, sizeof *distance, compare);
     result = distance[(int64_t)(part * (double)(mpm->count - 1))];
     free(distance);
@@ -113,7 +113,7 @@ double mpm_scene_heap_angle(const MpmScene *scene)
 {
     const Mpm *mpm = scene->mpm;
     double height = 0.0;
-    for (int64_t i = 0; i < mpm->count; i++) height += (double)mpm->particles[i].position[2] + mpm->origin[2];
+    for (int64_t i = 0; i < mpm->count; i++) height += (double)mpm->particles[i].position[2] + mpm->base.origin[2];
     double lowest = (double)scene->def.largest_radius; // of centres on the floor
     double peak = 4.0 * (height / (double)mpm->count - lowest), foot = mpm_scene_reach(scene, 0.5) / 0.6157;
     return atan2(peak, foot) * 57.29578;

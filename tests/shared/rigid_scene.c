@@ -112,7 +112,7 @@ void rigid_scene_end(RigidScene *scene)
 
 const RigidObject *rigid_scene_object(const RigidScene *scene, int number)
 {
-    return &scene->sand.dem->rigid->objects[number];
+    return &scene->sand.dem->base.rigid->objects[number];
 }
 
 int64_t rigid_scene_count_inside(const RigidScene *scene, int number, Vec3 low, Vec3 high)
@@ -136,7 +136,7 @@ double rigid_scene_mean_height(const RigidScene *scene)
 SceneTotals rigid_scene_totals(const RigidScene *scene)
 {
     SceneTotals totals = scene_totals(&scene->sand);
-    const Rigid *rigid = scene->sand.dem->rigid;
+    const Rigid *rigid = scene->sand.dem->base.rigid;
     for (int b = 0; b < rigid->body_count; b++) {
         const RigidBody *body = &rigid->bodies[b];
         const RigidObject *object = &rigid->objects[body->object];

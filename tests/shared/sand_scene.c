@@ -157,7 +157,7 @@ void sand_end(SandScene *scene)
 
 const RigidObject *sand_object(const SandScene *scene, int number)
 {
-    return &scene->sim.solver->rigid(scene->sim.state)->objects[number];
+    return &solver_rigid(scene->sim.state)->objects[number];
 }
 
 double sand_mean_speed(const SandScene *scene, double *fastest)

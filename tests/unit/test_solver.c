@@ -14,8 +14,9 @@ TEST(rows_of_solvers_are_whole)
     for (int i = 0; solver_at(i); i++) {
         const Solver *s = solver_at(i);
         ENSURE(solver_find(s->name) == s && s->version > 0);
-        ENSURE(s->create && s->destroy && s->largest_step && s->step && s->read && s->save && s->load);
-        ENSURE(s->measure && s->rigid && s->change && s->steer && s->push);
+        ENSURE(s->state_bytes > 0 && s->start && s->free && s->largest_step && s->step && s->read && s->save &&
+               s->load);
+        ENSURE(s->measure && s->change && s->steer && s->push);
         ENSURE(s->traits.collider_reach >= 1.0f && s->traits.steers != 0);
         strcat(strcat(names, i > 0 ? ", " : ""), s->name);
     }

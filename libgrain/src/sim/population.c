@@ -61,7 +61,7 @@ GrainResult population_change(Population *p, const SimChange *change, const floa
     return GRAIN_OK;
 }
 
-void population_cover(const Population *p, Particles *particles)
+void population_mask_gone(const Population *p, Particles *particles)
 {
     for (int64_t k = 0; k < p->gone_count; k++) {
         int32_t i = p->gone[k];

@@ -23,7 +23,7 @@ void population_free(Population *population);
 GrainResult population_change(Population *population, const SimChange *change, const float *birth_time,
                               const Vec3 *places);
 /// Rows of those that are gone.
-void population_cover(const Population *population, Particles *particles);
+void population_mask_gone(const Population *population, Particles *particles);
 
 #define POPULATION_COLUMNS 4
 /// For checkpoints; none where nobody ever came or went.

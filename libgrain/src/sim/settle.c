@@ -58,7 +58,7 @@ static GrainResult settle(Sim *sim, double longest, float radius, const SimWatch
 GrainResult sim_settle(Sim *sim, double longest, float radius, const SimWatch *watch, double *moving)
 {
     Particles now = {0};
-    Rigid *rigid = sim->solver->rigid(sim->state);
+    Rigid *rigid = solver_rigid(sim->state);
     Vec3 *against = ALLOC(Vec3, sim->population.born);
     *moving = 0.0;
     if (!against) return GRAIN_ERROR_MEMORY;

@@ -2,6 +2,7 @@
 #include "sim/sim.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sim/solver_base.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,12 +17,12 @@ GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, doub
     sim->collider_count = def->collider_count;
     sim->grips = ALLOC_ZEROED(SimGrip, 2 * def->collider_count);
     if (!sim->grips) return GRAIN_ERROR_MEMORY;
-    return sim->solver->create(def, start, threads, &sim->state);
+    return solver_create(sim->solver, def, start, threads, &sim->state);
 }
 
 void sim_destroy(Sim *sim)
 {
-    if (sim->solver && sim->state) sim->solver->destroy(sim->state);
+    if (sim->solver) solver_destroy(sim->solver, sim->state);
     population_free(&sim->population);
     alloc_free(sim->acceleration);
     alloc_free(sim->woken_by);
@@ -42,6 +43,15 @@ static GrainResult end_slot(Sim *sim, const SimWatch *watch)
     return watch && watch->flow ? watch->flow(watch->user, sim->time + from, sim->time + to) : GRAIN_OK;
 }
 
+static GrainResult step_in_fields(Sim *sim, double seconds)
+{
+    SolverBase *base = sim->state;
+    base->acceleration = sim->acceleration_count > 0 ? sim->acceleration : NULL;
+    GrainResult result = sim->solver->step(sim->state, seconds);
+    base->acceleration = NULL;
+    return result;
+}
+
 GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch)
 {
     while (sim->frame_done < sim->frame_seconds) {
@@ -50,8 +60,7 @@ GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch)
         double step_count = ceil(left / sim->solver->largest_step(sim->state));
         int is_last = step_count <= 1.0;
         double seconds = is_last ? left : left / step_count;
-        if (sim->acceleration_count > 0) sim->solver->push(sim->state, sim->acceleration, seconds);
-        TRY(sim->solver->step(sim->state, seconds));
+        TRY(step_in_fields(sim, seconds));
         sim->frame_done = is_last ? end : sim->frame_done + seconds;
         sim->substep++;
         if (is_last) TRY(end_slot(sim, watch));
@@ -70,16 +79,18 @@ GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch)
 GrainResult sim_read(const Sim *sim, Particles *out)
 {
     TRY(sim->solver->read(sim->state, out));
-    population_cover(&sim->population, out);
+    population_mask_gone(&sim->population, out);
     return GRAIN_OK;
 }
 
 GrainResult sim_change(Sim *sim, const SimChange *change, const float *birth_time)
 {
     Particles now = {0};
-    GrainResult result = change->gone ? sim_read(sim, &now) : GRAIN_OK;
+    GrainResult result = change->gone && !change->places ? sim_read(sim, &now) : GRAIN_OK;
     if (result == GRAIN_OK) result = sim->solver->change(sim->state, change);
-    if (result == GRAIN_OK) result = population_change(&sim->population, change, birth_time, now.position);
+    if (result == GRAIN_OK)
+        result =
+            population_change(&sim->population, change, birth_time, change->places ? change->places : now.position);
     particles_free(&now);
     return result;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/solver.h"
+#include "base/alloc.h"
 #include "base/real.h"
+#include "sim/solver_base.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,6 +60,32 @@ uint32_t solver_steers(const Solver *solver, const char *law)
         if (strcmp(fixed[i], law) == 0) return 0;
     return solver->traits.steers;
 }
+
+// --- states ---------------------------------------------------------------------------------------
+
+GrainResult solver_create(const Solver *solver, const SimDef *def, const Particles *start, int threads, void **state)
+{
+    *state = NULL;
+    void *made = alloc_zeroed(1, (size_t)solver->state_bytes);
+    if (!made) return GRAIN_ERROR_MEMORY;
+    GrainResult result = solver_base_begin(made, def, start, threads);
+    if (result == GRAIN_OK) result = solver->start(made, def, start);
+    if (result == GRAIN_OK)
+        *state = made;
+    else
+        solver_destroy(solver, made);
+    return result;
+}
+
+void solver_destroy(const Solver *solver, void *state)
+{
+    if (!state) return;
+    solver->free(state);
+    solver_base_free(state);
+    alloc_free(state);
+}
+
+Rigid *solver_rigid(const void *state) { return ((const SolverBase *)state)->rigid; }
 
 // --- how much sand a particle is ------------------------------------------------------------------
 

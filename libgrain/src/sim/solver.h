@@ -95,6 +95,7 @@ typedef struct SimStats {
 typedef struct SimChange {
     const Particles *born;   ///< the next in the order of birth; NULL: nobody
     const uint8_t *material; ///< kind of each of them; NULL: kind 0
+    const Vec3 *places;      ///< m, of every number so far, as read; NULL: they are read where they are needed
     const uint8_t *gone;     ///< of every number so far, those born now not counted: 1 for who goes now; NULL: nobody
     int will_load;           ///< `load` follows at once: only how many there are and of what kind matters
 } SimChange;
@@ -126,8 +127,11 @@ typedef struct Solver {
     SolverTraits traits;
     /// Raised by every change that moves a bit of the result: a cache baked by another number is not continued.
     int version;
-    GrainResult (*create)(const SimDef *def, const Particles *start, int threads, void **state);
-    void (*destroy)(void *state);
+    int64_t state_bytes; ///< of the state, which begins with a SolverBase (solver_base.h)
+    /// A state that is zeroed but for its SolverBase becomes that of these particles.
+    GrainResult (*start)(void *state, const SimDef *def, const Particles *start);
+    /// What the state holds, however far it was started, but not itself nor its SolverBase.
+    void (*free)(void *state);
     /// The longest step that is stable now, s.
     double (*largest_step)(const void *state);
     GrainResult (*step)(void *state, double seconds);
@@ -139,18 +143,22 @@ typedef struct Solver {
     int (*save)(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
     GrainResult (*load)(void *state, const Column *columns, int column_count);
     void (*measure)(const void *state, SimStats *out);
-    /// What is solid in the scene, bodies among it.
-    struct Rigid *(*rigid)(const void *state);
     /// Adds and removes particles. The only call after create that may take memory for them. What rests on one that is
     /// removed wakes up.
     GrainResult (*change)(void *state, const SimChange *change);
     /// What holds from now on. grips: of each collider; NULL: as they are. wake: of every number, 1 for who must not
     /// sleep on; NULL: nobody.
     GrainResult (*steer)(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
-    /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this, right before a
-    /// step of this length.
+    /// Makes every particle that is awake faster by its own acceleration (m/s2, by number) times this. A step does the
+    /// same with SolverBase.acceleration.
     void (*push)(void *state, const Vec3 *acceleration, double seconds);
 } Solver;
+
+GrainResult solver_create(const Solver *solver, const SimDef *def, const Particles *start, int threads, void **state);
+/// Accepts a NULL state.
+void solver_destroy(const Solver *solver, void *state);
+/// What is solid in the scene, bodies among it.
+struct Rigid *solver_rigid(const void *state);
 
 /// NULL for an unknown name.
 const Solver *solver_find(const char *name);

@@ -215,7 +215,7 @@ static GrainResult list_due(Emission *emission, double from, double to, int64_t 
 
 static int hits_collider(const Emission *emission, Vec3 place, float radius)
 {
-    const Rigid *rigid = emission->sim->solver->rigid(emission->sim->state);
+    const Rigid *rigid = solver_rigid(emission->sim->state);
     for (int i = 0; i < rigid->object_count; i++) {
         RigidView view;
         if (!rigid_may_reach(rigid, i, vec3d_from(place), (double)radius)) continue;
@@ -320,12 +320,12 @@ static GrainResult steer(Emission *emission, double time, const SimGrip *grips)
     const Job *job = emission->job;
     SimSteering now = job_steering(job, time);
     if (job->field_count == 0) return sim_steer(emission->sim, &now, grips, NULL);
-    TRY(sim_read(emission->sim, &emission->now));
+    if (!emission->is_read) TRY(sim_read(emission->sim, &emission->now));
     TRY(alloc_grow((void **)&emission->acceleration, &emission->acceleration_capacity, emission->now.count,
                    sizeof(Vec3)));
     for (int64_t i = 0; i < emission->now.count; i++) emission->acceleration[i] = vec3(0, 0, 0);
     fields_add(job->fields, job->field_count, &emission->now, time, emission->run.thread_count, emission->acceleration);
-    fields_pull_bodies(job->fields, job->field_count, emission->sim->solver->rigid(emission->sim->state), time);
+    fields_pull_bodies(job->fields, job->field_count, solver_rigid(emission->sim->state), time);
     return sim_steer(emission->sim, &now, grips, emission->acceleration);
 }
 
@@ -349,10 +349,12 @@ static GrainResult change_all(Emission *emission, double from, double to)
     TRY(list_due(emission, from, to, &due_count));
     emission->born.count = 0;
     if (due_count > 0) TRY(give_birth(emission, to, due_count));
-    if (emission->born.count == 0 && gone_count == 0) return GRAIN_OK;
+    emission->is_read = emission->born.count == 0 && gone_count == 0;
+    if (emission->is_read) return GRAIN_OK;
     TRY(note_all_births(emission));
     SimChange change = {.born = &emission->born,
                         .material = emission->job->dem.material_count > 0 ? emission->born_material : NULL,
+                        .places = emission->now.position,
                         .gone = gone_count > 0 ? emission->gone : NULL};
     return sim_change(emission->sim, &change, emission->born_time);
 }
@@ -361,5 +363,7 @@ GrainResult emission_change(void *user, double from, double to)
 {
     Emission *emission = user;
     TRY(change_all(emission, from, to));
-    return emission_steer(emission, to);
+    GrainResult result = emission_steer(emission, to);
+    emission->is_read = 0;
+    return result;
 }

@@ -19,6 +19,7 @@ typedef struct Emission {
     Vec3 low, high; ///< m: the scene, as it is at the first frame and wherever emitters and props go
     FlowSpace space;
     Particles now, born; ///< scratch
+    int is_read;         ///< now is how the particles are
     struct FlowBirth *due;
     Vec3 *born_rest, *born_on;
     float *born_time;

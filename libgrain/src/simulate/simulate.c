@@ -104,7 +104,7 @@ static GrainResult create_sim(Simulation *simulation)
 // Where the bodies are, in the order of simulate_body_names.
 static int body_columns(Simulation *simulation, Column columns[BODY_COLUMNS])
 {
-    const Rigid *rigid = simulation->sim.solver->rigid(simulation->sim.state);
+    const Rigid *rigid = solver_rigid(simulation->sim.state);
     int64_t count = simulation->solids.body_count;
     if (count == 0) return 0;
     float *position = simulation->body_state, *orientation = position + 3 * count, *velocity = orientation + 4 * count,

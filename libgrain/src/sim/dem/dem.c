@@ -18,48 +18,37 @@
 
 // --- life ---------------------------------------------------------------------------------------
 
-static void destroy(void *state)
+static void dem_free(void *state)
 {
     Dem *dem = state;
-    if (!dem) return;
     dem_free_lists(dem);
     dem_free_grains(dem);
     dem_adaptive_destroy(dem->adaptive);
     dem_sleep_free(dem);
-    rigid_destroy(dem->rigid);
-    void *arrays[] = {
-        dem->balls, dem->balls_before, dem->id,       dem->id_before, dem->block_walls, dem->colliders, dem->x, dem->y,
-        dem->z,     dem->reach,        dem->material, dem->stood,     dem->ball_before};
+    void *arrays[] = {dem->balls, dem->balls_before, dem->id,       dem->id_before, dem->block_walls, dem->x, dem->y,
+                      dem->z,     dem->reach,        dem->material, dem->stood,     dem->ball_before};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
-    alloc_free(dem);
 }
 
 // Bodies touch each other by the linear law, whatever grains do: as long a contact, the same restitution.
-static GrainResult create_rigid(Dem *dem, float smallest, int threads)
+static GrainResult create_rigid(Dem *dem, float smallest)
 {
-    double frequency = M_PI / (double)dem->law.contact_seconds;
-    double damping = dem_law_damping(DEM_NORMAL_LINEAR, (double)dem->def.restitution);
-    RigidDef def = {.colliders = dem->colliders,
-                    .collider_count = dem->def.collider_count,
-                    .gravity = dem->def.gravity,
-                    .stiffness = frequency * frequency,
-                    .damping = damping * frequency,
-                    .point_reach = dem->def.largest_radius,
-                    .threads = threads}; // of bodies there may be many among few grains
-    for (int i = 0; i < dem->def.collider_count; i++) {
-        dem->has_moving |= dem->colliders[i].motion.kind != MOTION_STILL || dem->colliders[i].body;
-        dem->is_sticky |= dem->colliders[i].stickiness > 0.0f;
-        dem->is_painted |= dem->colliders[i].friction_paint || dem->colliders[i].stickiness_paint;
+    const SimDef *def = &dem->base.def;
+    double damping = dem_law_damping(DEM_NORMAL_LINEAR, (double)def->restitution);
+    for (int i = 0; i < def->collider_count; i++) {
+        dem->is_sticky |= def->colliders[i].stickiness > 0.0f;
+        dem->is_painted |= def->colliders[i].friction_paint || def->colliders[i].stickiness_paint;
     }
     dem->smallest_radius = smallest;
     dem->largest_margin = COLLIDER_MARGIN * smallest;
-    return rigid_create(&def, &dem->rigid);
+    // Of bodies there may be many among few grains.
+    return solver_base_make_rigid(&dem->base, M_PI / (double)dem->law.contact_seconds, damping, dem->base.most_threads);
 }
 
 // Of all balls, those to be born included.
 static void find_radii(const Dem *dem, float *smallest, float *largest)
 {
-    const SimDef *def = &dem->def;
+    const SimDef *def = &dem->base.def;
     *smallest = def->largest_radius, *largest = dem->count > 0 ? 0.0f : *smallest; // bodies may be alone
     for (int64_t i = 0; i < dem->count; i++) {
         *smallest = real_minf(*smallest, dem->balls[i].radius);
@@ -74,44 +63,26 @@ static void find_radii(const Dem *dem, float *smallest, float *largest)
     }
 }
 
-static GrainResult create_inside(Dem *dem, const SimDef *def, const Particles *start, int threads)
+static GrainResult start(void *state, const SimDef *def, const Particles *start)
 {
-    dem->def = *def;
-    dem->most_threads = threads;
+    Dem *dem = state;
     dem->found_per_ball = 8;
     dem->wall_room = PARALLEL_BLOCK;
-    dem->colliders = ALLOC_ZEROED(SimCollider, def->collider_count);
     dem->shapes = ALLOC(BallShape, def->shape_count);
-    if (!dem->colliders || !dem->shapes) return GRAIN_ERROR_MEMORY;
+    if (!dem->shapes) return GRAIN_ERROR_MEMORY;
     if (def->shape_count > 0) memcpy(dem->shapes, def->shapes, (size_t)def->shape_count * sizeof *dem->shapes);
-    if (def->collider_count > 0)
-        memcpy(dem->colliders, def->colliders, (size_t)def->collider_count * sizeof(SimCollider));
-    dem->def.shapes = dem->shapes;
-    dem->def.colliders = dem->colliders;
+    dem->base.def.shapes = dem->shapes;
     TRY(dem_reserve(dem, start));
     dem_start_grains(dem, start, def->particle_material);
     dem_set_threads(dem);
-    dem->def.particle_shape = NULL; // who is born later is of the first
+    dem->base.def.particle_shape = NULL; // who is born later is of the first
     float smallest, largest;
     find_radii(dem, &smallest, &largest);
     TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
-    TRY(create_rigid(dem, smallest, threads));
+    TRY(create_rigid(dem, smallest));
     dem->must_list = 1;
     TRY(dem_adaptive_create(dem));
     return dem_sleep_create(dem);
-}
-
-static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
-{
-    *state = NULL;
-    Dem *dem = ALLOC_ZEROED(Dem, 1);
-    if (!dem) return GRAIN_ERROR_MEMORY;
-    GrainResult result = create_inside(dem, def, start, threads);
-    if (result == GRAIN_OK)
-        *state = dem;
-    else
-        destroy(dem);
-    return result;
 }
 
 // --- step ---------------------------------------------------------------------------------------
@@ -120,7 +91,7 @@ double dem_longest_step(const Dem *dem)
 {
     // The adaptive integrator cuts its steps itself; this is how often it can be stopped.
     if (dem->adaptive) return (double)dem->law.contact_seconds;
-    double longest = (double)dem->law.contact_seconds / STEPS_PER_CONTACT, speed = rigid_speed(dem->rigid);
+    double longest = (double)dem->law.contact_seconds / STEPS_PER_CONTACT, speed = rigid_speed(dem->base.rigid);
     return speed > 0.0 ? real_min(longest, COLLIDER_WAY * (double)dem->smallest_radius / speed) : longest;
 }
 
@@ -142,6 +113,7 @@ DemWork dem_work(const Dem *dem)
 static GrainResult step(void *state, double seconds)
 {
     Dem *dem = state;
+    if (dem->base.acceleration) dem_push(dem, dem->base.acceleration, seconds);
     if (dem->adaptive) return dem_adaptive_advance(dem, seconds);
     TRY(dem_make_lists(dem, seconds));
     DemMixes mixes = dem->mixes;
@@ -149,54 +121,55 @@ static GrainResult step(void *state, double seconds)
     work.mixes = &mixes;
     work.seconds = (float)seconds;
     dem_law_for_step(&work.law, &mixes, seconds);
-    TRY(rigid_find_loads(dem->rigid, seconds));
+    TRY(rigid_find_loads(dem->base.rigid, seconds));
     work.wakes_all = dem->sleep.asleep == 0 || dem->sleep.evaluate_all;
     dem->sleep.evaluate_all = 0;
     dem_find_forces(dem, &work);
     dem_load_bodies(dem);
     dem_move_all(dem, (float)seconds);
-    TRY(rigid_move(dem->rigid, seconds));
-    dem->must_list |= rigid_has_left(dem->rigid);
+    TRY(rigid_move(dem->base.rigid, seconds));
+    dem->must_list |= rigid_has_left(dem->base.rigid);
     dem->steps_done++;
     return dem_sleep_end_step(dem);
 }
 
 // --- reading and saving -------------------------------------------------------------------------
 
-static GrainResult read_balls(const Dem *dem, Particles *out)
+static void read_ball(const Dem *dem, int64_t i, Particles *out, SolverLost *lost)
 {
-    for (int64_t i = 0; i < dem->count; i++) {
-        const DemBall *ball = &dem->balls[i];
-        if (ball->inverse_inertia == 0.0f) continue;
-        int32_t particle = dem->ball_particle[dem->id[i]];
-        out->position[particle] = vec3(ball->anchor[0] + ball->offset[0], ball->anchor[1] + ball->offset[1],
-                                       ball->anchor[2] + ball->offset[2]);
-        out->velocity[particle] = vec3(ball->velocity[0], ball->velocity[1], ball->velocity[2]);
-        out->radius[particle] = ball->radius;
-        if (out->orientation) out->orientation[particle] = quat_identity();
-        if (!vec3_is_finite(out->position[particle])) return dem_name_lost(dem);
-    }
-    return GRAIN_OK;
+    const DemBall *ball = &dem->balls[i];
+    if (ball->inverse_inertia == 0.0f) return; // of a grain of several
+    int32_t particle = dem->ball_particle[dem->id[i]];
+    out->position[particle] =
+        vec3(ball->anchor[0] + ball->offset[0], ball->anchor[1] + ball->offset[1], ball->anchor[2] + ball->offset[2]);
+    out->velocity[particle] = vec3(ball->velocity[0], ball->velocity[1], ball->velocity[2]);
+    out->radius[particle] = ball->radius;
+    if (out->orientation) out->orientation[particle] = quat_identity();
+    solver_note_lost(lost, out->position[particle], particle);
+}
+
+static void read_grain(const Dem *dem, int64_t g, Particles *out, SolverLost *lost)
+{
+    const DemGrain *grain = &dem->grains[g];
+    int32_t particle = dem->grain_particle[dem->grain_id[g]];
+    out->position[particle] = vec3(grain->anchor[0] + grain->offset[0], grain->anchor[1] + grain->offset[1],
+                                   grain->anchor[2] + grain->offset[2]);
+    out->velocity[particle] = vec3(grain->velocity[0], grain->velocity[1], grain->velocity[2]);
+    out->radius[particle] = grain->radius;
+    out->orientation[particle] = dem_grain_orientation(dem, g);
+    solver_note_lost(lost, out->position[particle], particle);
 }
 
 static GrainResult read(const void *state, Particles *out)
 {
     const Dem *dem = state;
-    TRY(particles_reserve(out, dem->particle_count));
+    SolverLost lost = SOLVER_LOST_NOBODY;
+    TRY(particles_reserve(out, dem->base.born));
     if (dem->grain_count > 0) TRY(particles_orient(out));
-    out->count = dem->particle_count;
-    TRY(read_balls(dem, out));
-    for (int64_t g = 0; g < dem->grain_count; g++) {
-        const DemGrain *grain = &dem->grains[g];
-        int32_t id = dem->grain_id[g], particle = dem->grain_particle[id];
-        out->position[particle] = vec3(grain->anchor[0] + grain->offset[0], grain->anchor[1] + grain->offset[1],
-                                       grain->anchor[2] + grain->offset[2]);
-        out->velocity[particle] = vec3(grain->velocity[0], grain->velocity[1], grain->velocity[2]);
-        out->radius[particle] = grain->radius;
-        out->orientation[particle] = dem_grain_orientation(dem, g);
-        if (!vec3_is_finite(out->position[particle])) return dem_name_lost(dem);
-    }
-    return GRAIN_OK;
+    out->count = dem->base.born;
+    PARALLEL_FOR(dem->base.threads, i, dem->count) { read_ball(dem, i, out, &lost); }
+    PARALLEL_FOR(dem->base.threads, g, dem->grain_count) { read_grain(dem, g, out, &lost); }
+    return lost == SOLVER_LOST_NOBODY ? GRAIN_OK : dem_name_lost(dem);
 }
 
 static int add_vectors(Column *columns, int count, const char *const names[3], const DemVectors *vectors,
@@ -237,7 +210,7 @@ static int save_contacts(const Dem *dem, Column *columns)
     for (int i = 0; i < 4; i++) count = add_vectors(columns, count, names[2 + i], walls[i], dem->walls.count);
     columns[count++] = (Column){"dem.wall_gap", GRAIN_F32, 1, dem->walls.count, dem->walls.gap};
     if (dem->is_painted) columns[count++] = (Column){"dem.wall_part", GRAIN_F32, 2, dem->walls.count, dem->walls.part};
-    if (!dem->has_moving) return count;
+    if (!dem->base.has_moving) return count;
     columns[count++] = (Column){"dem.wall_ball", GRAIN_I32, 1, dem->walls.count, dem->walls.ball};
     columns[count++] = (Column){"dem.wall_collider", GRAIN_I32, 1, dem->walls.count, dem->walls.collider};
     columns[count++] = (Column){"dem.wall_held", GRAIN_F32, DEM_HELD_FLOATS, dem->walls.count, dem->walls.held};
@@ -265,7 +238,7 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     int count = save_balls(dem, columns);
     count += save_contacts(dem, columns + count);
     count += save_sleep(dem, columns + count);
-    return dem->has_moving ? count + rigid_save(dem->rigid, columns + count) : count;
+    return dem->base.has_moving ? count + rigid_save(dem->base.rigid, columns + count) : count;
 }
 
 static GrainResult copy_columns(const Column *columns, int column_count, const Column *own, int own_count)
@@ -282,7 +255,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     Column own[SOLVER_MAX_COLUMNS];
     TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
     for (int64_t i = 0; dem->place && i < dem->count; i++) dem->place[dem->id[i]] = (int32_t)i;
-    if (dem->has_moving) TRY(rigid_load(dem->rigid, columns, column_count));
+    if (dem->base.has_moving) TRY(rigid_load(dem->base.rigid, columns, column_count));
     dem->has_changed = 0;
     const Column *shear = column_find(columns, column_count, "dem.shear_x");
     if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
@@ -292,8 +265,6 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     TRY(copy_columns(columns, column_count, own, save_sleep(dem, own)));
     return dem_sleep_choose(dem);
 }
-
-static Rigid *rigid(const void *state) { return ((const Dem *)state)->rigid; }
 
 const Solver dem_solver = {
     .name = "dem",
@@ -308,15 +279,15 @@ const Solver dem_solver = {
                            {"shear_law", dem_shear_names},
                            {"integrator", dem_integrator_names}}},
     .version = 8,
-    .create = create,
-    .destroy = destroy,
+    .state_bytes = sizeof(Dem),
+    .start = start,
+    .free = dem_free,
     .largest_step = largest_step,
     .step = step,
     .read = read,
     .save = save,
     .load = load,
     .measure = dem_measure,
-    .rigid = rigid,
     .change = dem_change,
     .steer = dem_steer,
     .push = dem_push};

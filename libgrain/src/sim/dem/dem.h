@@ -23,8 +23,7 @@
 #include "shape/shape.h"
 #include "sim/dem/dem_law.h"
 #include "sim/dem/dem_sleep.h"
-#include "sim/rigid/rigid.h"
-#include "sim/solver.h"
+#include "sim/solver_base.h"
 
 extern const Solver dem_solver;
 
@@ -142,17 +141,13 @@ typedef struct DemLevels {
 } DemLevels;
 
 typedef struct Dem {
-    SimDef def;
-    SimCollider *colliders;    ///< own copy
-    Rigid *rigid;              ///< the same as what can move
-    int has_moving;            ///< colliders
-    int is_sticky, is_painted; ///< some of them
+    SolverBase base;
+    int is_sticky, is_painted; ///< some of the colliders
     float smallest_radius;     ///< m, of all balls
     float largest_margin;      ///< m, that a collider may move before lists are made again
     int32_t *loaded;           ///< walls of bodies
     int32_t *pressed;          ///< body -> how many walls it has
     int64_t loaded_count, loaded_capacity, pressed_capacity;
-    int threads, most_threads;
     int64_t count; ///< balls; those of grains that are gone are not stored
     DemLaw law;
     DemMixes mixes;
@@ -179,7 +174,6 @@ typedef struct Dem {
     int32_t *particle_grain; ///< particle -> its grain; -1 for a ball alone
     BallShape *shapes;
     // Of everything that ever was, for numbers are not given twice.
-    int64_t particle_count; ///< grains and balls alone
     int64_t ball_born, grain_born;
     int64_t particle_capacity, ball_capacity, grain_capacity; ///< that there is room for
     int32_t *stood;       ///< place -> its place in the lists before particles came or went, -1 for who came
@@ -221,7 +215,7 @@ GrainResult dem_steer(void *state, const SimSteering *now, const SimGrip *grips,
 void dem_push(void *state, const Vec3 *acceleration, double seconds);
 
 // dem_grains.c
-/// How many balls and grains of several balls these particles are, numbered from particle_count on.
+/// How many balls and grains of several balls these particles are, numbered from SolverBase.born on.
 void dem_count_grains(const Dem *dem, const Particles *born, int64_t *balls, int64_t *grains);
 /// Balls and grains as they start, behind those there are; kinds: of each, or NULL.
 void dem_start_grains(Dem *dem, const Particles *born, const uint8_t *kinds);

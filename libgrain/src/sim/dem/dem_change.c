@@ -36,7 +36,7 @@ static GrainResult reserve_particles(Dem *dem, int64_t count, int has_grains)
 {
     AllocGrown all[2];
     int used = 0;
-    if (dem->def.more_material_count > 0) all[used++] = (AllocGrown){&dem->material, 1, 0};
+    if (dem->base.def.more_material_count > 0) all[used++] = (AllocGrown){&dem->material, 1, 0};
     if (has_grains) all[used++] = (AllocGrown){&dem->particle_grain, sizeof(int32_t), 0};
     return used > 0 ? alloc_grow_all(all, used, &dem->particle_capacity, count) : GRAIN_OK;
 }
@@ -52,14 +52,14 @@ static GrainResult reserve_grains(Dem *dem, int64_t count)
 
 static int has_grains(const Dem *dem)
 {
-    for (int i = 0; i < dem->def.shape_count; i++)
-        if (dem->def.shapes[i].ball_count > 1) return 1;
+    for (int i = 0; i < dem->base.def.shape_count; i++)
+        if (dem->base.def.shapes[i].ball_count > 1) return 1;
     return 0;
 }
 
 GrainResult dem_reserve(Dem *dem, const Particles *born)
 {
-    int64_t balls, grains, particles = dem->particle_count + born->count;
+    int64_t balls, grains, particles = dem->base.born + born->count;
     int with_grains = has_grains(dem);
     dem_count_grains(dem, born, &balls, &grains);
     if (dem->ball_born + balls > INT32_MAX / 4)
@@ -101,8 +101,7 @@ static void remove_balls(Dem *dem, const uint8_t *gone)
 
 void dem_set_threads(Dem *dem)
 {
-    int64_t useful = 1 + dem->count / BALLS_PER_THREAD;
-    dem->threads = useful < dem->most_threads ? (int)useful : dem->most_threads;
+    solver_base_set_threads(&dem->base, dem->count, BALLS_PER_THREAD);
     dem->block_count = parallel_block_count(dem->count, PARALLEL_BLOCK);
 }
 
@@ -138,12 +137,9 @@ GrainResult dem_steer(void *state, const SimSteering *now, const SimGrip *grips,
 {
     Dem *dem = state;
     int any = 0;
-    dem->def.gravity = dem->rigid->def.gravity = now->gravity;
+    solver_base_steer(&dem->base, now, grips);
+    if (grips) dem_grip_walls(dem, 0, dem->walls.count);
     dem_law_steer(&dem->law, &dem->mixes, now);
-    if (grips) {
-        rigid_steer(dem->rigid, grips);
-        dem_grip_walls(dem, 0, dem->walls.count);
-    }
     for (int64_t i = 0; wake && dem->sleep.is_allowed && i < dem->count; i++) {
         if (!wake[dem->ball_particle[dem->id[i]]] || dem->sleep.quiet[i] == 0) continue;
         dem->sleep.quiet[i] = 0;
@@ -162,12 +158,12 @@ void dem_push(void *state, const Vec3 *acceleration, double seconds)
     Dem *dem = state;
     float dt = (float)seconds;
     int may_sleep = dem->sleep.is_allowed && dem->sleep.asleep > 0;
-    PARALLEL_FOR(dem->threads, i, dem->count)
+    PARALLEL_FOR(dem->base.threads, i, dem->count)
     {
         int is_awake = !may_sleep || !dem->sleep.balls[i / DEM_SLEEP_RUN];
         if (is_awake) add_to(dem->balls[i].velocity, vec3_scale(acceleration[dem->ball_particle[dem->id[i]]], dt));
     }
-    PARALLEL_FOR(dem->threads, g, dem->grain_count)
+    PARALLEL_FOR(dem->base.threads, g, dem->grain_count)
     {
         add_to(dem->grains[g].velocity, vec3_scale(acceleration[dem->grain_particle[dem->grain_id[g]]], dt));
     }

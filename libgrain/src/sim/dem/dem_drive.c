@@ -47,7 +47,7 @@ static void drive_wall(Dem *dem, int64_t wall, const RigidObject *object)
     Vec3 offset = read3(ball->offset);
     if (object->given.motion.kind == MOTION_SHAPES) {
         Vec3 drive = read3(held->drive), normal = read3(held->normal);
-        Vec3 seen = vec3_add_scaled(offset, drive, -(float)(dem->rigid->time - dem->rigid->listed_time));
+        Vec3 seen = vec3_add_scaled(offset, drive, -(float)(dem->base.rigid->time - dem->base.rigid->listed_time));
         set_wall(walls, wall, ball, normal, held->gap + vec3_dot(seen, normal), drive);
         return;
     }
@@ -57,7 +57,7 @@ static void drive_wall(Dem *dem, int64_t wall, const RigidObject *object)
     Vec3 way = vec3_sub(seen, read3(held->sampled));
     float refresh = REFRESH_RADII * ball->radius;
     if (!(walls->collider[wall] & DEM_WALL_FIXED) && vec3_dot(way, way) > refresh * refresh) {
-        look_again(object, dem->colliders[walls->collider[wall]].sdf, arm, seen, held);
+        look_again(object, dem->base.colliders[walls->collider[wall]].sdf, arm, seen, held);
         way = vec3_sub(seen, read3(held->sampled));
     }
     Vec3 listed = read3(held->normal), normal = vec3_add(listed, dem_turn_arm(object->turned, listed));
@@ -70,14 +70,14 @@ static void drive_wall(Dem *dem, int64_t wall, const RigidObject *object)
 void dem_drive_walls(Dem *dem, int64_t first, int64_t last)
 {
     for (int64_t wall = first; wall < last; wall++) {
-        const RigidObject *object = &dem->rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED];
+        const RigidObject *object = &dem->base.rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED];
         if (object->has_moved) drive_wall(dem, wall, object);
     }
 }
 
 static int32_t body_of(const Dem *dem, int64_t wall)
 {
-    return dem->rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED].body;
+    return dem->base.rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED].body;
 }
 
 // What a body's mass counts for in each of its walls.
@@ -86,22 +86,22 @@ static void share_masses(Dem *dem)
     for (int64_t k = 0; k < dem->loaded_count; k++) {
         int32_t wall = dem->loaded[k];
         int collider = dem->walls.collider[wall] & ~DEM_WALL_FIXED;
-        const RigidObject *object = &dem->rigid->objects[collider];
+        const RigidObject *object = &dem->base.rigid->objects[collider];
         const DemWallHeld *held = &dem->walls.held[wall];
         Vec3 foot = vec3_add_scaled(read3(dem->balls[dem->walls.ball[wall]].anchor), read3(held->normal), -held->gap);
         Vec3d apart = vec3d_sub(vec3d_from(foot), object->listed.position);
         Vec3d rest = vec3d_add(quatd_rotate(quatd_conjugate(object->listed.facing), apart), object->rest);
         dem->walls.partner[wall] =
-            (float)((double)dem->pressed[object->body] * rigid_inverse_mass(dem->rigid, collider, rest));
+            (float)((double)dem->pressed[object->body] * rigid_inverse_mass(dem->base.rigid, collider, rest));
     }
 }
 
 GrainResult dem_list_loads(Dem *dem)
 {
     dem->loaded_count = 0;
-    if (dem->rigid->body_count == 0) return GRAIN_OK;
-    TRY(alloc_grow((void **)&dem->pressed, &dem->pressed_capacity, dem->rigid->body_count, sizeof(int32_t)));
-    memset(dem->pressed, 0, (size_t)dem->rigid->body_count * sizeof(int32_t));
+    if (dem->base.rigid->body_count == 0) return GRAIN_OK;
+    TRY(alloc_grow((void **)&dem->pressed, &dem->pressed_capacity, dem->base.rigid->body_count, sizeof(int32_t)));
+    memset(dem->pressed, 0, (size_t)dem->base.rigid->body_count * sizeof(int32_t));
     TRY(alloc_grow((void **)&dem->loaded, &dem->loaded_capacity, dem->walls.count, sizeof(int32_t)));
     for (int64_t wall = 0; wall < dem->walls.count; wall++) {
         int32_t body = body_of(dem, wall);
@@ -124,10 +124,10 @@ void dem_load_bodies(Dem *dem)
         // Records hold what acts on the wall, and the moment for a lever of 1.
         Vec3d force = vec3d_from(read3(dem->force + record));
         Vec3d place = vec3d_add(vec3d_from(read3(ball->anchor)), vec3d_from(read3(ball->offset)));
-        Vec3d arm = vec3d_sub(place, dem->rigid->objects[collider].now.position);
+        Vec3d arm = vec3d_sub(place, dem->base.rigid->objects[collider].now.position);
         Vec3d torque = vec3d_scale(vec3d_from(read3(dem->moment + record)), (double)ball->radius);
         torque = vec3d_add(torque, vec3d_cross(arm, force));
         if (dem->torque) torque = vec3d_add(torque, vec3d_from(read3(dem->torque + record)));
-        rigid_add_load(dem->rigid, collider, force, torque);
+        rigid_add_load(dem->base.rigid, collider, force, torque);
     }
 }

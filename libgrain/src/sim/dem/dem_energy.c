@@ -12,7 +12,7 @@ static double squared(const float v[3])
 
 static double height_energy(const Dem *dem, double mass, const float anchor[3], const float offset[3])
 {
-    const float gravity[3] = {dem->def.gravity.x, dem->def.gravity.y, dem->def.gravity.z};
+    const float gravity[3] = {dem->base.def.gravity.x, dem->base.def.gravity.y, dem->base.def.gravity.z};
     double sum = 0.0;
     for (int a = 0; a < 3; a++) sum -= mass * (double)gravity[a] * ((double)anchor[a] + (double)offset[a]);
     return sum;

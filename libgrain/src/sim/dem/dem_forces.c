@@ -36,7 +36,7 @@ static void press_walls(Dem *dem, const DemWork *work, int64_t first, int64_t la
     int64_t end = last < dem->walls.count ? last : dem->walls.count; // without the filling
     if (!work->gives_rates) {
         dem_refresh_walls(dem, first, end);
-        if (dem->has_moving) dem_drive_walls(dem, first, end);
+        if (dem->base.has_moving) dem_drive_walls(dem, first, end);
     }
     SIMD_CALL(dem_walls)(work, first, last, dem_round_up(dem->pairs.count));
 }
@@ -46,7 +46,7 @@ void dem_find_forces(Dem *dem, const DemWork *work)
     int64_t pairs = dem_round_up(dem->pairs.count), walls = dem_round_up(dem->walls.count);
     int64_t pair_blocks = parallel_block_count(pairs, PAIR_BLOCK),
             wall_blocks = parallel_block_count(walls, WALL_BLOCK);
-    PARALLEL_STRIPS(dem->threads, block, pair_blocks + wall_blocks)
+    PARALLEL_STRIPS(dem->base.threads, block, pair_blocks + wall_blocks)
     {
         int64_t wall_block = block - pair_blocks;
         if (wall_block < 0)
@@ -82,12 +82,12 @@ static int32_t move_grains(const Dem *dem, int64_t first, int64_t last, float se
 void dem_move_all(Dem *dem, float seconds)
 {
     int32_t left = 0;
-    PARALLEL_STRIPS(dem->threads, block, parallel_block_count(dem->count, BALL_BLOCK))
+    PARALLEL_STRIPS(dem->base.threads, block, parallel_block_count(dem->count, BALL_BLOCK))
     {
         int64_t last = parallel_block_end(block, BALL_BLOCK, dem->count);
         if (move_balls(dem, block * BALL_BLOCK, last, seconds)) __atomic_store_n(&left, 1, __ATOMIC_RELAXED);
     }
-    PARALLEL_STRIPS(dem->threads, block, parallel_block_count(dem->grain_count, GRAIN_BLOCK))
+    PARALLEL_STRIPS(dem->base.threads, block, parallel_block_count(dem->grain_count, GRAIN_BLOCK))
     {
         int64_t last = parallel_block_end(block, GRAIN_BLOCK, dem->grain_count);
         if (move_grains(dem, block * GRAIN_BLOCK, last, seconds)) __atomic_store_n(&left, 1, __ATOMIC_RELAXED);

@@ -90,7 +90,7 @@ SIMD_INLINE void move_grains(const Dem *dem, const int32_t *grain, Lanes *lanes,
     Vec3V inverse_inertia = field(dem, FIELD(inverse_inertia), grain, NULL);
 
     FloatV step = simd_set1(seconds);
-    Vec3 g = dem->def.gravity;
+    Vec3 g = dem->base.def.gravity;
     Vec3V gravity = {simd_set1(g.x), simd_set1(g.y), simd_set1(g.z)};
     Vec3V pull = vec3v_add(gravity, vec3v_scale(lanes_of(lanes->force), inverse_mass));
     velocity = vec3v_add(velocity, vec3v_scale(pull, step));

@@ -32,7 +32,7 @@ void dem_count_grains(const Dem *dem, const Particles *born, int64_t *balls, int
 {
     *balls = *grains = 0;
     for (int64_t i = 0; i < born->count; i++) {
-        int here = balls_of(&dem->def, dem->particle_count + i);
+        int here = balls_of(&dem->base.def, dem->base.born + i);
         *balls += here;
         *grains += here > 1;
     }
@@ -90,8 +90,8 @@ static DemGrain grain_at_start(const BallShape *shape, uint64_t seed, const Part
 // Behind the balls that are there. Numbers of balls and grains go on where they ended.
 static void start_grain(Dem *dem, const Particles *born, int64_t i, float density, int balls)
 {
-    const SimDef *def = &dem->def;
-    int64_t particle = dem->particle_count, id = dem->grain_born++, at = dem->grain_count++;
+    const SimDef *def = &dem->base.def;
+    int64_t particle = dem->base.born, id = dem->grain_born++, at = dem->grain_count++;
     const BallShape *shape = &dem->shapes[shape_of(def, particle)];
     dem->grain_id[at] = (int32_t)id;
     dem->grain_first[id] = (int32_t)dem->ball_born;
@@ -112,9 +112,9 @@ static void start_grain(Dem *dem, const Particles *born, int64_t i, float densit
 
 void dem_start_grains(Dem *dem, const Particles *born, const uint8_t *kinds)
 {
-    const SimDef *def = &dem->def;
-    for (int64_t i = 0; i < born->count; i++, dem->particle_count++) {
-        int64_t particle = dem->particle_count;
+    const SimDef *def = &dem->base.def;
+    for (int64_t i = 0; i < born->count; i++, dem->base.born++) {
+        int64_t particle = dem->base.born;
         int balls = balls_of(def, particle), kind = kinds ? kinds[i] : 0;
         float density = dem_material(def, kind).density;
         if (dem->material) dem->material[particle] = (uint8_t)kind;
@@ -183,13 +183,13 @@ static void anchor_grain(Dem *dem, int64_t g)
 
 void dem_anchor_grains(Dem *dem)
 {
-    PARALLEL_FOR(dem->threads, g, dem->grain_count) { anchor_grain(dem, g); }
+    PARALLEL_FOR(dem->base.threads, g, dem->grain_count) { anchor_grain(dem, g); }
 }
 
 void dem_sort_grains(Dem *dem)
 {
     if (dem->grain_count == 0) return;
-    PARALLEL_FOR(dem->threads, place, dem->count) { dem->place[dem->id[place]] = (int32_t)place; }
+    PARALLEL_FOR(dem->base.threads, place, dem->count) { dem->place[dem->id[place]] = (int32_t)place; }
     // Where each grain stood before, by its id.
     int32_t *before = dem->body; // is filled anew below
     for (int64_t g = 0; g < dem->grain_count; g++) before[dem->grain_id[g]] = (int32_t)g;
@@ -205,14 +205,17 @@ void dem_sort_grains(Dem *dem)
             continue;
         dem->grain_id[count++] = dem->particle_grain[particle];
     }
-    PARALLEL_FOR(dem->threads, g, dem->grain_count) { dem->grains[g] = dem->grains_before[before[dem->grain_id[g]]]; }
+    PARALLEL_FOR(dem->base.threads, g, dem->grain_count)
+    {
+        dem->grains[g] = dem->grains_before[before[dem->grain_id[g]]];
+    }
 }
 
 void dem_place_arms(Dem *dem)
 {
     if (!dem->body) return;
-    PARALLEL_FOR(dem->threads, place, dem->count) { dem->body[place] = (int32_t)(-1 - place); }
-    PARALLEL_FOR(dem->threads, g, dem->grain_count)
+    PARALLEL_FOR(dem->base.threads, place, dem->count) { dem->body[place] = (int32_t)(-1 - place); }
+    PARALLEL_FOR(dem->base.threads, g, dem->grain_count)
     {
         const DemGrain *grain = &dem->grains[g];
         int32_t id = dem->grain_id[g];

@@ -26,7 +26,7 @@
 static void place_balls(Dem *dem, double seconds)
 {
     float horizon = (float)(LIST_STEPS * seconds);
-    PARALLEL_FOR(dem->threads, i, dem->count)
+    PARALLEL_FOR(dem->base.threads, i, dem->count)
     {
         DemBall *ball = &dem->balls[i];
         float at[3];
@@ -50,7 +50,7 @@ static void sort_balls(Dem *dem)
     int32_t *id = dem->id;
     dem->balls = dem->balls_before, dem->balls_before = balls;
     dem->id = dem->id_before, dem->id_before = id;
-    PARALLEL_FOR(dem->threads, place, dem->count)
+    PARALLEL_FOR(dem->base.threads, place, dem->count)
     {
         int32_t from = dem->levels.order[place];
         dem->balls[place] = dem->balls_before[from];
@@ -61,7 +61,7 @@ static void sort_balls(Dem *dem)
 // The arrays the search reads, in the balls' order.
 static void spread_balls(Dem *dem)
 {
-    PARALLEL_FOR(dem->threads, place, dem->count)
+    PARALLEL_FOR(dem->base.threads, place, dem->count)
     {
         const DemBall *ball = &dem->balls[place];
         dem->x[place] = ball->anchor[0], dem->y[place] = ball->anchor[1], dem->z[place] = ball->anchor[2];
@@ -107,7 +107,7 @@ static GrainResult list_shared(Dem *dem)
 {
     int64_t pair_count = dem->pairs.count, wall_count = dem->walls.count, records = dem_round_up(pair_count);
     int64_t most = pair_count + wall_count + (DEM_SHARED_MULTIPLE - 1) * dem->count;
-    int threads = dem->threads;
+    int threads = dem->base.threads;
     if (most > INT32_MAX)
         return fail(GRAIN_ERROR_MEMORY, "more contacts than one simulation can hold; use larger particles");
     TRY(alloc_grow((void **)&dem->shared, &dem->shared_capacity, most, sizeof(int32_t)));
@@ -168,7 +168,10 @@ static GrainResult find_before(Dem *dem, const int32_t **before)
     *before = dem->pairs.own ? dem->levels.order : NULL;
     if (!*before || !dem->has_changed) return GRAIN_OK;
     TRY(alloc_grow((void **)&dem->ball_before, &dem->before_capacity, dem->count, sizeof(int32_t)));
-    PARALLEL_FOR(dem->threads, place, dem->count) { dem->ball_before[place] = dem->stood[dem->levels.order[place]]; }
+    PARALLEL_FOR(dem->base.threads, place, dem->count)
+    {
+        dem->ball_before[place] = dem->stood[dem->levels.order[place]];
+    }
     *before = dem->ball_before;
     return GRAIN_OK;
 }
@@ -176,7 +179,7 @@ static GrainResult find_before(Dem *dem, const int32_t **before)
 GrainResult dem_make_lists(Dem *dem, double seconds)
 {
     if (!dem->must_list) return GRAIN_OK;
-    rigid_mark(dem->rigid, seconds, (double)dem->largest_margin);
+    rigid_mark(dem->base.rigid, seconds, (double)dem->largest_margin);
     dem->must_list = dem->count > 0;
     if (!dem->must_list) { // bodies alone, or all are gone
         dem->pairs.count = dem->walls.count = dem->record_count = dem->loaded_count = 0;
@@ -185,7 +188,8 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
     dem_anchor_grains(dem);
     place_balls(dem, seconds);
     spread_balls(dem);
-    GrainResult result = dem_levels_build(&dem->levels, dem->x, dem->y, dem->z, dem->reach, dem->count, dem->threads);
+    GrainResult result =
+        dem_levels_build(&dem->levels, dem->x, dem->y, dem->z, dem->reach, dem->count, dem->base.threads);
     if (result != GRAIN_OK) return result == GRAIN_ERROR_DIVERGED ? dem_name_lost(dem) : result;
     sort_balls(dem);
     dem_sort_grains(dem);
@@ -209,7 +213,7 @@ GrainResult dem_make_lists(Dem *dem, double seconds)
 // Walls of a collider that stands are found again; those of sheets that bend depend on which side a ball has come from.
 static GrainResult restore_walls(Dem *dem, const Column *columns, int column_count)
 {
-    if (!dem->has_moving) return dem_find_walls(dem, NULL);
+    if (!dem->base.has_moving) return dem_find_walls(dem, NULL);
     const Column *ball = column_find(columns, column_count, "dem.wall_ball");
     const Column *collider = column_find(columns, column_count, "dem.wall_collider");
     if (!ball || !collider || ball->count != collider->count || ball->type != GRAIN_I32 || collider->type != GRAIN_I32)
@@ -222,7 +226,7 @@ GrainResult dem_restore_lists(Dem *dem, const Column *columns, int column_count)
     if (dem->count == 0) return GRAIN_OK;
     // The balls stand in the order of these very cells, so sorting them again would change nothing.
     spread_balls(dem);
-    TRY(dem_levels_build(&dem->levels, dem->x, dem->y, dem->z, dem->reach, dem->count, dem->threads));
+    TRY(dem_levels_build(&dem->levels, dem->x, dem->y, dem->z, dem->reach, dem->count, dem->base.threads));
     dem_place_arms(dem);
     TRY(dem_list_pairs(dem, NULL));
     TRY(restore_walls(dem, columns, column_count));

@@ -36,7 +36,7 @@ SIMD_INLINE Sums sum_records(const Dem *dem, int64_t ball, int resists_rolling)
 SIMD_INLINE int32_t move_balls(const Dem *dem, int64_t first, int64_t last, float seconds, int resists_rolling,
                                int has_grains)
 {
-    const Vec3 gravity = dem->def.gravity;
+    const Vec3 gravity = dem->base.def.gravity;
     // The fourth numbers (radius, inverse mass, ...) stay as they are.
     const Float4 fall = {gravity.x * seconds, gravity.y * seconds, gravity.z * seconds, 0.0f};
     const Float4 step = {seconds, seconds, seconds, 0.0f};

@@ -56,7 +56,7 @@ static GrainResult search_pairs(Dem *dem)
         int64_t needed = dem->count * dem->found_per_ball + block_count * DEM_LIST_MULTIPLE;
         TRY(alloc_grow((void **)&dem->found, &dem->found_capacity, needed, sizeof(int32_t)));
         _Atomic int too_small = 0;
-        PARALLEL_BLOCKS(dem->threads, number, block_count)
+        PARALLEL_BLOCKS(dem->base.threads, number, block_count)
         {
             Block block = block_at(dem, number);
             int64_t room = (block.last_ball - block.first_ball) * dem->found_per_ball + DEM_LIST_MULTIPLE;
@@ -135,7 +135,7 @@ static void take_springs(Dem *dem, const int32_t *ball_before, int64_t pair, int
 static void fill_pairs(Dem *dem, const int32_t *ball_before)
 {
     DemPairs *pairs = &dem->pairs;
-    PARALLEL_BLOCKS(dem->threads, number, count_blocks(dem))
+    PARALLEL_BLOCKS(dem->base.threads, number, count_blocks(dem))
     {
         Block block = block_at(dem, number);
         const int32_t *found = found_of(dem, &block, number);

@@ -53,16 +53,16 @@ const char *const dem_integrator_names[] = {"symplectic", "rkf45", NULL};
 
 GrainResult dem_adaptive_create(Dem *dem)
 {
-    const char *name = dem->def.integrator;
+    const char *name = dem->base.def.integrator;
     if (!name || strcmp(name, dem_integrator_names[0]) == 0) return GRAIN_OK;
     if (strcmp(name, dem_integrator_names[1]) != 0)
         return fail(GRAIN_ERROR_ARGUMENT, "there is no integrator '%.40s'; allowed are symplectic, rkf45", name);
-    if (dem->has_moving)
+    if (dem->base.has_moving)
         return fail(GRAIN_ERROR_ARGUMENT,
                     "the integrator rkf45 knows only colliders that stand; use symplectic where props or bodies move");
-    if (!(dem->def.tolerance > 0.0f))
+    if (!(dem->base.def.tolerance > 0.0f))
         return fail(GRAIN_ERROR_ARGUMENT, "the tolerance of rkf45 is %g; it must be above 0",
-                    (double)dem->def.tolerance);
+                    (double)dem->base.def.tolerance);
     dem->adaptive = ALLOC_ZEROED(DemAdaptive, 1);
     if (!dem->adaptive) return GRAIN_ERROR_MEMORY;
     dem->adaptive->step = FIRST_STEP * (double)dem->law.contact_seconds;
@@ -129,7 +129,7 @@ static void remember_start(const Dem *dem)
 // start + seconds * sum of parts[k] rate[k].
 static void combine(const Dem *dem, const Row *row, float *to, const float *parts, int stages, float seconds)
 {
-    PARALLEL_FOR(dem->threads, i, row->count)
+    PARALLEL_FOR(dem->base.threads, i, row->count)
     {
         float sum = 0.0f;
         for (int k = 0; k < stages; k++) sum += parts[k] * row->rate[k][i];
@@ -142,7 +142,7 @@ static void combine(const Dem *dem, const Row *row, float *to, const float *part
 // Grains' spins and balls follow from how they face now.
 static void follow_grains(const Dem *dem)
 {
-    PARALLEL_FOR(dem->threads, g, dem->grain_count)
+    PARALLEL_FOR(dem->base.threads, g, dem->grain_count)
     {
         DemGrain *grain = &dem->grains[g];
         int32_t id = dem->grain_id[g];
@@ -193,7 +193,7 @@ static void find_ball_rate(const Dem *dem, int64_t i, DemBall *rate)
         return;
     }
     memcpy(rate->offset, ball->velocity, sizeof rate->offset);
-    dem_write3(rate->velocity, vec3_add_scaled(dem->def.gravity, push, ball->inverse_mass));
+    dem_write3(rate->velocity, vec3_add_scaled(dem->base.def.gravity, push, ball->inverse_mass));
     dem_write3(rate->spin, vec3_scale(turn, ball->inverse_inertia));
 }
 
@@ -206,7 +206,7 @@ static void find_grain_rate(const Dem *dem, int64_t g, DemGrain *rate)
     float w = sqrtf(real_maxf(1.0f - vec3_dot(turned, turned), 0.0f));
     *rate = (DemGrain){0};
     memcpy(rate->offset, grain->velocity, sizeof rate->offset);
-    dem_write3(rate->velocity, vec3_add_scaled(dem->def.gravity, load.force, grain->inverse_mass));
+    dem_write3(rate->velocity, vec3_add_scaled(dem->base.def.gravity, load.force, grain->inverse_mass));
     dem_write3(rate->momentum, load.torque);
     dem_write3(rate->turned, vec3_scale(vec3_add(vec3_scale(spin, w), vec3_cross(spin, turned)), 0.5f));
 }
@@ -225,8 +225,8 @@ static void find_rates(Dem *dem, const DemWork *given, int stage)
     dem_find_forces(dem, &work);
     DemBall *balls = (DemBall *)rows[0].rate[stage];
     DemGrain *grains = (DemGrain *)rows[1].rate[stage];
-    PARALLEL_FOR(dem->threads, i, dem->count) { find_ball_rate(dem, i, &balls[i]); }
-    PARALLEL_FOR(dem->threads, g, dem->grain_count) { find_grain_rate(dem, g, &grains[g]); }
+    PARALLEL_FOR(dem->base.threads, i, dem->count) { find_ball_rate(dem, i, &balls[i]); }
+    PARALLEL_FOR(dem->base.threads, g, dem->grain_count) { find_grain_rate(dem, g, &grains[g]); }
 }
 
 // --- steps --------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ static double grain_error(const Dem *dem, int64_t i)
 static double error_of_step(const Dem *dem, double seconds)
 {
     DemAdaptive *adaptive = dem->adaptive;
-    PARALLEL_BLOCKS(dem->threads, block, dem->block_count)
+    PARALLEL_BLOCKS(dem->base.threads, block, dem->block_count)
     {
         int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
         double most = 0.0;
@@ -291,7 +291,7 @@ static double error_of_step(const Dem *dem, double seconds)
     double most = 0.0;
     for (int64_t block = 0; block < dem->block_count; block++)
         if (!(adaptive->block_error[block] <= most)) most = adaptive->block_error[block];
-    return isfinite(most) ? most * seconds / (double)dem->def.tolerance : (double)INFINITY;
+    return isfinite(most) ? most * seconds / (double)dem->base.def.tolerance : (double)INFINITY;
 }
 
 static int has_left(const Dem *dem)

@@ -13,9 +13,10 @@
 GrainResult dem_sleep_create(Dem *dem)
 {
     DemSleep *sleep = &dem->sleep;
-    double gravity = (double)vec3_length(dem->def.gravity);
+    double gravity = (double)vec3_length(dem->base.def.gravity);
     // Laws without memory never rest, they creep.
-    sleep->is_allowed = dem->def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING && !dem->adaptive;
+    sleep->is_allowed =
+        dem->base.def.may_sleep && gravity > 0.0 && dem->law.shear == DEM_SHEAR_SPRING && !dem->adaptive;
     sleep->speed_squared_over_radius = (float)(REST_PART * REST_PART * gravity);
     return dem_sleep_reserve(dem);
 }
@@ -60,7 +61,7 @@ void dem_sleep_sort(Dem *dem)
     if (!sleep->is_allowed) return;
     int32_t *quiet = sleep->quiet;
     sleep->quiet = sleep->quiet_before, sleep->quiet_before = quiet;
-    PARALLEL_FOR(dem->threads, place, dem->count) { sleep->quiet[place] = quiet[dem->levels.order[place]]; }
+    PARALLEL_FOR(dem->base.threads, place, dem->count) { sleep->quiet[place] = quiet[dem->levels.order[place]]; }
 }
 
 static int is_quiet(const DemSleep *sleep, int32_t ball) { return sleep->quiet[ball] >= DEM_SLEEP_WINDOWS; }
@@ -70,7 +71,7 @@ static int touches_what_moves(const Dem *dem, int32_t record)
 {
     int64_t wall = record - dem_round_up(dem->pairs.count);
     if (wall < 0 || wall >= dem->walls.count) return 0;
-    const RigidObject *object = &dem->rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED];
+    const RigidObject *object = &dem->base.rigid->objects[dem->walls.collider[wall] & ~DEM_WALL_FIXED];
     return object->has_moved && !object->is_held;
 }
 
@@ -84,7 +85,7 @@ static int is_undisturbed(const Dem *dem, int64_t ball)
     for (int64_t entry = dem->shared_start[ball]; entry < dem->shared_start[ball + 1]; entry++) {
         int32_t record = dem->shared[entry];
         if (record < dem->pairs.count && !is_quiet(sleep, dem->pairs.a[record])) return 0;
-        if (dem->has_moving && touches_what_moves(dem, record)) return 0;
+        if (dem->base.has_moving && touches_what_moves(dem, record)) return 0;
     }
     return 1;
 }
@@ -116,7 +117,7 @@ static void stop_grain(Dem *dem, int64_t place)
 
 static void choose_grains(Dem *dem)
 {
-    PARALLEL_FOR(dem->threads, run, parallel_block_count(dem->grain_count, DEM_SLEEP_RUN))
+    PARALLEL_FOR(dem->base.threads, run, parallel_block_count(dem->grain_count, DEM_SLEEP_RUN))
     {
         int64_t first = run * DEM_SLEEP_RUN, last = parallel_block_end(run, DEM_SLEEP_RUN, dem->grain_count);
         int sleeps = 1;
@@ -136,7 +137,7 @@ static int may_sleep(const Dem *dem, int64_t ball)
 static void choose_balls(Dem *dem)
 {
     DemSleep *sleep = &dem->sleep;
-    PARALLEL_FOR(dem->threads, run, parallel_block_count(dem->count, DEM_SLEEP_RUN))
+    PARALLEL_FOR(dem->base.threads, run, parallel_block_count(dem->count, DEM_SLEEP_RUN))
     {
         int64_t first = run * DEM_SLEEP_RUN, last = parallel_block_end(run, DEM_SLEEP_RUN, dem->count);
         int sleeps = 1;
@@ -153,7 +154,7 @@ static void choose_balls(Dem *dem)
 static void choose_pairs(Dem *dem)
 {
     DemSleep *sleep = &dem->sleep;
-    PARALLEL_FOR(dem->threads, run, dem_round_up(dem->pairs.count) / DEM_SLEEP_RUN)
+    PARALLEL_FOR(dem->base.threads, run, dem_round_up(dem->pairs.count) / DEM_SLEEP_RUN)
     {
         int sleeps = sleep->asleep > 0;
         for (int64_t pair = run * DEM_SLEEP_RUN; pair < (run + 1) * DEM_SLEEP_RUN && sleeps; pair++)
@@ -179,7 +180,7 @@ GrainResult dem_sleep_choose(Dem *dem)
 static void count_quiet(Dem *dem)
 {
     DemSleep *sleep = &dem->sleep;
-    PARALLEL_FOR(dem->threads, i, dem->count)
+    PARALLEL_FOR(dem->base.threads, i, dem->count)
     {
         const DemBall *ball = &dem->balls[i];
         const float *v = ball->velocity, *w = ball->spin;

@@ -140,8 +140,8 @@ static float reach_to(const Dem *dem, const RigidObject *object, int64_t ball)
 static void probe_balls(Finder *finder, int collider, const NearBalls *near)
 {
     const Dem *dem = finder->dem;
-    const RigidObject *object = &dem->rigid->objects[collider];
-    const GrainSdf *sdf = dem->colliders[collider].sdf;
+    const RigidObject *object = &dem->base.rigid->objects[collider];
+    const GrainSdf *sdf = dem->base.colliders[collider].sdf;
     Samples samples;
     for (int begin = 0; begin < near->count; begin += PROBE_BATCH) {
         int batch = near->count - begin < PROBE_BATCH ? near->count - begin : PROBE_BATCH;
@@ -177,8 +177,8 @@ static void probe_balls(Finder *finder, int collider, const NearBalls *near)
 static void find_sdf_walls(Finder *finder, int collider, int64_t first, int64_t last)
 {
     const Dem *dem = finder->dem;
-    const RigidObject *object = &dem->rigid->objects[collider];
-    const GrainSdf *sdf = dem->colliders[collider].sdf;
+    const RigidObject *object = &dem->base.rigid->objects[collider];
+    const GrainSdf *sdf = dem->base.colliders[collider].sdf;
     Vec3 low, high;
     sdf_bounds(sdf, &low, &high);
     Vec3 pivot = {(float)object->listed.position.x, (float)object->listed.position.y, (float)object->listed.position.z};
@@ -233,7 +233,7 @@ static int sides_before(const Dem *dem, const int32_t *ball_before, int64_t ball
 static void find_bending_walls(Finder *finder, int collider, int64_t first, int64_t last)
 {
     const Dem *dem = finder->dem;
-    const RigidObject *object = &dem->rigid->objects[collider];
+    const RigidObject *object = &dem->base.rigid->objects[collider];
     for (int64_t i = first; i < last; i++) {
         Vec3 at = {dem->x[i], dem->y[i], dem->z[i]}, sides[RIGID_MAX_PLANES];
         int side_count = sides_before(dem, finder->ball_before, i, collider, sides);
@@ -242,7 +242,7 @@ static void find_bending_walls(Finder *finder, int collider, int64_t first, int6
                                          RIGID_MAX_PLANES);
         for (int p = 0; p < found; p++)
             add_found(finder, i, collider | DEM_WALL_FIXED, (Plane){planes[p].normal, planes[p].distance},
-                      rigid_drive_at(object, dem->rigid->listed_time, &planes[p]),
+                      rigid_drive_at(object, dem->base.rigid->listed_time, &planes[p]),
                       dem->is_painted ? painted_at(object, &planes[p]) : whole);
     }
 }
@@ -250,7 +250,7 @@ static void find_bending_walls(Finder *finder, int collider, int64_t first, int6
 static void find_plane_walls(Finder *finder, int collider, int64_t first, int64_t last)
 {
     const Dem *dem = finder->dem;
-    Vec3 point = dem->colliders[collider].plane_point, normal = dem->colliders[collider].plane_normal;
+    Vec3 point = dem->base.colliders[collider].plane_point, normal = dem->base.colliders[collider].plane_normal;
     for (int64_t i = first; i < last; i++) {
         double gap = ((double)dem->x[i] - (double)point.x) * (double)normal.x +
                      ((double)dem->y[i] - (double)point.y) * (double)normal.y +
@@ -264,10 +264,10 @@ static int64_t find_in_block(Dem *dem, const int32_t *ball_before, int64_t block
 {
     Finder finder = {dem, ball_before, dem->wall_found + block * dem->wall_room, 0, dem->wall_room};
     int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
-    for (int c = 0; c < dem->def.collider_count; c++) {
-        if (dem->colliders[c].motion.kind == MOTION_SHAPES)
+    for (int c = 0; c < dem->base.def.collider_count; c++) {
+        if (dem->base.colliders[c].motion.kind == MOTION_SHAPES)
             find_bending_walls(&finder, c, first, last);
-        else if (dem->colliders[c].sdf)
+        else if (dem->base.colliders[c].sdf)
             find_sdf_walls(&finder, c, first, last);
         else
             find_plane_walls(&finder, c, first, last);
@@ -280,7 +280,7 @@ static GrainResult find_all(Dem *dem, const int32_t *ball_before, int64_t *total
     for (;;) {
         TRY(alloc_grow((void **)&dem->wall_found, &dem->wall_found_capacity, dem->wall_room * dem->block_count,
                        sizeof(DemWallFound)));
-        PARALLEL_BLOCKS(dem->threads, block, dem->block_count)
+        PARALLEL_BLOCKS(dem->base.threads, block, dem->block_count)
         {
             dem->block_walls[block] = find_in_block(dem, ball_before, block);
         }
@@ -311,7 +311,7 @@ static GrainResult grow_walls(Dem *dem, int64_t count)
     if (dem->material) TRY(alloc_grow((void **)&walls->mix, &walls->mix_capacity, padded, sizeof(int32_t)));
     DemVectors *vectors[] = {&walls->normal, &walls->sampled, &walls->shear, &walls->roll};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) TRY(dem_vectors_grow(vectors[i], padded));
-    if (dem->has_moving) {
+    if (dem->base.has_moving) {
         TRY(dem_vectors_grow(&walls->drive, padded));
         TRY(alloc_grow((void **)&walls->partner, &walls->partner_capacity, padded, sizeof(float)));
         TRY(alloc_grow((void **)&walls->held, &walls->held_capacity, padded, sizeof(DemWallHeld)));
@@ -359,10 +359,10 @@ void dem_grip_walls(Dem *dem, int64_t first, int64_t last)
 {
     DemWalls *walls = &dem->walls;
     for (int64_t wall = first; wall < last; wall++) {
-        const SimCollider *given = &dem->rigid->objects[walls->collider[wall] & ~DEM_WALL_FIXED].given;
+        const SimCollider *given = &dem->base.rigid->objects[walls->collider[wall] & ~DEM_WALL_FIXED].given;
         SimGrip part = walls->part ? walls->part[wall] : whole;
         walls->friction[wall] = part.friction * given->friction;
-        if (walls->pull) walls->pull[wall] = part.stickiness * given->stickiness * dem->rigid->weight;
+        if (walls->pull) walls->pull[wall] = part.stickiness * given->stickiness * dem->base.rigid->weight;
     }
 }
 
@@ -395,7 +395,7 @@ GrainResult dem_restore_walls(Dem *dem, const int32_t *ball, const int32_t *coll
     TRY(grow_walls(dem, count));
     for (int64_t wall = 0; wall < count; wall++) {
         int number = collider[wall] & ~DEM_WALL_FIXED;
-        if (ball[wall] < 0 || ball[wall] >= dem->count || number < 0 || number >= dem->def.collider_count)
+        if (ball[wall] < 0 || ball[wall] >= dem->count || number < 0 || number >= dem->base.def.collider_count)
             return fail(GRAIN_ERROR_DAMAGED, "a wall belongs to nobody");
         fill_wall(dem, wall, &(DemWallFound){.ball = ball[wall], .collider = collider[wall]}, -1);
     }
@@ -407,7 +407,7 @@ GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before)
     int64_t count;
     TRY(find_all(dem, ball_before, &count));
     TRY(grow_walls(dem, count));
-    PARALLEL_BLOCKS(dem->threads, block, dem->block_count)
+    PARALLEL_BLOCKS(dem->base.threads, block, dem->block_count)
     {
         const DemWallFound *found = dem->wall_found + block * dem->wall_room;
         for (int64_t wall = dem->block_walls[block]; wall < dem->block_walls[block + 1]; wall++, found++)
@@ -427,7 +427,8 @@ static void look_again(Dem *dem, const int64_t *list, int count)
         at.y[k] = ball->anchor[1] + ball->offset[1];
         at.z[k] = ball->anchor[2] + ball->offset[2];
     }
-    sdf_sample(dem->colliders[walls->collider[list[0]]].sdf, at.x, at.y, at.z, count, at.distance, at.gx, at.gy, at.gz);
+    sdf_sample(dem->base.colliders[walls->collider[list[0]]].sdf, at.x, at.y, at.z, count, at.distance, at.gx, at.gy,
+               at.gz);
     for (int k = 0; k < count; k++) {
         int64_t wall = list[k];
         const DemBall *ball = &dem->balls[walls->ball[wall]];
@@ -450,7 +451,7 @@ void dem_refresh_walls(Dem *dem, int64_t first, int64_t last)
     int count = 0;
     for (int64_t wall = first; wall < last; wall++) {
         if (walls->collider[wall] & DEM_WALL_FIXED) continue;
-        if (dem->rigid->objects[walls->collider[wall]].has_moved) continue; // dem_drive_walls does it
+        if (dem->base.rigid->objects[walls->collider[wall]].has_moved) continue; // dem_drive_walls does it
         const DemBall *ball = &dem->balls[walls->ball[wall]];
         float dx = ball->offset[0] - walls->sampled.x[wall], dy = ball->offset[1] - walls->sampled.y[wall],
               dz = ball->offset[2] - walls->sampled.z[wall], way = REFRESH_RADII * ball->radius;

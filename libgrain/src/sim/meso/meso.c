@@ -115,17 +115,6 @@ static void expect(Meso *meso)
     meso->thick = expected_thickness(meso);
 }
 
-static void choose_origin(Meso *meso, const SimDef *def, const Particles *start)
-{
-    Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t i = 0; i < start->count; i++)
-        low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
-    if (start->count == 0) low = high = def->birthplace;
-    meso->neighbours.origin[0] = 0.5 * ((double)low.x + (double)high.x);
-    meso->neighbours.origin[1] = 0.5 * ((double)low.y + (double)high.y);
-    meso->neighbours.origin[2] = 0.5 * ((double)low.z + (double)high.z);
-}
-
 // The smallest and lightest there are or will be.
 static void find_smallest(Meso *meso, const SimDef *def, const Particles *start)
 {
@@ -136,82 +125,48 @@ static void find_smallest(Meso *meso, const SimDef *def, const Particles *start)
     meso->lightest = meso_mass(density, meso->smallest);
 }
 
-static void destroy(void *state)
+static void meso_free(void *state)
 {
     Meso *meso = state;
-    if (!meso) return;
     neighbours_free(&meso->neighbours);
-    rigid_destroy(meso->rigid);
-    void *arrays[] = {meso->fields, meso->works,   meso->records, meso->seen,
-                      meso->notes,  meso->pressed, meso->weight,  meso->colliders};
+    neighbours_free_rows(&meso->rows);
+    void *arrays[] = {meso->works, meso->records, meso->seen, meso->notes, meso->pressed, meso->weight};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
-    alloc_free(meso);
 }
 
 static double longest_step(const Meso *meso)
 {
-    double gravity = (double)vec3_length(meso->def.gravity), radius = (double)meso->smallest, longest = LONGEST_STEP;
+    double gravity = (double)vec3_length(meso->base.def.gravity), radius = (double)meso->smallest,
+           longest = LONGEST_STEP;
     if (gravity > 0.0) longest = real_min(longest, STEP_FALL * sqrt(2.0 * radius / gravity));
     if (meso->stiff > 0.0f) longest = real_min(longest, sqrt(STEP_STIFF / (double)meso->stiff));
     return longest;
 }
 
-static GrainResult create_rigid(Meso *meso, const SimDef *def)
+static GrainResult start(void *state, const SimDef *def, const Particles *start)
 {
-    meso->colliders = ALLOC(SimCollider, def->collider_count);
-    if (!meso->colliders) return GRAIN_ERROR_MEMORY;
-    for (int i = 0; i < def->collider_count; i++) {
-        meso->colliders[i] = def->colliders[i];
-        meso->neighbours.has_moving |= def->colliders[i].motion.kind != MOTION_STILL || def->colliders[i].body;
-    }
-    meso->def.colliders = meso->colliders;
-    double frequency = PI / (BODY_CONTACT_STEPS * longest_step(meso));
-    RigidDef rigid = {.colliders = meso->colliders,
-                      .collider_count = def->collider_count,
-                      .gravity = def->gravity,
-                      .stiffness = frequency * frequency,
-                      .damping = BODY_DAMPING * frequency,
-                      .point_reach = def->largest_radius,
-                      .threads = meso->neighbours.threads};
-    TRY(rigid_create(&rigid, &meso->rigid));
-    meso->neighbours.rigid = meso->rigid;
-    meso->pressed = ALLOC_ZEROED(int64_t, meso->rigid->body_count);
-    return meso->pressed ? GRAIN_OK : GRAIN_ERROR_MEMORY;
-}
-
-static GrainResult create_inside(Meso *meso, const SimDef *def, const Particles *start, int threads)
-{
-    meso->def = *def;
-    meso->most_threads = threads;
+    Meso *meso = state;
+    Neighbours *n = &meso->neighbours;
+    const SimMeso *law = &meso->rules.law;
+    n->base = &meso->base;
+    n->field = meso->field, n->field_count = MESO_FIELDS;
     TRY(choose_rules(meso, def));
-    choose_origin(meso, def, start);
     find_smallest(meso, def, start);
     SimChange all = {.born = start, .material = def->particle_material};
     TRY(meso_change(meso, &all));
     expect(meso);
-    TRY(create_rigid(meso, def));
-    const SimMeso *law = &meso->rules.law;
-    float reach = real_maxf(reach_of(law->elastic, law->elastic_count), reach_of(law->viscous, law->viscous_count));
-    Neighbours *neighbours = &meso->neighbours;
-    neighbours->reach = real_maxf(reach, 0.5f);
-    neighbours->largest = def->largest_radius;
-    neighbours->skin = (SKIN_RADII + SKIN_REACH * 2.0f * neighbours->reach) * neighbours->largest;
-    neighbours->wall_reach = def->largest_radius * real_maxf(1.0f, meso->rules.wall_viscous) + neighbours->skin;
+    TRY(solver_base_make_rigid(&meso->base, PI / (BODY_CONTACT_STEPS * longest_step(meso)), BODY_DAMPING,
+                               meso->base.threads));
+    meso->pressed = ALLOC_ZEROED(int64_t, meso->base.rigid->body_count);
+    if (!meso->pressed) return GRAIN_ERROR_MEMORY;
+    float reach = real_maxf(reach_of(law->elastic, law->elastic_count), reach_of(law->viscous, law->viscous_count)),
+          largest = def->largest_radius;
+    meso->rows.reach = real_maxf(reach, 0.5f);
+    n->skin = (SKIN_RADII + SKIN_REACH * 2.0f * meso->rows.reach) * largest;
+    n->cell = 2.0f * meso->rows.reach * largest + n->skin;
+    n->wall_reach = largest * real_maxf(1.0f, meso->rules.wall_viscous) + n->skin;
     meso->must_list = 1;
     return GRAIN_OK;
-}
-
-static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
-{
-    *state = NULL;
-    Meso *meso = ALLOC_ZEROED(Meso, 1);
-    if (!meso) return GRAIN_ERROR_MEMORY;
-    GrainResult result = create_inside(meso, def, start, threads);
-    if (result == GRAIN_OK)
-        *state = meso;
-    else
-        destroy(meso);
-    return result;
 }
 
 // --- step -----------------------------------------------------------------------------------------
@@ -220,45 +175,28 @@ static double largest_step(const void *state)
 {
     const Meso *meso = state;
     double longest = longest_step(meso), way = STEP_WAY * (double)meso->smallest;
-    double fastest = real_max((double)meso->fastest, rigid_speed(meso->rigid));
+    double fastest = real_max((double)meso->fastest, rigid_speed(meso->base.rigid));
     if (fastest > 0.0) longest = real_min(longest, way / fastest);
     // Explicit where that is cheaper; step() itself looks at what it is given.
     double explicit_step = meso->thick > 0.0f ? STEP_THICK / (double)meso->thick : longest;
     return explicit_step * CHEAP_STEPS >= longest ? real_min(longest, explicit_step) : longest;
 }
 
-void meso_run_pass(Meso *meso, MesoPass *pass)
-{
-    int64_t count = meso->neighbours.block_count;
-    PARALLEL_STRIPS(meso->neighbours.threads, piece, parallel_block_count(count, STEP_BLOCKS))
-    {
-        pass(meso, piece * STEP_BLOCKS, parallel_block_end(piece, STEP_BLOCKS, count));
-    }
-}
+static void pass_record(void *meso, int64_t first, int64_t last) { SIMD_CALL(meso_record)(meso, first, last); }
 
-static void pass_record(Meso *meso, int64_t first, int64_t last) { SIMD_CALL(meso_record)(meso, first, last); }
-
-static void pass_kick(Meso *meso, int64_t first, int64_t last)
+static void pass_kick(void *meso, int64_t first, int64_t last)
 {
     for (int64_t b = first; b < last; b++) meso_meet_walls(meso, b);
     SIMD_CALL(meso_kick)(meso, first, last);
 }
 
-static void pass_drift(Meso *meso, int64_t first, int64_t last)
+static void pass_drift(void *meso, int64_t first, int64_t last)
 {
     for (int64_t b = first; b < last; b++) {
         meso_hold_at_walls(meso, b);
         meso_stick_to_walls(meso, b);
     }
     SIMD_CALL(meso_drift)(meso, first, last);
-}
-
-// Lanes of no particle stay where they are.
-static void hold_padding(Meso *meso)
-{
-    for (int axis = 0; axis < 3; axis++)
-        for (int64_t i = meso->neighbours.count; i < meso->neighbours.room; i++)
-            meso->work[MESO_NEXT_U + axis][i] = 0.0f;
 }
 
 static void note_forces(Meso *meso)
@@ -274,29 +212,33 @@ static void note_forces(Meso *meso)
 static GrainResult step(void *state, double seconds)
 {
     Meso *meso = state;
-    Neighbours *neighbours = &meso->neighbours;
+    Neighbours *n = &meso->neighbours;
+    Rigid *rigid = meso->base.rigid;
+    if (meso->base.acceleration) meso_push(meso, meso->base.acceleration, seconds);
+    int must_record = meso->must_list || meso->must_record;
     meso->rules.dt = (float)seconds;
     meso->rules.implicit = (double)meso->thick * seconds > 1.01 * STEP_THICK;
-    if (meso->must_list) TRY(neighbours_sort(neighbours, meso->field, MESO_FIELDS));
-    if (meso->must_list || meso->must_record) meso_run_pass(meso, pass_record);
+    if (meso->must_list) TRY(neighbours_sort(n));
+    if (meso->must_list) TRY(neighbours_make_rows(n, &meso->rows));
+    if (must_record) neighbours_run(n, n->block_count, pass_record, meso);
     meso->must_record = 0;
     if (meso->rules.implicit)
-        TRY(alloc_grow((void **)&meso->weight, &meso->weight_capacity, neighbours_row_room(neighbours) * BLOCK_LANES,
+        TRY(alloc_grow((void **)&meso->weight, &meso->weight_capacity, neighbours_row_room(&meso->rows) * BLOCK_LANES,
                        sizeof *meso->weight));
-    if (neighbours->has_moving) {
-        rigid_mark(meso->rigid, seconds, (double)neighbours->skin);
-        TRY(rigid_find_loads(meso->rigid, seconds));
+    if (meso->base.has_moving) {
+        rigid_mark(rigid, seconds, (double)n->skin);
+        TRY(rigid_find_loads(rigid, seconds));
     }
-    meso_run_pass(meso, pass_kick);
-    hold_padding(meso);
+    neighbours_run(n, n->block_count, pass_kick, meso);
+    neighbours_hold_padding(n, meso->work + MESO_NEXT_U);
     meso_count_pressed(meso);
     if (meso->rules.implicit) meso_solve_viscous(meso);
-    meso_run_pass(meso, pass_drift);
+    neighbours_run(n, n->block_count, pass_drift, meso);
     meso->steps++;
     note_forces(meso);
-    meso->must_list = neighbours_have_left(neighbours, &meso->fastest);
-    neighbours_load_bodies(neighbours);
-    return neighbours->has_moving ? rigid_move(meso->rigid, seconds) : GRAIN_OK;
+    meso->must_list = neighbours_have_left(n, NULL, n->block_count, &meso->fastest);
+    neighbours_load_bodies(n);
+    return meso->base.has_moving ? rigid_move(rigid, seconds) : GRAIN_OK;
 }
 
 // --- reading and saving ---------------------------------------------------------------------------
@@ -304,19 +246,7 @@ static GrainResult step(void *state, double seconds)
 static GrainResult read(const void *state, Particles *out)
 {
     const Meso *meso = state;
-    const Neighbours *neighbours = &meso->neighbours;
-    TRY(particles_reserve(out, meso->born));
-    out->count = meso->born;
-    for (int64_t i = 0; i < neighbours->count; i++) {
-        int32_t id = neighbours->id[i];
-        Vec3d at = neighbours_place_of(neighbours, i);
-        out->position[id] = vec3((float)at.x, (float)at.y, (float)at.z);
-        out->velocity[id] = vec3(meso->field[MESO_U][i], meso->field[MESO_V][i], meso->field[MESO_W][i]);
-        out->radius[id] = meso->field[MESO_RADIUS][i];
-        if (!vec3_is_finite(out->position[id]))
-            return fail(GRAIN_ERROR_DIVERGED, "particle %d is nowhere; lower the elasticity", id);
-    }
-    return GRAIN_OK;
+    return neighbours_read(&meso->neighbours, meso->field[MESO_RADIUS], NULL, "lower the elasticity", out);
 }
 
 #define OWN_COLUMNS 9
@@ -324,17 +254,17 @@ static GrainResult read(const void *state, Particles *out)
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Meso *meso = state;
-    const Neighbours *neighbours = &meso->neighbours;
+    const Neighbours *n = &meso->neighbours;
     columns[0] = (Column){"meso.must_list", GRAIN_I32, 1, 1, &meso->must_list};
-    columns[1] = (Column){"meso.fields", GRAIN_F32, MESO_FIELDS, neighbours->room, meso->fields};
-    columns[2] = (Column){"meso.listed_x", GRAIN_F32, 1, neighbours->room, neighbours->listed[0]};
-    columns[3] = (Column){"meso.listed_y", GRAIN_F32, 1, neighbours->room, neighbours->listed[1]};
-    columns[4] = (Column){"meso.listed_z", GRAIN_F32, 1, neighbours->room, neighbours->listed[2]};
-    columns[5] = (Column){"meso.id", GRAIN_I32, 1, neighbours->count, neighbours->id};
+    columns[1] = (Column){"meso.fields", GRAIN_F32, MESO_FIELDS, n->room, n->fields};
+    columns[2] = (Column){"meso.listed_x", GRAIN_F32, 1, n->room, n->listed[0]};
+    columns[3] = (Column){"meso.listed_y", GRAIN_F32, 1, n->room, n->listed[1]};
+    columns[4] = (Column){"meso.listed_z", GRAIN_F32, 1, n->room, n->listed[2]};
+    columns[5] = (Column){"meso.id", GRAIN_I32, 1, n->count, n->id};
     columns[6] = (Column){"meso.fastest", GRAIN_F32, 1, 1, &meso->fastest};
     columns[7] = (Column){"meso.stiff", GRAIN_F32, 1, 1, &meso->stiff};
     columns[8] = (Column){"meso.thick", GRAIN_F32, 1, 1, &meso->thick};
-    return neighbours->has_moving ? OWN_COLUMNS + rigid_save(meso->rigid, columns + OWN_COLUMNS) : OWN_COLUMNS;
+    return meso->base.has_moving ? OWN_COLUMNS + rigid_save(meso->base.rigid, columns + OWN_COLUMNS) : OWN_COLUMNS;
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
@@ -345,12 +275,10 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     for (int i = 0; i < OWN_COLUMNS; i++)
         TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
                         (void *)own[i].data));
-    for (int64_t i = 0; i < meso->neighbours.count; i++)
-        if (meso->neighbours.id[i] < 0 || meso->neighbours.id[i] >= meso->born)
-            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+    for (int64_t i = 0; i < meso->neighbours.count; i++) TRY(solver_base_check_id(&meso->base, meso->neighbours.id[i]));
     meso->must_record = 1;
-    if (meso->neighbours.has_moving) TRY(rigid_load(meso->rigid, columns, column_count));
-    return meso->must_list ? GRAIN_OK : neighbours_make_lists(&meso->neighbours);
+    if (meso->base.has_moving) TRY(rigid_load(meso->base.rigid, columns, column_count));
+    return meso->must_list ? GRAIN_OK : neighbours_make_rows(&meso->neighbours, &meso->rows);
 }
 
 // Stored in the pairs of a particle, each counted half.
@@ -358,10 +286,10 @@ static double elastic_energy_of(const Meso *meso, int64_t i, SimStats *out)
 {
     const SimMeso *law = &meso->rules.law;
     const Block *block = &meso->neighbours.block[i / BLOCK_LANES];
-    const int32_t *list = meso->neighbours.list + i % BLOCK_LANES;
+    const int32_t *list = meso->rows.list + i % BLOCK_LANES;
     Vec3d at = neighbours_place_of(&meso->neighbours, i);
     double energy = 0.0;
-    for (int64_t k = block->row; k < block->row_end && list[k * BLOCK_LANES] < meso->neighbours.room; k++) {
+    for (int64_t k = block->list; k < block->list_end && list[k * BLOCK_LANES] < meso->neighbours.room; k++) {
         int64_t j = list[k * BLOCK_LANES];
         double sum = (double)meso->field[MESO_RADIUS][i] + (double)meso->field[MESO_RADIUS][j];
         double distance = vec3d_length(vec3d_sub(neighbours_place_of(&meso->neighbours, j), at)) / sum;
@@ -387,12 +315,11 @@ static void measure(const void *state, SimStats *out)
         double mass = (double)meso->field[MESO_MASS][i];
         Vec3d v = vec3d((double)meso->field[MESO_U][i], (double)meso->field[MESO_V][i], (double)meso->field[MESO_W][i]);
         out->kinetic += 0.5 * mass * vec3d_dot(v, v);
-        out->potential -= mass * vec3d_dot(vec3d_from(meso->def.gravity), neighbours_place_of(&meso->neighbours, i));
+        out->potential -=
+            mass * vec3d_dot(vec3d_from(meso->base.def.gravity), neighbours_place_of(&meso->neighbours, i));
         if (meso->steps > 0) out->elastic += elastic_energy_of(meso, i, out);
     }
 }
-
-static Rigid *rigid_of(const void *state) { return ((const Meso *)state)->rigid; }
 
 // A particle is solid: what lies between particles is not of the material. It feels walls as far as paste does.
 const Solver meso_solver = {
@@ -406,15 +333,15 @@ const Solver meso_solver = {
                        "elastic_pieces viscous_pieces restitution",
                .choices = {{"interaction", sim_meso_interaction_names}}},
     .version = 3,
-    .create = create,
-    .destroy = destroy,
+    .state_bytes = sizeof(Meso),
+    .start = start,
+    .free = meso_free,
     .largest_step = largest_step,
     .step = step,
     .read = read,
     .save = save,
     .load = load,
     .measure = measure,
-    .rigid = rigid_of,
     .change = meso_change,
     .steer = meso_steer,
     .push = meso_push};

@@ -10,10 +10,10 @@
 /// A step kicks, then drifts. Viscous forces that are too stiff for its length are taken where the step ends instead of
 /// where it begins (meso_viscous.c), so that no viscosity and no reach of it shortens the step.
 #include "base/simd.h"
-#include "sim/neighbours/neighbours.h"
+#include "sim/neighbours/neighbours_rows.h"
 #include "sim/solver.h"
 
-/// What a particle is, in SI units; places count from Neighbours.origin.
+/// What a particle is, in SI units; places count from SolverBase.origin.
 typedef enum MesoField {
     MESO_X,
     MESO_Y,
@@ -68,13 +68,10 @@ typedef struct MesoNote {
 } MesoNote;
 
 typedef struct Meso {
-    SimDef def;
-    int most_threads;
-    int64_t born; ///< numbers given so far
-    Rigid *rigid;
-    SimCollider *colliders; ///< own copy
+    SolverBase base;
     MesoRules rules;
     Neighbours neighbours;
+    NeighbourRows rows;
     double lightest;    ///< kg
     float smallest;     ///< m: of radii
     float fastest;      ///< m/s
@@ -82,7 +79,6 @@ typedef struct Meso {
     float stiff_floor, thick_floor;
     int64_t steps;
     int64_t solved, iterations; ///< steps with an implicit solution, and how many passes it took; no part of the state
-    float *fields;              ///< MESO_FIELDS * room
     float *field[MESO_FIELDS];
     float *works;
     float *work[MESO_WORKS];
@@ -108,8 +104,6 @@ double meso_mass(float density, float radius);
 // meso.c
 /// Viscosity as it is from now on.
 void meso_steer_viscosity(Meso *meso, float viscosity);
-typedef void MesoPass(Meso *meso, int64_t first, int64_t last);
-void meso_run_pass(Meso *meso, MesoPass *pass);
 
 // meso_viscous.c
 /// Solves M (v - v*) = -dt C v for the velocities v that the step ends with, from v* in MESO_NEXT_U.

@@ -65,8 +65,8 @@ SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_
            wi = simd_load(meso->field[MESO_W] + i), inverse = 1.0f / simd_load(meso->field[MESO_MASS] + i);
     FloatV push[3] = {none(), none(), none()}, stiff = none(), thick = none();
     float closest = SAME_PLACE * meso->smallest;
-    for (int64_t k = own->row; k < own->row_end; k++) {
-        const int32_t *row = meso->neighbours.list + k * BLOCK_LANES;
+    for (int64_t k = own->list; k < own->list_end; k++) {
+        const int32_t *row = meso->rows.list + k * BLOCK_LANES;
         FloatV other[4];
         see_places(meso, row, other);
         FloatV dx = xi - other[0], dy = yi - other[1], dz = zi - other[2], sum = ri + other[3];
@@ -164,8 +164,8 @@ SIMD_INLINE void resist(const Meso *meso, int64_t block, FloatV out[3])
     FloatV here[4], self[4], sum[3] = {none(), none(), none()};
     see_places(meso, itself, here);
     simd_load_records(meso->seen, 4, itself, self);
-    for (int64_t k = own->row; k < own->row_end; k++) {
-        const int32_t *row = meso->neighbours.list + k * BLOCK_LANES;
+    for (int64_t k = own->list; k < own->list_end; k++) {
+        const int32_t *row = meso->rows.list + k * BLOCK_LANES;
         FloatV there[4], other[4];
         see_places(meso, row, there);
         simd_load_records(meso->seen, 4, row, other);

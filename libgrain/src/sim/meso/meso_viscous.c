@@ -12,8 +12,6 @@
 // Passes at most.
 #define MOST_PASSES 60
 
-#define BLOCKS_AT_ONCE 32
-
 static double first_sum(const Meso *meso)
 {
     double sum = 0.0;
@@ -21,27 +19,31 @@ static double first_sum(const Meso *meso)
     return sum;
 }
 
-static void pass_begin(Meso *meso, int64_t first, int64_t last)
+static void pass_begin(void *meso, int64_t first, int64_t last)
 {
     SIMD_CALL(meso_viscous_begin)(meso, first, last);
     for (int64_t b = first; b < last; b++) meso_keep_at_walls(meso, b);
     SIMD_CALL(meso_viscous_left)(meso, first, last);
 }
 
-static void pass_hold(Meso *meso, int64_t first, int64_t last)
+static void pass_hold(void *meso, int64_t first, int64_t last)
 {
     for (int64_t b = first; b < last; b++) meso_hold_at_walls(meso, b);
     SIMD_CALL(meso_viscous_show)(meso, first, last);
 }
 
-static void pass_image(Meso *meso, int64_t first, int64_t last) { SIMD_CALL(meso_viscous_image)(meso, first, last); }
+static void pass_image(void *meso, int64_t first, int64_t last) { SIMD_CALL(meso_viscous_image)(meso, first, last); }
+
+static void run(Meso *meso, NeighboursPass *pass)
+{
+    neighbours_run(&meso->neighbours, meso->neighbours.block_count, pass, meso);
+}
 
 static void go(Meso *meso, float way)
 {
-    PARALLEL_STRIPS(meso->neighbours.threads, piece, parallel_block_count(meso->neighbours.block_count, BLOCKS_AT_ONCE))
+    PARALLEL_STRIPS(meso->base.threads, piece, parallel_block_count(meso->neighbours.block_count, BLOCK_RUN))
     {
-        int64_t first = piece * BLOCKS_AT_ONCE,
-                last = parallel_block_end(piece, BLOCKS_AT_ONCE, meso->neighbours.block_count);
+        int64_t first = piece * BLOCK_RUN, last = parallel_block_end(piece, BLOCK_RUN, meso->neighbours.block_count);
         SIMD_CALL(meso_viscous_go)(meso, first, last, way);
         for (int64_t b = first; b < last; b++) meso_keep_at_walls(meso, b);
         SIMD_CALL(meso_viscous_left)(meso, first, last);
@@ -50,17 +52,17 @@ static void go(Meso *meso, float way)
 
 static void turn(Meso *meso, float kept)
 {
-    PARALLEL_STRIPS(meso->neighbours.threads, piece, parallel_block_count(meso->neighbours.block_count, BLOCKS_AT_ONCE))
+    PARALLEL_STRIPS(meso->base.threads, piece, parallel_block_count(meso->neighbours.block_count, BLOCK_RUN))
     {
         SIMD_CALL(meso_viscous_turn)
-        (meso, piece * BLOCKS_AT_ONCE, parallel_block_end(piece, BLOCKS_AT_ONCE, meso->neighbours.block_count), kept);
+        (meso, piece * BLOCK_RUN, parallel_block_end(piece, BLOCK_RUN, meso->neighbours.block_count), kept);
     }
 }
 
 void meso_solve_viscous(Meso *meso)
 {
-    meso_run_pass(meso, pass_hold);
-    meso_run_pass(meso, pass_begin);
+    run(meso, pass_hold);
+    run(meso, pass_begin);
     turn(meso, 0.0f);
     double missing = first_sum(meso), moving = 0.0, changed = 0.0;
     for (int64_t b = 0; b < meso->neighbours.block_count; b++)
@@ -68,7 +70,7 @@ void meso_solve_viscous(Meso *meso)
     double enough = LEFT_OF_CHANGE * LEFT_OF_CHANGE * changed + LEFT_OF_ALL * LEFT_OF_ALL * moving;
     meso->solved++;
     for (int pass = 0; pass < MOST_PASSES && missing > enough; pass++) {
-        meso_run_pass(meso, pass_image);
+        run(meso, pass_image);
         double bend = first_sum(meso);
         if (!(bend > 0.0)) break; // nothing is left but rounding
         go(meso, (float)(missing / bend));

@@ -32,12 +32,12 @@ static int presses(const Meso *meso, int64_t i, const BlockContact *contact)
 void meso_count_pressed(Meso *meso)
 {
     const Neighbours *neighbours = &meso->neighbours;
-    for (int b = 0; b < meso->rigid->body_count; b++) meso->pressed[b] = 0;
-    for (int64_t b = 0; b < neighbours->block_count && meso->rigid->body_count > 0; b++) {
+    for (int b = 0; b < meso->base.rigid->body_count; b++) meso->pressed[b] = 0;
+    for (int64_t b = 0; b < neighbours->block_count && meso->base.rigid->body_count > 0; b++) {
         const Block *block = &neighbours->block[b];
         for (int k = 0; block->meets_body && k < block->contact_count; k++) {
             const BlockContact *contact = &neighbours_contacts_of(neighbours, b)[k];
-            int32_t body = meso->rigid->objects[contact->object].body;
+            int32_t body = meso->base.rigid->objects[contact->object].body;
             if (body >= 0) meso->pressed[body] += presses(meso, b * BLOCK_LANES + contact->lane, contact);
         }
     }
@@ -46,19 +46,20 @@ void meso_count_pressed(Meso *meso)
 // Part of the change that the particle takes, where the other part is the body's.
 static float share_of(const Meso *meso, int64_t i, const BlockContact *contact)
 {
-    const RigidObject *object = &meso->rigid->objects[contact->object];
+    const RigidObject *object = &meso->base.rigid->objects[contact->object];
     if (object->body < 0) return 1.0f;
     Vec3d place = rigid_to_rest(object, neighbours_place_of(&meso->neighbours, i));
     int64_t sharers = meso->pressed[object->body] > 1 ? meso->pressed[object->body] : 1;
-    double other = (double)sharers * rigid_inverse_mass(meso->rigid, contact->object, place);
+    double other = (double)sharers * rigid_inverse_mass(meso->base.rigid, contact->object, place);
     return (float)(1.0 / (1.0 + (double)meso->field[MESO_MASS][i] * other));
 }
 
 // The speed off the wall that the step shall end with, given the one it would end with.
 static float wanted_speed(const Meso *meso, const BlockContact *contact, float gap, float speed)
 {
-    float dt = meso->rules.dt, gravity = vec3_length(meso->def.gravity);
-    float bounce = contact->approach < -BOUNCE_STEPS * gravity * dt ? -meso->def.restitution * contact->approach : 0.0f;
+    float dt = meso->rules.dt, gravity = vec3_length(meso->base.def.gravity);
+    float bounce =
+        contact->approach < -BOUNCE_STEPS * gravity * dt ? -meso->base.def.restitution * contact->approach : 0.0f;
     float wanted = gap > 0.0f ? -gap / dt : 0.0f; // just to the wall
     return real_maxf(real_maxf(wanted, bounce), speed);
 }
@@ -145,7 +146,7 @@ void meso_stick_to_walls(Meso *meso, int64_t number)
     for (int k = 0; k < block->contact_count; k++) {
         BlockContact *contact = &contacts[k];
         int64_t i = number * BLOCK_LANES + contact->lane;
-        if (!(contact->pull > 0.0f) || contact->distance > RIGID_STICK_RADII * meso->def.largest_radius) continue;
+        if (!(contact->pull > 0.0f) || contact->distance > RIGID_STICK_RADII * meso->base.def.largest_radius) continue;
         Vec3 before = {next[0][i], next[1][i], next[2][i]}, against = vec3_sub(before, contact->speed);
         Vec3 held = rigid_stick(against, contact->normal, contact->friction, meso->rules.dt * contact->pull);
         Vec3 change = vec3_scale(vec3_sub(held, against), share_of(meso, i, contact));

@@ -29,28 +29,13 @@
 
 // --- life ---------------------------------------------------------------------------------------
 
-static SimMaterial material_of(const SimDef *def, int kind)
-{
-    if (kind > 0) return def->more_materials[kind - 1];
-    return (SimMaterial){.density = def->density,
-                         .friction = def->friction,
-                         .rolling_friction = def->rolling_friction,
-                         .restitution = def->restitution,
-                         .cohesion = def->cohesion,
-                         .young_modulus = def->young_modulus,
-                         .poisson_ratio = def->poisson_ratio};
-}
-
 GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now)
 {
-    const SimDef *def = &mpm->def;
+    const SimDef *def = &mpm->base.def;
     float steepest = 0.0f;
     mpm->materials.count = 1 + def->more_material_count;
-    if (mpm->materials.count > MPM_MAX_MATERIALS)
-        return fail(GRAIN_ERROR_ARGUMENT, "%d materials; mpm knows at most %d", mpm->materials.count,
-                    MPM_MAX_MATERIALS);
     for (int i = 0; i < mpm->materials.count; i++) {
-        SimMaterial from = material_of(def, i);
+        SimMaterial from = solver_material(def, i);
         from.friction = now->friction[i], from.cohesion = now->cohesion[i];
         const char *law = from.law ? from.law : def->law ? def->law : "sand";
         TRY(mpm_material_choose(law, &from, mpm->sound, mpm->cell, mpm->weight, def->largest_radius,
@@ -63,51 +48,18 @@ GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now)
     return GRAIN_OK;
 }
 
-// Between the particles, or where they will be born.
-static void choose_origin(Mpm *mpm, const SimDef *def, const Particles *start)
-{
-    Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
-    if (start->count == 0) low = high = def->birthplace;
-    for (int64_t i = 0; i < start->count; i++)
-        low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
-    mpm->origin[0] = 0.5 * ((double)low.x + (double)high.x);
-    mpm->origin[1] = 0.5 * ((double)low.y + (double)high.y);
-    mpm->origin[2] = 0.5 * ((double)low.z + (double)high.z);
-}
-
-static void destroy(void *state)
+static void mpm_free(void *state)
 {
     Mpm *mpm = state;
-    if (!mpm) return;
     mpm_free_blocks(mpm);
-    rigid_destroy(mpm->rigid);
-    void *arrays[] = {mpm->particles, mpm->particles_before, mpm->items, mpm->colliders};
+    void *arrays[] = {mpm->particles, mpm->particles_before, mpm->items};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
-    alloc_free(mpm);
-}
-
-// Bodies touch each other within the time that sound takes through some cells: many steps.
-static GrainResult create_rigid(Mpm *mpm, const SimDef *def)
-{
-    double frequency = M_PI / (BODY_CONTACT_STEPS * (double)mpm->step_limit);
-    RigidDef rigid = {.colliders = mpm->colliders,
-                      .collider_count = def->collider_count,
-                      .gravity = def->gravity,
-                      .stiffness = frequency * frequency,
-                      .damping = BODY_DAMPING * frequency,
-                      .point_reach = def->largest_radius,
-                      .threads = mpm->threads};
-    for (int i = 0; i < def->collider_count; i++) {
-        mpm->has_moving |= mpm->colliders[i].motion.kind != MOTION_STILL || mpm->colliders[i].body;
-        mpm->has_meshes |= mpm->colliders[i].mesh != NULL;
-    }
-    return rigid_create(&rigid, &mpm->rigid);
 }
 
 static double largest_step(const void *state)
 {
     const Mpm *mpm = state;
-    double speed = rigid_speed(mpm->rigid), longest = (double)mpm->step_limit;
+    double speed = rigid_speed(mpm->base.rigid), longest = (double)mpm->step_limit;
     return speed > 0.0 ? real_min(longest, COLLIDER_WAY * (double)mpm->cell / speed) : longest;
 }
 
@@ -120,23 +72,22 @@ static GrainResult check_step(const Mpm *mpm)
         GRAIN_ERROR_JOB,
         "things move at up to %.3g m/s here, and particles of %.3g m radius then need %.2g steps for a second; at "
         "most %.0e are made: use particles %.2g times as large, or slow down what moves",
-        real_max((double)mpm->def.expected_speed, rigid_speed(mpm->rigid)), (double)mpm->def.largest_radius, 1.0 / step,
-        1.0 / LEAST_STEP, factor);
+        real_max((double)mpm->base.def.expected_speed, rigid_speed(mpm->base.rigid)),
+        (double)mpm->base.def.largest_radius, 1.0 / step, 1.0 / LEAST_STEP, factor);
 }
 
-static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *start, int threads)
+static void choose_cell(Mpm *mpm, const SimDef *def)
 {
-    mpm->def = *def;
-    mpm->most_threads = threads;
     mpm->particle_volume = (float)solver_bulk_room(def->largest_radius);
     mpm->cell = (float)real_cbrt(PER_CELL * (double)mpm->particle_volume);
     mpm->inverse_cell = 1.0f / mpm->cell;
     mpm->touch = def->largest_radius;
     mpm->sound = SOUND_OVER_SPEED * real_maxf(def->expected_speed, LEAST_SPEED);
     mpm->weight = vec3_length(def->gravity);
-    SimSteering now = steering_of(def);
-    TRY(mpm_choose_materials(mpm, &now));
-    mpm->longest_step = mpm->step_limit;
+}
+
+static void find_densest(Mpm *mpm)
+{
     mpm->densest = mpm->materials.of[0].density;
     for (int i = 1; i < mpm->materials.count; i++) {
         float density = mpm->materials.of[i].density;
@@ -144,29 +95,24 @@ static GrainResult create_inside(Mpm *mpm, const SimDef *def, const Particles *s
         mpm->densest = real_maxf(mpm->densest, density);
     }
     mpm->full_mass = mpm->densest * mpm->cell * mpm->cell * mpm->cell;
-    mpm->colliders = ALLOC(SimCollider, def->collider_count);
-    if (!mpm->colliders) return GRAIN_ERROR_MEMORY;
-    TRY(mpm_reserve(mpm, start->count));
-    choose_origin(mpm, def, start);
-    mpm_start_particles(mpm, start, def->particle_material, def->particle_moisture);
-    for (int i = 0; i < def->collider_count; i++) mpm->colliders[i] = def->colliders[i];
-    mpm->def.colliders = mpm->colliders;
-    TRY(create_rigid(mpm, def));
-    mpm->must_sort = 1;
-    return check_step(mpm);
 }
 
-static GrainResult create(const SimDef *def, const Particles *start, int threads, void **state)
+static GrainResult start(void *state, const SimDef *def, const Particles *start)
 {
-    *state = NULL;
-    Mpm *mpm = ALLOC_ZEROED(Mpm, 1);
-    if (!mpm) return GRAIN_ERROR_MEMORY;
-    GrainResult result = create_inside(mpm, def, start, threads);
-    if (result == GRAIN_OK)
-        *state = mpm;
-    else
-        destroy(mpm);
-    return result;
+    Mpm *mpm = state;
+    SimSteering now = steering_of(def);
+    choose_cell(mpm, def);
+    TRY(mpm_choose_materials(mpm, &now));
+    mpm->longest_step = mpm->step_limit;
+    find_densest(mpm);
+    TRY(mpm_reserve(mpm, start->count));
+    mpm_start_particles(mpm, start, def->particle_material, def->particle_moisture);
+    for (int i = 0; i < def->collider_count; i++) mpm->has_meshes |= def->colliders[i].mesh != NULL;
+    // Bodies touch each other within the time that sound takes through some cells: many steps.
+    TRY(solver_base_make_rigid(&mpm->base, M_PI / (BODY_CONTACT_STEPS * (double)mpm->step_limit), BODY_DAMPING,
+                               mpm->base.threads));
+    mpm->must_sort = 1;
+    return check_step(mpm);
 }
 
 // --- step ---------------------------------------------------------------------------------------
@@ -196,14 +142,14 @@ static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
 // In the order of the blocks, so that the bits do not depend on who was first.
 static void load_bodies(Mpm *mpm, double seconds)
 {
-    int bodies = mpm->rigid->body_count;
+    int bodies = mpm->base.rigid->body_count;
     for (int b = 0; b < bodies; b++) {
         Vec3d linear = {0}, angular = {0};
         for (int64_t i = 0; i < mpm->filled_count; i++) {
             linear = vec3d_add(linear, mpm->impulses[i * bodies + b].linear);
             angular = vec3d_add(angular, mpm->impulses[i * bodies + b].angular);
         }
-        rigid_add_load(mpm->rigid, mpm->rigid->bodies[b].object, vec3d_scale(linear, 1.0 / seconds),
+        rigid_add_load(mpm->base.rigid, mpm->base.rigid->bodies[b].object, vec3d_scale(linear, 1.0 / seconds),
                        vec3d_scale(angular, 1.0 / seconds));
     }
 }
@@ -217,16 +163,19 @@ static int has_rooms(const Mpm *mpm, const MpmBlock *block)
     return 0;
 }
 
-static void scatter(Mpm *mpm, float seconds)
+static void scatter(Mpm *mpm, double seconds_exact)
 {
+    float seconds = (float)seconds_exact;
     if (seconds != mpm->scattered_seconds) // what was brought holds for steps of that length
         for (int64_t i = 0; i < mpm->filled_count; i++) mpm->rest[i].is_scattered = 0;
     mpm->scattered_seconds = seconds;
-    PARALLEL_STRIPS(mpm->threads, i, mpm->filled_count)
+    PARALLEL_STRIPS(mpm->base.threads, i, mpm->filled_count)
     {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest *rest = &mpm->rest[i];
         if (rest->is_scattered) continue;
+        // Here, where the particles are read anyway.
+        if (mpm->base.acceleration) mpm_pull(mpm, block->begin, block->end, seconds_exact);
         rest->is_split = (uint8_t)mpm_bar_particles(mpm, i);
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
@@ -241,8 +190,8 @@ static void scatter(Mpm *mpm, float seconds)
 
 static void gather(Mpm *mpm, const MpmStep *now)
 {
-    int bodies = mpm->rigid->body_count;
-    PARALLEL_STRIPS(mpm->threads, i, mpm->filled_count)
+    int bodies = mpm->base.rigid->body_count;
+    PARALLEL_STRIPS(mpm->base.threads, i, mpm->filled_count)
     {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest rest = mpm->rest[i];
@@ -262,19 +211,19 @@ static void gather(Mpm *mpm, const MpmStep *now)
         if (rest.is_split && bodies > 0) mpm_pay_walls(mpm, block, impulses);
         mpm_collide_particles(mpm, block, now->seconds, impulses);
         mpm->left[i] = mpm_find_reach(mpm, &mpm->blocks[mpm->filled[i]]);
-        if (mpm->def.may_sleep) mpm_may_fall_asleep(mpm, i, now);
+        if (mpm->base.def.may_sleep) mpm_may_fall_asleep(mpm, i, now);
     }
     for (int64_t i = 0; i < mpm->filled_count; i++) mpm->must_sort |= mpm->left[i];
 }
 
-static GrainResult advance(Mpm *mpm, const MpmStep *now)
+static GrainResult advance(Mpm *mpm, const MpmStep *now, double seconds_exact)
 {
-    int bodies = mpm->rigid->body_count;
+    int bodies = mpm->base.rigid->body_count;
     if (bodies > 0) memset(mpm->impulses, 0, (size_t)(mpm->filled_count * bodies) * sizeof(MpmImpulse));
     mpm_find_watchers(mpm);
-    if (mpm->has_moving) TRY(mpm_see_moving(mpm));
-    scatter(mpm, now->seconds);
-    PARALLEL_STRIPS(mpm->threads, b, mpm->block_count)
+    if (mpm->base.has_moving) TRY(mpm_see_moving(mpm));
+    scatter(mpm, seconds_exact);
+    PARALLEL_STRIPS(mpm->base.threads, b, mpm->block_count)
     {
         if (mpm->is_active[b]) mpm_update_nodes(mpm, b, now->seconds);
     }
@@ -287,22 +236,22 @@ static GrainResult step(void *state, double seconds_exact)
     Mpm *mpm = state;
     float seconds = (float)seconds_exact;
     if (mpm->must_sort && mpm->count > 0) TRY(mpm_sort(mpm));
-    Vec3 g = mpm->def.gravity;
+    Vec3 g = mpm->base.def.gravity;
     MpmStep now = {&mpm->materials,
                    seconds,
                    mpm->inverse_cell,
                    mpm->full_mass,
                    {g.x * seconds, g.y * seconds, g.z * seconds, 0.0f},
                    mpm_slow_speed(mpm, seconds),
-                   mpm->def.particle_moisture != NULL};
-    if (mpm->has_moving) {
-        rigid_mark(mpm->rigid, seconds_exact, (double)mpm->cell);
-        TRY(rigid_find_loads(mpm->rigid, seconds_exact));
+                   mpm->base.def.particle_moisture != NULL};
+    if (mpm->base.has_moving) {
+        rigid_mark(mpm->base.rigid, seconds_exact, (double)mpm->cell);
+        TRY(rigid_find_loads(mpm->base.rigid, seconds_exact));
     }
-    if (mpm->count > 0) TRY(advance(mpm, &now));
+    if (mpm->count > 0) TRY(advance(mpm, &now, seconds_exact));
     mpm->steps++;
     if (mpm->count > 0) load_bodies(mpm, seconds_exact);
-    return mpm->has_moving ? rigid_move(mpm->rigid, seconds_exact) : GRAIN_OK;
+    return mpm->base.has_moving ? rigid_move(mpm->base.rigid, seconds_exact) : GRAIN_OK;
 }
 
 // --- reading and saving -------------------------------------------------------------------------
@@ -310,21 +259,20 @@ static GrainResult step(void *state, double seconds_exact)
 static GrainResult read(const void *state, Particles *out)
 {
     const Mpm *mpm = state;
-    TRY(particles_reserve(out, mpm->born));
-    if (mpm->def.particle_moisture) TRY(particles_moisten(out));
-    out->count = mpm->born;
-    for (int64_t i = 0; i < mpm->count; i++) {
+    SolverLost lost = SOLVER_LOST_NOBODY;
+    TRY(particles_reserve(out, mpm->base.born));
+    if (mpm->base.def.particle_moisture) TRY(particles_moisten(out));
+    out->count = mpm->base.born;
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count)
+    {
         const MpmParticle *p = &mpm->particles[i];
-        out->position[p->id] =
-            vec3((float)((double)p->position[0] + mpm->origin[0]), (float)((double)p->position[1] + mpm->origin[1]),
-                 (float)((double)p->position[2] + mpm->origin[2]));
+        out->position[p->id] = mpm_place_of(mpm, p);
         out->velocity[p->id] = vec3(p->velocity[0], p->velocity[1], p->velocity[2]);
         out->radius[p->id] = p->radius;
         if (out->moisture) out->moisture[p->id] = p->moisture;
-        if (!vec3_is_finite(out->position[p->id]))
-            return fail(GRAIN_ERROR_DIVERGED, "particle %d is nowhere; use a larger particle radius", p->id);
+        solver_note_lost(&lost, out->position[p->id], p->id);
     }
-    return GRAIN_OK;
+    return solver_check_lost(&lost, "use a larger particle radius");
 }
 
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
@@ -334,7 +282,7 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     columns[1] = (Column){"mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count, mpm->particles};
     columns[2] = (Column){"mpm.filled", GRAIN_I32, MPM_FILLED_INTS, mpm->filled_count, mpm->saved_blocks};
     columns[3] = (Column){"mpm.watch_turn", GRAIN_I32, 1, 1, &mpm->watch_turn};
-    return mpm->has_moving ? 4 + rigid_save(mpm->rigid, columns + 4) : 4;
+    return mpm->base.has_moving ? 4 + rigid_save(mpm->base.rigid, columns + 4) : 4;
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
@@ -344,11 +292,13 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     TRY(column_copy(columns, column_count, "mpm.watch_turn", GRAIN_I32, 1, 1, &mpm->watch_turn));
     TRY(column_copy(columns, column_count, "mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count,
                     mpm->particles));
-    for (int64_t i = 0; i < mpm->count; i++)
-        if (mpm->particles[i].id < 0 || mpm->particles[i].id >= mpm->born || mpm->particles[i].material < 0 ||
-            mpm->particles[i].material >= mpm->materials.count)
-            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
-    if (mpm->has_moving) TRY(rigid_load(mpm->rigid, columns, column_count));
+    for (int64_t i = 0; i < mpm->count; i++) {
+        TRY(solver_base_check_id(&mpm->base, mpm->particles[i].id));
+        if (mpm->particles[i].material < 0 || mpm->particles[i].material >= mpm->materials.count)
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a particle of material %d, the job has %d materials",
+                        mpm->particles[i].material, mpm->materials.count);
+    }
+    if (mpm->base.has_moving) TRY(rigid_load(mpm->base.rigid, columns, column_count));
     if (mpm->must_sort) return GRAIN_OK;
     const Column *filled = column_find(columns, column_count, "mpm.filled");
     if (!filled || filled->type != GRAIN_I32 || filled->components != MPM_FILLED_INTS || filled->count < 1)
@@ -363,16 +313,14 @@ static void measure(const void *state, SimStats *out)
     for (int64_t i = 0; i < mpm->count; i++) {
         const MpmParticle *p = &mpm->particles[i];
         Vec3d v = vec3d((double)p->velocity[0], (double)p->velocity[1], (double)p->velocity[2]);
-        Vec3d at = vec3d((double)p->position[0] + mpm->origin[0], (double)p->position[1] + mpm->origin[1],
-                         (double)p->position[2] + mpm->origin[2]);
+        Vec3d at = vec3d((double)p->position[0] + mpm->base.origin[0], (double)p->position[1] + mpm->base.origin[1],
+                         (double)p->position[2] + mpm->base.origin[2]);
         out->asleep += isinf(p->still) != 0;
         double mass = (double)mpm_mass_of(&mpm->materials, p);
         out->kinetic += 0.5 * mass * vec3d_dot(v, v);
-        out->potential -= mass * vec3d_dot(vec3d_from(mpm->def.gravity), at);
+        out->potential -= mass * vec3d_dot(vec3d_from(mpm->base.def.gravity), at);
     }
 }
-
-static Rigid *rigid_of(const void *state) { return ((const Mpm *)state)->rigid; }
 
 // Nodes feel a collider two cells deep, and a cell is 3.6 radii. Particles overlap anyway, and rows of them would be
 // seen in a splash.
@@ -388,15 +336,15 @@ const Solver mpm_solver = {.name = "mpm",
                                       .uses = "law friction cohesion poisson_ratio moisture moisture_paint sleep",
                                       .choices = {{"law", mpm_law_names}}},
                            .version = 13,
-                           .create = create,
-                           .destroy = destroy,
+                           .state_bytes = sizeof(Mpm),
+                           .start = start,
+                           .free = mpm_free,
                            .largest_step = largest_step,
                            .step = step,
                            .read = read,
                            .save = save,
                            .load = load,
                            .measure = measure,
-                           .rigid = rigid_of,
                            .change = mpm_change,
                            .steer = mpm_steer,
                            .push = mpm_push};

@@ -17,8 +17,7 @@
 #include "base/simd.h"
 #include "base/sort.h"
 #include "sim/mpm/mpm_law.h"
-#include "sim/rigid/rigid.h"
-#include "sim/solver.h"
+#include "sim/solver_base.h"
 
 #define MPM_BLOCK_SIDE 4
 /// Colliders nearer to a node than this, in cells, are kept in mind for its block.
@@ -108,15 +107,11 @@ typedef struct MpmRest {
 } MpmRest;
 
 typedef struct Mpm {
-    SimDef def;
-    Rigid *rigid;
-    int has_moving, has_meshes;
-    SimCollider *colliders; ///< own copy
+    SolverBase base;
+    int has_meshes; ///< among the colliders
     MpmMaterials materials;
-    float sound;  ///< m/s
-    float weight; ///< m/s2: what cohesion counts in, gravity at the start
-    int threads, most_threads;
-    double origin[3];      ///< m
+    float sound;           ///< m/s
+    float weight;          ///< m/s2: what cohesion counts in, gravity at the start
     float particle_volume; ///< m3
     float cell, inverse_cell;
     float touch; ///< m: nodes as near as this to a collider are held by it, as the particles around them are; farther
@@ -127,7 +122,6 @@ typedef struct Mpm {
     float densest;      ///< kg/m3
     float full_mass;    ///< kg, on a node deep inside, of the densest
     int64_t count, steps;
-    int64_t born;     ///< particles that there ever were; those that are gone are not stored
     int64_t capacity; ///< particles that there is room for
     MpmParticle *particles, *particles_before;
     SortItem *items;
@@ -201,8 +195,7 @@ static inline float mpm_mass_of(const MpmMaterials *materials, const MpmParticle
 /// Of a particle, in the world.
 static inline Vec3 mpm_place_of(const Mpm *mpm, const MpmParticle *p)
 {
-    return vec3((float)((double)p->position[0] + mpm->origin[0]), (float)((double)p->position[1] + mpm->origin[1]),
-                (float)((double)p->position[2] + mpm->origin[2]));
+    return solver_base_place(&mpm->base, p->position);
 }
 
 // mpm_blocks.c
@@ -223,6 +216,8 @@ void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *materi
 GrainResult mpm_change(void *state, const SimChange *change);
 GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void mpm_push(void *state, const Vec3 *acceleration, double seconds);
+/// The same for particles [first, last) with the acceleration of force fields.
+void mpm_pull(Mpm *mpm, int64_t first, int64_t last, double seconds);
 
 // mpm_grid.c
 /// Sums the boards of all around a block into its nodes and moves them: gravity, then colliders.

@@ -64,7 +64,7 @@ static GrainResult number_blocks(const Mpm *mpm, Numbering *out)
     enum { PIECES = 64 };
     Bounds piece[PIECES];
     int64_t size = (mpm->count + PIECES - 1) / PIECES;
-    PARALLEL_BLOCKS(mpm->threads, p, PIECES)
+    PARALLEL_BLOCKS(mpm->base.threads, p, PIECES)
     {
         piece[p] = bounds_of(mpm, p * size, parallel_block_end(p, size, mpm->count));
     }
@@ -75,8 +75,8 @@ static GrainResult number_blocks(const Mpm *mpm, Numbering *out)
         return fail(GRAIN_ERROR_DIVERGED,
                     "particle %d is at (%g, %g, %g): it was thrown out of the scene; use a larger particle radius, or "
                     "slow down what moves",
-                    lost->id, (double)lost->position[0] + mpm->origin[0], (double)lost->position[1] + mpm->origin[1],
-                    (double)lost->position[2] + mpm->origin[2]);
+                    lost->id, (double)lost->position[0] + mpm->base.origin[0],
+                    (double)lost->position[1] + mpm->base.origin[1], (double)lost->position[2] + mpm->base.origin[2]);
     }
     for (int axis = 0; axis < 3; axis++) {
         int32_t low = MAX_BLOCKS, high = -MAX_BLOCKS;
@@ -102,15 +102,15 @@ static inline uint64_t key_of(const Numbering *n, const int32_t block[3])
 // By their blocks, and in a block by their cells.
 static GrainResult order_particles(Mpm *mpm, const Numbering *numbering)
 {
-    PARALLEL_FOR(mpm->threads, i, mpm->count)
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count)
     {
         int32_t block[3] = {0};
         uint32_t cell;
         block_of(mpm, &mpm->particles[i], block, &cell);
         mpm->items[i] = (SortItem){key_of(numbering, block) << CELL_BITS | cell, (uint32_t)i, 0};
     }
-    TRY(sort_by_key(mpm->items, mpm->count, numbering->bits + CELL_BITS, &mpm->sort, mpm->threads));
-    PARALLEL_FOR(mpm->threads, i, mpm->count) { mpm->particles_before[i] = mpm->particles[mpm->items[i].value]; }
+    TRY(sort_by_key(mpm->items, mpm->count, numbering->bits + CELL_BITS, &mpm->sort, mpm->base.threads));
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count) { mpm->particles_before[i] = mpm->particles[mpm->items[i].value]; }
     MpmParticle *sorted = mpm->particles_before;
     mpm->particles_before = mpm->particles;
     mpm->particles = sorted;
@@ -152,7 +152,7 @@ static GrainResult list_keys(Mpm *mpm, const Numbering *n, const uint64_t *fille
             int64_t offset = (int64_t)n->slab * (k / 9 - 1) + (int64_t)n->row * (k / 3 % 3 - 1) + k % 3 - 1;
             around[i * MPM_AROUND + k] = (SortItem){filled[i] + (uint64_t)offset, 0, 0};
         }
-    GrainResult result = sort_by_key(around, filled_count * MPM_AROUND, n->bits, &scratch, mpm->threads);
+    GrainResult result = sort_by_key(around, filled_count * MPM_AROUND, n->bits, &scratch, mpm->base.threads);
     int64_t count = 0;
     for (int64_t i = 0; result == GRAIN_OK && i < filled_count * MPM_AROUND; i++)
         if (i == 0 || around[i].key != around[i - 1].key) around[count++].key = around[i].key;
@@ -194,7 +194,7 @@ static GrainResult grow_blocks(Mpm *mpm)
     TRY(alloc_grow((void **)&mpm->filled, &mpm->filled_capacity, mpm->filled_count, sizeof(int32_t)));
     TRY(alloc_grow((void **)&mpm->saved_blocks, &mpm->saved_capacity, mpm->filled_count,
                    MPM_FILLED_INTS * sizeof(int32_t)));
-    TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity, mpm->filled_count * mpm->rigid->body_count,
+    TRY(alloc_grow((void **)&mpm->impulses, &mpm->impulse_capacity, mpm->filled_count * mpm->base.rigid->body_count,
                    sizeof(MpmImpulse)));
     TRY(mpm_grow_sleep(mpm));
     if (mpm->has_meshes) TRY(alloc_grow((void **)&mpm->walls, &mpm->wall_capacity, mpm->count, sizeof(MpmWall)));
@@ -226,7 +226,7 @@ static GrainResult make_blocks(Mpm *mpm, const Numbering *n, const uint64_t *fil
         mpm->filled[next++] = (int32_t)b;
     }
     int64_t pieces = parallel_block_count(mpm->block_count, PARALLEL_BLOCK);
-    PARALLEL_BLOCKS(mpm->threads, p, pieces)
+    PARALLEL_BLOCKS(mpm->base.threads, p, pieces)
     {
         find_around(mpm, n, p * PARALLEL_BLOCK, parallel_block_end(p, PARALLEL_BLOCK, mpm->block_count));
     }

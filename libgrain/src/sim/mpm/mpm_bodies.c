@@ -16,7 +16,7 @@ static int is_touched(const Mpm *mpm, const MpmBlock *block)
     for (int k = 0; k < MPM_AROUND; k++) {
         const MpmBlock *other = &mpm->blocks[block->around[k]];
         for (int32_t s = other->first_moving; s < other->moving_end; s++)
-            if (mpm->sheets[s].nearest <= mpm->touch && mpm->rigid->objects[mpm->sheets[s].collider].body >= 0)
+            if (mpm->sheets[s].nearest <= mpm->touch && mpm->base.rigid->objects[mpm->sheets[s].collider].body >= 0)
                 return 1;
     }
     return 0;
@@ -58,12 +58,12 @@ void mpm_pay_bodies(const Mpm *mpm, int64_t filled, MpmImpulse *impulses)
         if (followed[i] == 0.0f) continue;
         for (int axis = 2; axis >= 0; axis--) {
             node = node * MPM_BLOCK_SIDE + (at[axis] + 3) % MPM_BLOCK_SIDE;
-            place[axis] = mpm->origin[axis] + (double)mpm->cell * (block->corner[axis] - 1 + at[axis]);
+            place[axis] = mpm->base.origin[axis] + (double)mpm->cell * (block->corner[axis] - 1 + at[axis]);
         }
         const MpmBlock *owner = &mpm->blocks[block->around[side_of(at[0]) + 3 * side_of(at[1]) + 9 * side_of(at[2])]];
         for (int32_t s = owner->first_moving; s < owner->moving_end; s++) {
             const MpmSheet *sheet = &mpm->sheets[s];
-            if (sheet->nearest > mpm->touch || mpm->rigid->objects[sheet->collider].body < 0) continue;
+            if (sheet->nearest > mpm->touch || mpm->base.rigid->objects[sheet->collider].body < 0) continue;
             mpm_give(mpm, sheet->collider, impulses, vec3d_scale(vec3d_from(sheet->taken[node]), (double)followed[i]),
                      vec3((float)place[0], (float)place[1], (float)place[2]));
         }

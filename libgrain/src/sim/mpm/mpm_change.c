@@ -14,9 +14,7 @@
 
 GrainResult mpm_reserve(Mpm *mpm, int64_t count)
 {
-    if (count > INT32_MAX / 4)
-        return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones",
-                    (long long)count);
+    TRY(solver_check_count(count));
     const AllocGrown all[] = {{&mpm->particles, sizeof(MpmParticle), 0},
                               {&mpm->particles_before, sizeof(MpmParticle), 0},
                               {&mpm->items, sizeof(SortItem), 0}};
@@ -43,18 +41,17 @@ void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *kinds,
                            .radius = start->radius[i],
                            .material = material,
                            .moisture = moisture ? moisture[i] : 0.0f,
-                           .id = (int32_t)mpm->born++};
-        p->position[0] = (float)((double)start->position[i].x - mpm->origin[0]);
-        p->position[1] = (float)((double)start->position[i].y - mpm->origin[1]);
-        p->position[2] = (float)((double)start->position[i].z - mpm->origin[2]);
+                           .id = (int32_t)mpm->base.born++};
+        p->position[0] = (float)((double)start->position[i].x - mpm->base.origin[0]);
+        p->position[1] = (float)((double)start->position[i].y - mpm->base.origin[1]);
+        p->position[2] = (float)((double)start->position[i].z - mpm->base.origin[2]);
         p->velocity[0] = start->velocity[i].x;
         p->velocity[1] = start->velocity[i].y;
         p->velocity[2] = start->velocity[i].z;
         p->plastic = plastic_at(mpm, &mpm->materials.of[material], start->position[i]);
         p->stretch[0] = p->stretch[1] = p->stretch[2] = 1.0f;
     }
-    int64_t useful_threads = 1 + mpm->count / PARTICLES_PER_THREAD;
-    mpm->threads = useful_threads < mpm->most_threads ? (int)useful_threads : mpm->most_threads;
+    solver_base_set_threads(&mpm->base, mpm->count, PARTICLES_PER_THREAD);
 }
 
 static void wake_beside(Mpm *mpm, const uint8_t *gone)
@@ -94,13 +91,10 @@ GrainResult mpm_change(void *state, const SimChange *change)
 GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake)
 {
     Mpm *mpm = state;
-    mpm->def.gravity = mpm->rigid->def.gravity = now->gravity;
+    solver_base_steer(&mpm->base, now, grips);
+    if (grips) mpm->must_sort = 1; // what nodes see of colliders is found with the blocks
     TRY(mpm_choose_materials(mpm, now));
     mpm->step_limit = real_minf(mpm->step_limit, mpm->longest_step);
-    if (grips) {
-        rigid_steer(mpm->rigid, grips);
-        mpm->must_sort = 1; // what nodes see of colliders is found with the blocks
-    }
     for (int64_t i = 0; wake && i < mpm->count; i++) {
         MpmParticle *p = &mpm->particles[i];
         if (!wake[p->id] || !isinf(p->still)) continue;
@@ -110,15 +104,20 @@ GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips,
     return GRAIN_OK;
 }
 
+static inline void pull(MpmParticle *p, const Vec3 *acceleration, float dt)
+{
+    Vec3 a = acceleration[p->id];
+    if (isinf(p->still)) return;
+    p->velocity[0] += a.x * dt, p->velocity[1] += a.y * dt, p->velocity[2] += a.z * dt;
+}
+
+void mpm_pull(Mpm *mpm, int64_t first, int64_t last, double seconds)
+{
+    for (int64_t i = first; i < last; i++) pull(&mpm->particles[i], mpm->base.acceleration, (float)seconds);
+}
+
 void mpm_push(void *state, const Vec3 *acceleration, double seconds)
 {
     Mpm *mpm = state;
-    float dt = (float)seconds;
-    PARALLEL_FOR(mpm->threads, i, mpm->count)
-    {
-        MpmParticle *p = &mpm->particles[i];
-        Vec3 a = acceleration[p->id];
-        if (isinf(p->still)) continue;
-        p->velocity[0] += a.x * dt, p->velocity[1] += a.y * dt, p->velocity[2] += a.z * dt;
-    }
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count) { pull(&mpm->particles[i], acceleration, (float)seconds); }
 }

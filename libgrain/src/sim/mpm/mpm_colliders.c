@@ -25,13 +25,13 @@
 
 static void view_object(const Mpm *mpm, int number, const Vec3 *points, int count, RigidView *view)
 {
-    rigid_view(mpm->rigid, number, points, count, MPM_NEAR_CELLS * mpm->cell, view);
+    rigid_view(mpm->base.rigid, number, points, count, MPM_NEAR_CELLS * mpm->cell, view);
 }
 
 // How near to a node an object must be to matter; a distance field knows only its band.
 static float reach_of(const Mpm *mpm, int number)
 {
-    const GrainSdf *sdf = mpm->rigid->objects[number].given.sdf;
+    const GrainSdf *sdf = mpm->base.rigid->objects[number].given.sdf;
     float reach = MPM_NEAR_CELLS * mpm->cell;
     return sdf ? real_minf(reach, 0.99f * sdf_half_width(sdf)) : reach;
 }
@@ -44,7 +44,7 @@ static void node_positions(const Mpm *mpm, const MpmBlock *block, Vec3 points[MP
         int at[3] = {i % MPM_BLOCK_SIDE, i / MPM_BLOCK_SIDE % MPM_BLOCK_SIDE, i / (MPM_BLOCK_SIDE * MPM_BLOCK_SIDE)};
         double p[3];
         for (int axis = 0; axis < 3; axis++)
-            p[axis] = mpm->origin[axis] + (double)mpm->cell * (block->corner[axis] + at[axis]);
+            p[axis] = mpm->base.origin[axis] + (double)mpm->cell * (block->corner[axis] + at[axis]);
         points[i] = vec3((float)p[0], (float)p[1], (float)p[2]);
     }
 }
@@ -67,17 +67,17 @@ static int look(const Mpm *mpm, const MpmBlock *block, int number, MpmSheet *she
     return sheet->nearest < reach_of(mpm, number);
 }
 
-static int stands(const Mpm *mpm, int number) { return !mpm->rigid->objects[number].has_moved; }
+static int stands(const Mpm *mpm, int number) { return !mpm->base.rigid->objects[number].has_moved; }
 
 GrainResult mpm_make_sheets(Mpm *mpm)
 {
-    int objects = mpm->rigid->object_count;
+    int objects = mpm->base.rigid->object_count;
     mpm->sheet_count = 0;
     if (objects == 0) return GRAIN_OK;
     // Looking is most of the work, keeping is little: all threads look, one counts, all look again and keep.
     uint8_t *is_near = ALLOC_ZEROED(uint8_t, mpm->block_count * objects);
     if (!is_near) return GRAIN_ERROR_MEMORY;
-    PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count)
+    PARALLEL_BLOCKS(mpm->base.threads, b, mpm->block_count)
     {
         MpmSheet sheet;
         for (int c = 0; c < objects; c++)
@@ -92,7 +92,7 @@ GrainResult mpm_make_sheets(Mpm *mpm)
     GrainResult result = alloc_grow((void **)&mpm->sheets, &mpm->sheet_capacity, count, sizeof(MpmSheet));
     if (result == GRAIN_OK) {
         mpm->sheet_count = count;
-        PARALLEL_BLOCKS(mpm->threads, b, mpm->block_count)
+        PARALLEL_BLOCKS(mpm->base.threads, b, mpm->block_count)
         {
             int32_t next = mpm->blocks[b].first_sheet;
             for (int c = 0; c < objects; c++)
@@ -118,24 +118,24 @@ const MpmSheet *mpm_sheet_of(const Mpm *mpm, const MpmBlock *block, int collider
 static int may_be_near(const Mpm *mpm, const MpmBlock *block, int number)
 {
     double half = 0.5 * MPM_BOARD_SIDE;
-    Vec3d middle = vec3d(mpm->origin[0] + (double)mpm->cell * (block->corner[0] - 1 + half),
-                         mpm->origin[1] + (double)mpm->cell * (block->corner[1] - 1 + half),
-                         mpm->origin[2] + (double)mpm->cell * (block->corner[2] - 1 + half));
-    return rigid_may_reach(mpm->rigid, number, middle, (1.75 * half + (double)MPM_NEAR_CELLS) * (double)mpm->cell);
+    Vec3d middle = vec3d(mpm->base.origin[0] + (double)mpm->cell * (block->corner[0] - 1 + half),
+                         mpm->base.origin[1] + (double)mpm->cell * (block->corner[1] - 1 + half),
+                         mpm->base.origin[2] + (double)mpm->cell * (block->corner[2] - 1 + half));
+    return rigid_may_reach(mpm->base.rigid, number, middle, (1.75 * half + (double)MPM_NEAR_CELLS) * (double)mpm->cell);
 }
 
 int mpm_is_near_moving(const Mpm *mpm, const MpmBlock *block)
 {
-    if (!mpm->has_moving || mpm->rigid->is_held) return 0;
-    for (int c = 0; c < mpm->rigid->object_count; c++)
+    if (!mpm->base.has_moving || mpm->base.rigid->is_held) return 0;
+    for (int c = 0; c < mpm->base.rigid->object_count; c++)
         if (!stands(mpm, c) && may_be_near(mpm, block, c)) return 1;
     return 0;
 }
 
 GrainResult mpm_see_moving(Mpm *mpm)
 {
-    int objects = mpm->rigid->object_count;
-    PARALLEL_FOR(mpm->threads, b, mpm->block_count)
+    int objects = mpm->base.rigid->object_count;
+    PARALLEL_FOR(mpm->base.threads, b, mpm->block_count)
     {
         MpmBlock *block = &mpm->blocks[b];
         int32_t near = 0;
@@ -150,7 +150,7 @@ GrainResult mpm_see_moving(Mpm *mpm)
         block->moving_end = (int32_t)count;
     }
     TRY(alloc_grow((void **)&mpm->sheets, &mpm->sheet_capacity, count, sizeof(MpmSheet)));
-    PARALLEL_STRIPS(mpm->threads, b, mpm->block_count)
+    PARALLEL_STRIPS(mpm->base.threads, b, mpm->block_count)
     {
         const MpmBlock *block = &mpm->blocks[b];
         int32_t next = block->first_moving;
@@ -178,7 +178,7 @@ static inline Vec3 slide(Vec3 velocity, Vec3 normal, float friction)
 
 void mpm_give(const Mpm *mpm, int collider, MpmImpulse *impulses, Vec3d push, Vec3 place)
 {
-    const RigidObject *object = &mpm->rigid->objects[collider];
+    const RigidObject *object = &mpm->base.rigid->objects[collider];
     if (object->body < 0) return;
     MpmImpulse *to = &impulses[object->body];
     to->linear = vec3d_add(to->linear, push);
@@ -232,7 +232,7 @@ void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, Mpm
         if (mpm->sheets[s].nearest <= reach) collide_sheet(mpm, &mpm->sheets[s], seconds, nodes, NULL);
     for (int32_t s = block->first_moving; s < block->moving_end; s++) {
         MpmSheet *sheet = &mpm->sheets[s];
-        int is_body = mpm->rigid->objects[sheet->collider].body >= 0;
+        int is_body = mpm->base.rigid->objects[sheet->collider].body >= 0;
         if (sheet->nearest <= (is_body ? mpm->touch : reach))
             collide_sheet(mpm, sheet, seconds, nodes, is_body ? sheet->taken : NULL);
     }
@@ -243,11 +243,11 @@ void mpm_collide_nodes(const Mpm *mpm, const MpmBlock *block, float seconds, Mpm
 // weight, only what is fast enough to get out of its reach leaves.
 static float hold_of(const Mpm *mpm, const RigidView *view, int i, float seconds)
 {
-    Vec3 gravity = mpm->def.gravity, normal = view->normal[i];
+    Vec3 gravity = mpm->base.def.gravity, normal = view->normal[i];
     float away = vec3_dot(gravity, normal), along = vec3_length(vec3_add_scaled(gravity, normal, -away)),
           pull = view->pull[i];
     int bears = view->friction[i] * (pull - away) >= along && pull >= away;
-    return bears ? sqrtf(2.0f * (RIGID_STICK_RADII - 1.0f) * mpm->def.largest_radius * pull) : seconds * pull;
+    return bears ? sqrtf(2.0f * (RIGID_STICK_RADII - 1.0f) * mpm->base.def.largest_radius * pull) : seconds * pull;
 }
 
 static void push_out(const Mpm *mpm, int number, MpmParticle *p, Vec3 place, const RigidView *view, int i,
@@ -255,7 +255,7 @@ static void push_out(const Mpm *mpm, int number, MpmParticle *p, Vec3 place, con
 {
     Vec3 normal = view->normal[i];
     float hold = view->pull[i] > 0.0f ? hold_of(mpm, view, i, seconds) : 0.0f;
-    float reach = hold > 0.0f ? RIGID_STICK_RADII * mpm->def.largest_radius : p->radius,
+    float reach = hold > 0.0f ? RIGID_STICK_RADII * mpm->base.def.largest_radius : p->radius,
           way = p->radius - view->distance[i];
     if (view->distance[i] >= reach || vec3_dot(normal, normal) == 0.0f) return;
     Vec3 before = {p->velocity[0], p->velocity[1], p->velocity[2]}, speed = view->speed[i], after, moved;
@@ -298,7 +298,7 @@ static int is_near_particles(const Mpm *mpm, const MpmBlock *block, int number)
 
 void mpm_collide_particles(const Mpm *mpm, const MpmBlock *block, float seconds, MpmImpulse *impulses)
 {
-    for (int c = 0; c < mpm->rigid->object_count; c++)
+    for (int c = 0; c < mpm->base.rigid->object_count; c++)
         if (stands(mpm, c) ? is_near_particles(mpm, block, c) : may_be_near(mpm, block, c))
             collide_with(mpm, block, c, seconds, impulses);
 }

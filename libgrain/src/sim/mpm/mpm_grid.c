@@ -89,7 +89,7 @@ void mpm_update_nodes(Mpm *mpm, int64_t number, float seconds)
             add_masses(rooms, brought, room_for_mass, x, y, z);
     }
     MpmMotion *nodes = mpm->nodes + number * MPM_BLOCK_NODES;
-    Vec3 g = vec3_scale(mpm->def.gravity, seconds);
+    Vec3 g = vec3_scale(mpm->base.def.gravity, seconds);
     float least = LEAST_MASS * mpm->full_mass;
     for (int i = 0; i < MPM_BLOCK_NODES; i++) {
         float mass = sums[i][3];

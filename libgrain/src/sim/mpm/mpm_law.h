@@ -6,7 +6,6 @@
 
 typedef enum MpmLawKind { MPM_SAND, MPM_SNOW, MPM_MUD, MPM_LAW_COUNT } MpmLawKind;
 
-#define MPM_MAX_MATERIALS SIM_MAX_MATERIALS
 #define MPM_LAW_NUMBERS 4
 /// Of a grain's density: how densely grains pack.
 #define MPM_PACKING 0.6f
@@ -23,7 +22,7 @@ typedef struct MpmMaterial {
 } MpmMaterial;
 
 typedef struct MpmMaterials {
-    MpmMaterial of[MPM_MAX_MATERIALS];
+    MpmMaterial of[SIM_MAX_MATERIALS];
     int count;
 } MpmMaterials;
 

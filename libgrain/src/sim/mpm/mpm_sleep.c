@@ -33,7 +33,7 @@
 
 float mpm_slow_speed(const Mpm *mpm, float seconds)
 {
-    float gravity = vec3_length(mpm->def.gravity);
+    float gravity = vec3_length(mpm->base.def.gravity);
     return real_maxf(SLOW * sqrtf(gravity * mpm->cell), SLOW_STEPS * gravity * seconds);
 }
 
@@ -59,7 +59,7 @@ void mpm_wake_around(Mpm *mpm, const MpmBlock *block)
 
 void mpm_find_sleepers(Mpm *mpm)
 {
-    PARALLEL_FOR(mpm->threads, i, mpm->filled_count)
+    PARALLEL_FOR(mpm->base.threads, i, mpm->filled_count)
     {
         MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         int asleep = 0;

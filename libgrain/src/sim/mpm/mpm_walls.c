@@ -75,7 +75,7 @@ static int list_near(const Mpm *mpm, const MpmBlock *block, int32_t near[MOST_NE
         for (int32_t i = 0; i < all; i++) {
             const MpmSheet *sheet =
                 &mpm->sheets[i < standing ? other->first_sheet + i : other->first_moving + i - standing];
-            int known = !mpm->rigid->objects[sheet->collider].given.mesh || sheet->nearest == INFINITY;
+            int known = !mpm->base.rigid->objects[sheet->collider].given.mesh || sheet->nearest == INFINITY;
             for (int n = 0; n < count; n++) known |= near[n] == sheet->collider;
             if (!known && count < MOST_NEAR) near[count++] = sheet->collider;
         }
@@ -116,7 +116,7 @@ static int bar_by(Mpm *mpm, const MpmBlock *block, int collider, const Seen *see
         int count = block->end - begin < RIGID_VIEW_CHUNK ? block->end - begin : RIGID_VIEW_CHUNK;
         const MpmParticle *p = mpm->particles + begin;
         for (int i = 0; i < count; i++) points[i] = mpm_place_of(mpm, &p[i]);
-        rigid_view(mpm->rigid, collider, points, count, MPM_NEAR_CELLS * mpm->cell, &view);
+        rigid_view(mpm->base.rigid, collider, points, count, MPM_NEAR_CELLS * mpm->cell, &view);
         for (int i = 0; i < count; i++) {
             Vec3 normal = view.normal[i], speed = view.speed[i];
             MpmWall *wall = &mpm->walls[begin + i];

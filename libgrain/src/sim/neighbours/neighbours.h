@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Who is near whom, for solvers whose particles stand in the order of their cells. Eight that follow each other make a
-/// block. Every particle lists all those it can reach before the lists are made again; the eight lists of a block stand
-/// side by side, so that a row holds one neighbour of each:
-///
-///     block  [i0 i1 i2 i3 i4 i5 i6 i7]   a lane each
-///     rows   [ 3  0  0  1 ...        ]   the first neighbour of each lane
-///            [ 4  2  1 -- ...        ]   the second; -- is nobody: a particle beyond everybody's reach
-///
-/// Both partners list each other: a lane sums up its own neighbours in the order they stand in, needs nobody else's
-/// results, and has the same bits whatever it shares a block with.
-/// Neighbours also know which solid objects they come near to, and meet them in every step.
+/// Particles that stand in the order of their cells, eight that follow each other in a block, a lane each. What solvers
+/// with neighbours share: the columns of what a particle is, sorting, and which solid objects a block comes near to and
+/// meets in every step. Who is near whom is listed by neighbours_rows.h (eight lists side by side) or by the solver.
 #include "base/cell_grid.h"
+#include "base/parallel.h"
 #include "base/simd.h"
-#include "sim/rigid/rigid.h"
 #include "sim/rigid/rigid_view.h"
+#include "sim/solver_base.h"
 
 #define BLOCK_LANES 8
 /// Walls a particle can meet at once.
 #define BLOCK_WALLS 3
 #define BLOCK_CONTACTS (BLOCK_LANES * BLOCK_WALLS)
-/// Lanes of no particle, and nobody, stand here (m), beyond everybody's reach.
+/// Lanes of no particle stand here (m), beyond everybody's reach.
 #define BLOCK_NOWHERE 1e6f
+/// Blocks handed to a thread at once.
+#define BLOCK_RUN 32
 
 /// A particle near a wall.
 typedef struct BlockContact {
@@ -31,6 +26,7 @@ typedef struct BlockContact {
     float friction, pull; ///< of the wall: tangent; m/s2, by which it is sticky
     // The solver's to set:
     Vec3 push;       ///< N, on the particle: what a body gives
+    float slope;     ///< 1/m, minus the derivative of the part of the neighbourhood behind the wall
     float approach;  ///< m/s, along the normal, before the step; below 0 they come closer
     float off, slid; ///< m/s that the wall has given along its normal, and taken along itself, in this step
     float kept;      ///< N s towards the wall that it kept from the particle
@@ -38,7 +34,7 @@ typedef struct BlockContact {
 } BlockContact;
 
 typedef struct Block {
-    int64_t row, row_end;   ///< of the lists
+    int64_t list, list_end; ///< its part of the lists
     int64_t near, near_end; ///< objects that stand near it
     int32_t contact_count;
     int32_t meets_body;
@@ -47,78 +43,90 @@ typedef struct Block {
 } Block;                    // one cache line
 
 typedef struct Neighbours {
-    int64_t count, room, block_count; ///< particles; in whole blocks; blocks
-    int threads;
-    int has_moving;   ///< among the objects
-    Rigid *rigid;     ///< borrowed
-    double origin[3]; ///< m: places count from here
-    float reach;      ///< of particles, over the sum of their radii
-    float largest;    ///< m: of radii
-    float skin;       ///< m: how much farther lists look
+    SolverBase *base; ///< borrowed
+    int field_count;  ///< the caller's to set, as are `field`, `cell`, `skin` and `wall_reach`
+    float **field;    ///< columns of the particles: x, y, z from the origin (m), u, v, w (m/s), then the solver's own
+    float cell;       ///< m: edge of a cell, as far as lists look
+    float skin;       ///< m: how much farther that is than anything reaches
     float wall_reach; ///< m, from a centre to a wall
-    float *place[3];  ///< borrowed: where the particles are
-    float *radius;    ///< borrowed
-    float *listed[3]; ///< where they were when the lists were made
-    float *extent;    ///< m: two particles are listed when the sum of theirs is longer than the way between them
-    int32_t *id;      ///< place in the order of birth
-    float *before;    ///< room, for sorting
+    float *fields;    ///< what the columns point into
+    int64_t count, room, block_count; ///< particles; in whole blocks; blocks
+    float *listed[3];                 ///< where they were when the lists were made
+    int32_t *id;                      ///< number in the order of birth
+    float *before;                    ///< room, for sorting
     int32_t *id_before;
     CellGrid grid;
     Block *block;
     BlockContact *contact; ///< BLOCK_CONTACTS of each block
-    int32_t *list;         ///< BLOCK_LANES a row; nobody is `room`
     int32_t *near;
-    int32_t *found;       ///< of each thread: lists before they are set side by side
-    int64_t found_room;   ///< of a lane
-    int64_t rows_a_block; ///< that there is room for, on average
-    int64_t list_capacity, near_capacity, found_capacity;
+    int64_t near_capacity;
 } Neighbours;
 
-/// Room for this many particles, of whom those that were there before keep their id; lists must be made again. A zeroed
-/// Neighbours is a valid start; reach, largest, skin, wall_reach, place, radius, rigid and has_moving are the caller's
-/// to set.
-GrainResult neighbours_resize(Neighbours *neighbours, int64_t count, int threads);
-void neighbours_free(Neighbours *neighbours);
+/// Room for this many particles, as many threads as they are worth. Those that were there before keep what they are,
+/// the columns of the others are 0; lists must be made again. A Neighbours is zeroed at first.
+GrainResult neighbours_resize(Neighbours *n, int64_t count);
+void neighbours_free(Neighbours *n);
+/// Drops the particles whose id is marked; the others close up.
+void neighbours_remove(Neighbours *n, const uint8_t *gone);
 
-/// Sorts the columns of particles (each of `room` numbers, places among them) and makes the lists.
-GrainResult neighbours_sort(Neighbours *neighbours, float *const *columns, int column_count);
-/// Makes the lists from where the particles were when they were sorted last.
-GrainResult neighbours_make_lists(Neighbours *neighbours);
-/// Whether a particle has gone so far that the lists must be made again; *fastest in m/s.
-int neighbours_have_left(const Neighbours *neighbours, float *fastest);
+/// The next particle that is born, in this place of the order: where it is, how fast, and its id.
+void neighbours_start(Neighbours *n, int64_t i, Vec3 place, Vec3 velocity);
+/// Solver.read; moisture: may be NULL. remedy: against positions that are no numbers.
+GrainResult neighbours_read(const Neighbours *n, const float *radius, const float *moisture, const char *remedy,
+                            Particles *out);
+/// Solver.push, of all whose `still` (may be NULL) is not INFINITY.
+void neighbours_push(Neighbours *n, const float *still, const Vec3 *acceleration, double seconds);
+
+/// Sorts the particles by their cells; that is where they are listed from then on.
+GrainResult neighbours_sort(Neighbours *n);
+/// The cells of where the particles were when they were sorted last: what lists are made from.
+GrainResult neighbours_find_cells(Neighbours *n);
+/// After the lists: a ball around every block, and which objects stand near it.
+GrainResult neighbours_find_objects(Neighbours *n);
+/// Whether a particle has gone so far that the lists must be made again; *fastest in m/s. Looks at `count` blocks, or
+/// at all where active is NULL.
+int neighbours_have_left(const Neighbours *n, const int32_t *active, int64_t count, float *fastest);
+
+typedef void NeighboursPass(void *state, int64_t first, int64_t last);
+/// Calls the pass for [0, count), in parallel and in pieces.
+void neighbours_run(const Neighbours *n, int64_t count, NeighboursPass *pass, void *state);
+/// Lanes of no particle get 0 in these columns.
+void neighbours_hold_padding(const Neighbours *n, float *const column[3]);
 
 /// Which walls a block's particles are near now: its contacts, all but what is the solver's to set.
-void neighbours_meet_walls(const Neighbours *neighbours, int64_t block);
+void neighbours_meet_walls(const Neighbours *n, int64_t block);
+/// Whether an object may come near a block's particles before the lists are made again.
+int neighbours_may_meet(const Neighbours *n, const Block *block, int object);
 /// Hands the opposite of what walls gave to the bodies among them, one after another, so that the bits do not depend on
 /// who was first.
-void neighbours_load_bodies(const Neighbours *neighbours);
+void neighbours_load_bodies(const Neighbours *n);
 
-static inline Vec3d neighbours_place_of(const Neighbours *neighbours, int64_t i)
+static inline Vec3d neighbours_place_of(const Neighbours *n, int64_t i)
 {
-    return vec3d((double)neighbours->place[0][i] + neighbours->origin[0],
-                 (double)neighbours->place[1][i] + neighbours->origin[1],
-                 (double)neighbours->place[2][i] + neighbours->origin[2]);
+    const double *origin = n->base->origin;
+    return vec3d((double)n->field[0][i] + origin[0], (double)n->field[1][i] + origin[1],
+                 (double)n->field[2][i] + origin[2]);
 }
-static inline BlockContact *neighbours_contacts_of(const Neighbours *neighbours, int64_t block)
+static inline BlockContact *neighbours_contacts_of(const Neighbours *n, int64_t block)
 {
-    return neighbours->contact + block * BLOCK_CONTACTS;
-}
-/// Rows that there is room for.
-static inline int64_t neighbours_row_room(const Neighbours *neighbours)
-{
-    return neighbours->list_capacity / BLOCK_LANES;
+    return n->contact + block * BLOCK_CONTACTS;
 }
 /// How many of a block's lanes are particles.
-static inline int neighbours_lanes_of(const Neighbours *neighbours, int64_t block)
+static inline int neighbours_lanes_of(const Neighbours *n, int64_t block)
 {
-    int64_t left = neighbours->count - block * BLOCK_LANES;
+    int64_t left = n->count - block * BLOCK_LANES;
     return left < BLOCK_LANES ? (int)left : BLOCK_LANES;
 }
-
-// --- kernels ----------------------------------------------------------------------------------------
-
-#define NEIGHBOURS_FOUND_SHORT (-1)
-/// Makes the lists of blocks [first, last) in rows from `row` on; returns how many that took, or would have taken where
-/// they are more than `rows`; or NEIGHBOURS_FOUND_SHORT. found: found_room for each lane.
-SIMD_KERNEL(int64_t, neighbours_fill_lists,
-            (const Neighbours *neighbours, int64_t first, int64_t last, int64_t row, int64_t rows, int32_t *found))
+/// The cell that the particle in this place is sorted into.
+static inline int64_t neighbours_cell_of(const CellGrid *grid, int64_t place)
+{
+    int64_t low = 0, high = grid->cell_count;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (grid->cell_start[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

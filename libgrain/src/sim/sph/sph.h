@@ -16,18 +16,10 @@
 /// What a lane does not reach adds nothing to it, so a lane's sum has the same bits whatever it shares a block with.
 /// Walls are not sampled by particles: the part of a particle's neighbourhood that lies behind a wall follows from the
 /// distance alone (sph_spline.h), which is what ever finer boundary particles would add up to.
-#include "base/cell_grid.h"
-#include "base/simd.h"
-#include "sim/rigid/rigid.h"
-#include "sim/rigid/rigid_view.h"
-#include "sim/solver.h"
+#include "sim/neighbours/neighbours.h"
 #include "sim/sph/sph_spline.h"
 
-#define SPH_LANES 8
-/// Walls a particle can meet at once.
-#define SPH_WALLS 3
-
-/// What a particle is, in SI units; places count from Sph.origin.
+/// What a particle is, in SI units; places count from SolverBase.origin.
 typedef enum SphField {
     SPH_X,
     SPH_Y,
@@ -78,34 +70,11 @@ typedef enum SphWork {
 
 /// What a block's particles have behind walls, summed over the walls.
 typedef struct SphWalls {
-    float filled[SPH_LANES];      ///< part of the neighbourhood
-    float gradient[3][SPH_LANES]; ///< of it, 1/m
-    float moment[6][SPH_LANES];   ///< mirrored ways times gradient: xx, yy, zz, xy, xz, yz
-    float drive[9][SPH_LANES];    ///< row by row: ihmsen2013: wall speed times gradient; elastoplastic: of velocities
+    float filled[BLOCK_LANES];      ///< part of the neighbourhood
+    float gradient[3][BLOCK_LANES]; ///< of it, 1/m
+    float moment[6][BLOCK_LANES];   ///< mirrored ways times gradient: xx, yy, zz, xy, xz, yz
+    float drive[9][BLOCK_LANES];    ///< row by row: ihmsen2013: wall speed times gradient; elastoplastic: of velocities
 } SphWalls;
-
-/// A particle near a wall.
-typedef struct SphContact {
-    int32_t lane, object;
-    float distance, slope; ///< m; 1/m, minus the derivative of the part filled
-    Vec3 normal, speed;    ///< of the wall
-    float friction, pull;  ///< of the wall: tangent; m/s2, by which it is sticky
-    Vec3 push;             ///< N, on the particle: what a body gives
-} SphContact;
-
-typedef struct SphBlock {
-    int64_t list, list_end; ///< its list; the next block's begins at an even place
-    int64_t reached_end;    ///< of the entries that one of its particles reaches in this step; they begin at `list` too
-    int32_t near, near_end; ///< objects that stand near it
-    int32_t contact_count;
-    int32_t meets_body;
-    int32_t is_awake;       ///< one of its particles is
-    int32_t must_wake;      ///< something that moves has come near
-    float middle[3], reach; ///< a ball around its particles when the lists were made
-    float moved, fastest;   ///< m2 since then, m2/s2: largest of its particles
-    SphContact contact[SPH_LANES * SPH_WALLS];
-    SphWalls walls;
-} SphBlock;
 
 typedef enum SphModel { SPH_ELASTOPLASTIC, SPH_IHMSEN2013 } SphModel;
 extern const char *const sph_model_names[];
@@ -132,65 +101,53 @@ typedef struct SphRules {
 } SphRules;
 
 typedef struct Sph {
-    SimDef def;
-    Rigid *rigid;
-    int has_moving;
-    SimCollider *colliders; ///< own copy
+    SolverBase base;
+    Neighbours neighbours; ///< a block's list ends at an odd or even place, the next one's begins at an even one
     SphModel model;
     SphRules rules;
-    int threads, most_threads;
-    double origin[3];                        ///< m
-    double step_limit;                       ///< s
-    double gradient_square;                  ///< 1/m8: squared gradients over a full neighbourhood, for (7) and (12)
-    float skin;                              ///< m: how much farther than the kernel lists look
-    float fastest;                           ///< m/s
-    float weight;                            ///< m/s2: what cohesion counts in, gravity at the start
-    int64_t count, room, block_count, steps; ///< room: count in whole blocks
-    int64_t born;                            ///< particles there ever were; those that are gone are not stored
-    float *fields;                           ///< SPH_FIELDS * room
+    double step_limit;      ///< s
+    double gradient_square; ///< 1/m8: squared gradients over a full neighbourhood, for (7) and (12)
+    float fastest;          ///< m/s
+    float weight;           ///< m/s2: what cohesion counts in, gravity at the start
+    int64_t steps;
     float *field[SPH_FIELDS];
-    float *before; ///< room, for sorting
     float *works;
     float *work[SPH_WORKS];
-    float *listed[3]; ///< where the particles were when the lists were made
-    int32_t *id;      ///< place in the order of birth
-    int32_t *id_before;
     uint8_t *kind; ///< of grain, in the order of birth; NULL when there is only one
     int64_t kind_capacity;
     SimSteering steering; ///< as it is now
     int32_t must_list;
 
-    CellGrid grid;
-    SphBlock *blocks; ///< block_count + 1
-    int32_t *active;  ///< blocks that are worked on in this step, ascending
+    // Of each block, block_count + 1.
+    SphWalls *walls;
+    int64_t *reached_end; ///< of the entries that one of its particles reaches in this step; they begin at `list` too
+    uint8_t *is_awake;    ///< one of its particles is
+    uint8_t *must_wake;   ///< something that moves has come near
+    uint8_t *awake;       ///< 2: one of its particles is; 1: was a step ago; 0: none is
+    uint8_t *is_watching; ///< it sleeps, and can reach one that does not
+    int32_t *active;      ///< blocks that are worked on in this step, ascending
     int64_t active_count;
-    uint8_t *awake;       ///< of each block: 2: one of its particles is; 1: was a step ago; 0: none is
-    uint8_t *is_watching; ///< of each block that sleeps: it can reach one that does not
     int32_t lists_are_new, sleep_has_changed;
     int32_t *list;
     int32_t *reached; ///< of each block's list what the kernel reaches, an even number: found in a step's first sum
     float *slope;     ///< of the kernel, for each entry of `reached` and each lane
     int64_t list_capacity, reached_capacity, slope_capacity;
-    int32_t *near;
-    int64_t near_capacity;
 } Sph;
 
 /// Ends what a block reaches: with an even number, the last of which may be nothing.
 static inline void sph_end_reached(Sph *sph, int64_t block, int64_t end)
 {
     if (end & 1) { // lists begin at even places
-        sph->reached[end] = (int32_t)(block * SPH_LANES);
-        for (int lane = 0; lane < SPH_LANES; lane++) sph->slope[end * SPH_LANES + lane] = 0.0f;
+        sph->reached[end] = (int32_t)(block * BLOCK_LANES);
+        for (int lane = 0; lane < BLOCK_LANES; lane++) sph->slope[end * BLOCK_LANES + lane] = 0.0f;
         end++;
     }
-    sph->blocks[block].reached_end = end;
+    sph->reached_end[block] = end;
 }
 
 extern const Solver sph_solver;
 /// Of a grain's density: how densely grains pack.
 #define SPH_PACKING 0.6f
-/// Of kind 0, 1, ...: as at the start.
-SimMaterial sph_material(const SimDef *def, int kind);
 /// What friction and cohesion of a kind are now, into SPH_FRICTION and SPH_COHESION of a particle.
 void sph_set_strength(Sph *sph, int64_t particle, int kind);
 
@@ -200,7 +157,7 @@ void sph_set_strength(Sph *sph, int64_t particle, int kind);
 GrainResult sph_resize(Sph *sph, int64_t count);
 /// Room to note the kinds of so many more.
 GrainResult sph_reserve_kinds(Sph *sph, int64_t born);
-/// Fills places from `first` on with particles that are born now.
+/// Fills the order from `first` on with particles that are born now.
 void sph_start_particles(Sph *sph, int64_t first, const Particles *start, const uint8_t *material,
                          const float *moisture);
 GrainResult sph_change(void *state, const SimChange *change);
@@ -208,23 +165,17 @@ GrainResult sph_steer(void *state, const SimSteering *now, const SimGrip *grips,
 void sph_push(void *state, const Vec3 *acceleration, double seconds);
 
 // sph_lists.c
-/// Sorts the particles and makes the lists.
-GrainResult sph_sort(Sph *sph);
 /// Makes the lists from where the particles were when they were sorted last.
 GrainResult sph_make_lists(Sph *sph);
 void sph_free_lists(Sph *sph);
 
 // sph_walls.c
-/// Which objects that stand are near the blocks.
-GrainResult sph_find_near(Sph *sph);
 /// What a block has behind walls now.
-void sph_look_at_walls(const Sph *sph, int64_t block);
+void sph_look_at_walls(Sph *sph, int64_t block);
 /// What a block's stress does to walls, and they to it.
 void sph_press_walls(Sph *sph, int64_t block);
 /// Moves a block's particles out of walls they have come too far into.
 void sph_push_out(Sph *sph, int64_t block);
-/// Hands to bodies what the sand did to them.
-void sph_load_bodies(Sph *sph);
 
 // sph_sleep.c
 /// Speeds and pulls that decide who sleeps.
@@ -256,11 +207,11 @@ SIMD_KERNEL(void, sph_ihmsen2013_force, (Sph * sph, int64_t first, int64_t last)
 // Sums over what a block reaches, for one block; lane by lane.
 /// Velocities' differences times slopes, row by row.
 SIMD_KERNEL(void, sph_sum_gradient,
-            (const Sph *sph, const float *const velocity[3], int64_t block, float sum[9][SPH_LANES]))
+            (const Sph *sph, const float *const velocity[3], int64_t block, float sum[9][BLOCK_LANES]))
 /// Forces by symmetric stress.
-SIMD_KERNEL(void, sph_sum_symmetric, (const Sph *sph, int64_t block, float sum[3][SPH_LANES]))
+SIMD_KERNEL(void, sph_sum_symmetric, (const Sph *sph, int64_t block, float sum[3][BLOCK_LANES]))
 /// Forces by any stress, and by viscosity.
-SIMD_KERNEL(void, sph_sum_stress, (const Sph *sph, int64_t block, float sum[3][SPH_LANES]))
+SIMD_KERNEL(void, sph_sum_stress, (const Sph *sph, int64_t block, float sum[3][BLOCK_LANES]))
 
 /// How moisture spreads: into SPH_WET.
 SIMD_KERNEL(void, sph_soak, (Sph * sph, int64_t first, int64_t last))

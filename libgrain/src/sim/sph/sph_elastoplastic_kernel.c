@@ -39,20 +39,20 @@ SIMD_INLINE void sum_gradients(Sph *sph, int64_t block, Sums *sums)
 {
     const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
     const float *u = sph->field[SPH_U], *v = sph->field[SPH_V], *w = sph->field[SPH_W];
-    int64_t i = block * SPH_LANES;
+    int64_t i = block * BLOCK_LANES;
     FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
     FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i);
     float inverse = 1.0f / sph->rules.support;
     FloatV g[9] = {0}, m[6] = {0}, filled = {0};
-    int64_t reached = sph->blocks[block].list;
-    for (int64_t k = reached; k < sph->blocks[block].list_end; k++) {
+    int64_t reached = sph->neighbours.block[block].list;
+    for (int64_t k = reached; k < sph->neighbours.block[block].list_end; k++) {
         int32_t j = sph->list[k];
         FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
         FloatV q = simd_sqrt(dx * dx + dy * dy + dz * dz) * inverse;
         FloatV slope = sph_slope(q), gx = slope * dx, gy = slope * dy, gz = slope * dz;
         FloatV du = u[j] - ui, dv = v[j] - vi, dw = w[j] - wi;
         sph->reached[reached] = j;
-        simd_store(sph->slope + reached * SPH_LANES, slope);
+        simd_store(sph->slope + reached * BLOCK_LANES, slope);
         reached += simd_bits(q < 1.0f) != 0;
         filled += sph_weight(q);
         g[0] += du * gx, g[1] += du * gy, g[2] += du * gz;
@@ -66,8 +66,8 @@ SIMD_INLINE void sum_gradients(Sph *sph, int64_t block, Sums *sums)
     for (int c = 0; c < 9; c++) sums->gradient[c] = g[c] * scale;
     for (int c = 0; c < 6; c++) sums->moment[c] = m[c] * scale;
     sums->filled = filled * peak;
-    const SphWalls *walls = &sph->blocks[block].walls;
-    if (sph->blocks[block].contact_count == 0) return;
+    const SphWalls *walls = &sph->walls[block];
+    if (sph->neighbours.block[block].contact_count == 0) return;
     for (int c = 0; c < 9; c++) sums->gradient[c] += simd_load(walls->drive[c]);
     for (int c = 0; c < 6; c++) sums->moment[c] += simd_load(walls->moment[c]);
     sums->filled += simd_load(walls->filled);
@@ -149,7 +149,7 @@ SIMD_INLINE FloatV update_stress(Sph *sph, int64_t i, const FloatV g[9], FloatV 
 void SIMD_NAME(sph_elastoplastic_stress)(Sph *sph, int64_t first, int64_t last)
 {
     for (int64_t n = first; n < last; n++) {
-        int64_t block = sph->active[n], i = block * SPH_LANES;
+        int64_t block = sph->active[n], i = block * BLOCK_LANES;
         Sums sums;
         FloatV l[6], g[9], s[6], acting[6];
         sum_gradients(sph, block, &sums);
@@ -180,8 +180,8 @@ void SIMD_NAME(sph_elastoplastic_force)(Sph *sph, int64_t first, int64_t last)
 {
     float h = sph->rules.support, volume = sph->rules.volume, scale = volume * volume * sph_spline_peak(h) / (h * h);
     for (int64_t n = first; n < last; n++) {
-        int64_t block = sph->active[n], i = block * SPH_LANES;
-        float sum[3][SPH_LANES];
+        int64_t block = sph->active[n], i = block * BLOCK_LANES;
+        float sum[3][BLOCK_LANES];
         SIMD_NAME(sph_sum_stress)(sph, block, sum);
         FloatV each = scale / simd_load(sph->field[SPH_MASS] + i);
         for (int c = 0; c < 3; c++)

@@ -20,14 +20,14 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
     float h = rules->support, inverse = 1.0f / h, apart = 0.01f * h * h, near = rules->spacing;
     float peak = rules->volume * sph_spline_peak(h), push = SPARSE_PUSH / (rules->dt * rules->dt);
     for (int64_t n = first; n < last; n++) {
-        int64_t block = sph->active[n], i = block * SPH_LANES;
+        int64_t block = sph->active[n], i = block * BLOCK_LANES;
         FloatV xi = simd_load(x + i), yi = simd_load(y + i), zi = simd_load(z + i);
         FloatV ui = simd_load(u + i), vi = simd_load(v + i), wi = simd_load(w + i), damp = simd_load(wet + i);
         FloatV is_sparse = simd_select(simd_load(before + i) < SPARSE, simd_set1(push), none());
         FloatV cohesion = simd_load(sph->field[SPH_COHESION] + i);
         FloatV filled = none(), a[3] = {none(), none(), none()};
-        int64_t reached = sph->blocks[block].list;
-        for (int64_t k = reached; k < sph->blocks[block].list_end; k++) {
+        int64_t reached = sph->neighbours.block[block].list;
+        for (int64_t k = reached; k < sph->neighbours.block[block].list_end; k++) {
             int32_t j = sph->list[k];
             FloatV dx = xi - x[j], dy = yi - y[j], dz = zi - z[j];
             FloatV squared = dx * dx + dy * dy + dz * dz, r = simd_sqrt(squared), q = r * inverse;
@@ -36,7 +36,7 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
             FloatV viscosity = rules->viscosity + (0.5f * rules->wet_viscosity) * (damp + wet[j]);
             filled += weight;
             sph->reached[reached] = j;
-            simd_store(sph->slope + reached * SPH_LANES, slope);
+            simd_store(sph->slope + reached * BLOCK_LANES, slope);
             reached += simd_bits(q < 1.0f) != 0;
             // (20) between particles; (22); discrete forces
             FloatV along =
@@ -47,7 +47,7 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
         }
         sph_end_reached(sph, block, reached);
         filled *= peak;
-        if (sph->blocks[block].contact_count > 0) filled += simd_load(sph->blocks[block].walls.filled);
+        if (sph->neighbours.block[block].contact_count > 0) filled += simd_load(sph->walls[block].filled);
         simd_store(sph->field[SPH_FILLED] + i, filled);
         simd_store(sph->work[SPH_PRESSURE] + i, none());
         for (int c = 0; c < 6; c++) simd_store(sph->field[SPH_SXX + c] + i, none());
@@ -63,22 +63,22 @@ void SIMD_NAME(sph_ihmsen2013_begin)(Sph *sph, int64_t first, int64_t last)
 SIMD_INLINE void gradient(const Sph *sph, int64_t block, FloatV g[9])
 {
     const float *const velocity[3] = {sph->work[SPH_NEXT_U], sph->work[SPH_NEXT_V], sph->work[SPH_NEXT_W]};
-    float h = sph->rules.support, scale = sph->rules.volume * sph_spline_peak(h) / (h * h), sum[9][SPH_LANES];
+    float h = sph->rules.support, scale = sph->rules.volume * sph_spline_peak(h) / (h * h), sum[9][BLOCK_LANES];
     SIMD_NAME(sph_sum_gradient)(sph, velocity, block, sum);
     for (int c = 0; c < 9; c++) g[c] = simd_load(sum[c]) * scale;
-    if (sph->blocks[block].contact_count == 0) return;
-    const SphWalls *walls = &sph->blocks[block].walls;
+    if (sph->neighbours.block[block].contact_count == 0) return;
+    const SphWalls *walls = &sph->walls[block];
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
             g[3 * a + b] += simd_load(walls->drive[3 * a + b]) -
-                            simd_load(velocity[a] + block * SPH_LANES) * simd_load(walls->gradient[b]);
+                            simd_load(velocity[a] + block * BLOCK_LANES) * simd_load(walls->gradient[b]);
 }
 
 void SIMD_NAME(sph_ihmsen2013_correct)(Sph *sph, int64_t first, int64_t last)
 {
     const SphRules *rules = &sph->rules;
     for (int64_t n = first; n < last; n++) {
-        int64_t block = sph->active[n], i = block * SPH_LANES;
+        int64_t block = sph->active[n], i = block * BLOCK_LANES;
         FloatV g[9], s[6];
         gradient(sph, block, g);
         FloatV filled = simd_load(sph->field[SPH_FILLED] + i), divergence = g[0] + g[4] + g[8];
@@ -109,8 +109,8 @@ void SIMD_NAME(sph_ihmsen2013_force)(Sph *sph, int64_t first, int64_t last)
 {
     float h = sph->rules.support, volume = sph->rules.volume, scale = volume * volume * sph_spline_peak(h) / (h * h);
     for (int64_t n = first; n < last; n++) {
-        int64_t block = sph->active[n], i = block * SPH_LANES;
-        float sum[3][SPH_LANES];
+        int64_t block = sph->active[n], i = block * BLOCK_LANES;
+        float sum[3][BLOCK_LANES];
         SIMD_NAME(sph_sum_symmetric)(sph, block, sum);
         FloatV each = scale / simd_load(sph->field[SPH_MASS] + i);
         for (int c = 0; c < 3; c++)

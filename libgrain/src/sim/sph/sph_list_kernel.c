@@ -4,7 +4,7 @@
 #define SIMD_FIXED_LANES 8
 #include "sim/sph/sph.h"
 
-#define MAX_RANGES (9 * SPH_LANES)
+#define MAX_RANGES (9 * BLOCK_LANES)
 
 typedef struct Ranges {
     int32_t begin[MAX_RANGES], end[MAX_RANGES];
@@ -32,19 +32,6 @@ static void add_range(Ranges *ranges, int32_t begin, int32_t end)
     ranges->count = kept + 1;
 }
 
-static int64_t cell_of(const CellGrid *grid, int64_t place)
-{
-    int64_t low = 0, high = grid->cell_count;
-    while (high - low > 1) {
-        int64_t middle = (low + high) / 2;
-        if (grid->cell_start[middle] <= place)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void find_ranges(const CellGrid *grid, int64_t begin, int64_t end, int64_t *cell, Ranges *ranges)
 {
     ranges->count = 0;
@@ -56,10 +43,10 @@ static void find_ranges(const CellGrid *grid, int64_t begin, int64_t end, int64_
 // Writes the list unless it is only to be counted.
 SIMD_INLINE int64_t search(const Sph *sph, int64_t block, const Ranges *ranges, int32_t *out)
 {
-    const float *x = sph->listed[0], *y = sph->listed[1], *z = sph->listed[2];
-    FloatV xi = simd_load(x + block * SPH_LANES), yi = simd_load(y + block * SPH_LANES),
-           zi = simd_load(z + block * SPH_LANES);
-    float reach = sph->rules.support + sph->skin, squared = reach * reach;
+    const float *x = sph->neighbours.listed[0], *y = sph->neighbours.listed[1], *z = sph->neighbours.listed[2];
+    FloatV xi = simd_load(x + block * BLOCK_LANES), yi = simd_load(y + block * BLOCK_LANES),
+           zi = simd_load(z + block * BLOCK_LANES);
+    float reach = sph->rules.support + sph->neighbours.skin, squared = reach * reach;
     int64_t count = 0;
     for (int r = 0; r < ranges->count; r++)
         for (int32_t j = ranges->begin[r]; j < ranges->end[r]; j++) {
@@ -74,19 +61,19 @@ SIMD_INLINE int64_t search(const Sph *sph, int64_t block, const Ranges *ranges, 
 void SIMD_NAME(sph_list_count)(const Sph *sph, int64_t first, int64_t last)
 {
     Ranges ranges;
-    int64_t cell = cell_of(&sph->grid, first * SPH_LANES);
+    int64_t cell = neighbours_cell_of(&sph->neighbours.grid, first * BLOCK_LANES);
     for (int64_t b = first; b < last; b++) {
-        find_ranges(&sph->grid, b * SPH_LANES, (b + 1) * SPH_LANES, &cell, &ranges);
-        sph->blocks[b].list_end = search(sph, b, &ranges, NULL);
+        find_ranges(&sph->neighbours.grid, b * BLOCK_LANES, (b + 1) * BLOCK_LANES, &cell, &ranges);
+        sph->neighbours.block[b].list_end = search(sph, b, &ranges, NULL);
     }
 }
 
 void SIMD_NAME(sph_list_fill)(const Sph *sph, int64_t first, int64_t last)
 {
     Ranges ranges;
-    int64_t cell = cell_of(&sph->grid, first * SPH_LANES);
+    int64_t cell = neighbours_cell_of(&sph->neighbours.grid, first * BLOCK_LANES);
     for (int64_t b = first; b < last; b++) {
-        find_ranges(&sph->grid, b * SPH_LANES, (b + 1) * SPH_LANES, &cell, &ranges);
-        search(sph, b, &ranges, sph->list + sph->blocks[b].list);
+        find_ranges(&sph->neighbours.grid, b * BLOCK_LANES, (b + 1) * BLOCK_LANES, &cell, &ranges);
+        search(sph, b, &ranges, sph->list + sph->neighbours.block[b].list);
     }
 }

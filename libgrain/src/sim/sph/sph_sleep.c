@@ -21,9 +21,10 @@
 void sph_set_sleep(Sph *sph)
 {
     SphRules *rules = &sph->rules;
-    float gravity = vec3_length(sph->def.gravity);
+    float gravity = vec3_length(sph->base.def.gravity);
     // Where moisture spreads, what is at rest may lose its hold.
-    int may_sleep = sph->def.may_sleep && sph->model == SPH_ELASTOPLASTIC && sph->def.moisture_diffusion == 0.0f;
+    int may_sleep =
+        sph->base.def.may_sleep && sph->model == SPH_ELASTOPLASTIC && sph->base.def.moisture_diffusion == 0.0f;
     rules->slow = may_sleep ? SLOW * sqrtf(gravity * rules->spacing) : 0.0f;
     rules->wake_pull = WAKE_PULL * gravity;
 }
@@ -36,67 +37,70 @@ static int moves(const RigidObject *object)
            vec3d_dot(object->spin, object->spin) > 0.0;
 }
 
-static int is_near_moving(const Sph *sph, const SphBlock *block)
+static int is_near_moving(const Sph *sph, int64_t block)
 {
-    Vec3d middle = {(double)block->middle[0] + sph->origin[0], (double)block->middle[1] + sph->origin[1],
-                    (double)block->middle[2] + sph->origin[2]};
-    double reach = (double)(block->reach + sph->rules.support + sph->skin);
-    for (int c = 0; c < sph->rigid->object_count; c++)
-        if (moves(&sph->rigid->objects[c]) && rigid_may_reach(sph->rigid, c, middle, reach)) return 1;
+    const Rigid *rigid = sph->base.rigid;
+    for (int c = 0; c < rigid->object_count; c++)
+        if (moves(&rigid->objects[c]) && neighbours_may_meet(&sph->neighbours, &sph->neighbours.block[block], c))
+            return 1;
     return 0;
 }
 
 static int has_sleepless(const Sph *sph, int64_t block)
 {
-    int64_t end = block * SPH_LANES + SPH_LANES < sph->count ? block * SPH_LANES + SPH_LANES : sph->count;
-    for (int64_t i = block * SPH_LANES; i < end; i++)
+    int64_t end = block * BLOCK_LANES + neighbours_lanes_of(&sph->neighbours, block);
+    for (int64_t i = block * BLOCK_LANES; i < end; i++)
         if (!isinf(sph->field[SPH_STILL][i])) return 1;
     return 0;
 }
 
 static int reaches_awake(const Sph *sph, int64_t block)
 {
-    for (int64_t k = sph->blocks[block].list; k < sph->blocks[block].list_end; k++)
-        if (sph->awake[sph->list[k] / SPH_LANES]) return 1;
+    for (int64_t k = sph->neighbours.block[block].list; k < sph->neighbours.block[block].list_end; k++)
+        if (sph->awake[sph->list[k] / BLOCK_LANES]) return 1;
     return 0;
 }
 
 static void list_active(Sph *sph)
 {
     sph->active_count = 0;
-    for (int64_t b = 0; b < sph->block_count; b++)
-        if (sph->lists_are_new || sph->awake[b] || sph->is_watching[b] || sph->blocks[b].must_wake)
+    for (int64_t b = 0; b < sph->neighbours.block_count; b++)
+        if (sph->lists_are_new || sph->awake[b] || sph->is_watching[b] || sph->must_wake[b])
             sph->active[sph->active_count++] = (int32_t)b;
 }
 
 static int any_moves(const Sph *sph)
 {
     int found = 0;
-    for (int c = 0; sph->has_moving && c < sph->rigid->object_count; c++) found |= moves(&sph->rigid->objects[c]);
+    for (int c = 0; sph->base.has_moving && c < sph->base.rigid->object_count; c++)
+        found |= moves(&sph->base.rigid->objects[c]);
     return found;
 }
 
 void sph_find_active(Sph *sph)
 {
     if (sph->rules.slow == 0.0f) {
-        for (int64_t b = 0; sph->lists_are_new && b < sph->block_count; b++) sph->active[b] = (int32_t)b;
-        sph->active_count = sph->block_count;
+        for (int64_t b = 0; sph->lists_are_new && b < sph->neighbours.block_count; b++) sph->active[b] = (int32_t)b;
+        sph->active_count = sph->neighbours.block_count;
         sph->lists_are_new = 0;
         return;
     }
     int something_moves = any_moves(sph);
     if (sph->lists_are_new) {
-        PARALLEL_FOR(sph->threads, b, sph->block_count) { sph->awake[b] = has_sleepless(sph, b) ? 2 : 1; }
+        PARALLEL_FOR(sph->base.threads, b, sph->neighbours.block_count)
+        {
+            sph->awake[b] = has_sleepless(sph, b) ? 2 : 1;
+        }
     }
     if (sph->lists_are_new || sph->sleep_has_changed) {
-        PARALLEL_FOR(sph->threads, b, sph->block_count)
+        PARALLEL_FOR(sph->base.threads, b, sph->neighbours.block_count)
         {
             sph->is_watching[b] = !sph->awake[b] && reaches_awake(sph, b);
         }
     }
-    PARALLEL_FOR(sph->threads, b, sph->block_count)
+    PARALLEL_FOR(sph->base.threads, b, sph->neighbours.block_count)
     {
-        sph->blocks[b].must_wake = something_moves && is_near_moving(sph, &sph->blocks[b]);
+        sph->must_wake[b] = something_moves && is_near_moving(sph, b);
     }
     list_active(sph);
     sph->lists_are_new = sph->sleep_has_changed = 0;
@@ -106,7 +110,7 @@ void sph_note_sleep(Sph *sph)
 {
     for (int64_t n = 0; n < sph->active_count && sph->rules.slow > 0.0f; n++) {
         int32_t b = sph->active[n];
-        uint8_t before = sph->awake[b], now = sph->blocks[b].is_awake ? 2 : before > 0 ? (uint8_t)(before - 1) : 0;
+        uint8_t before = sph->awake[b], now = sph->is_awake[b] ? 2 : before > 0 ? (uint8_t)(before - 1) : 0;
         sph->sleep_has_changed |= (now > 0) != (before > 0);
         sph->awake[b] = now;
     }

@@ -7,7 +7,7 @@
 // Narrower registers take these sixteen in turn. The sums of both halves are added at the end: the same bits for all.
 #include "sim/sph/sph.h"
 
-enum { PAIR = 2 * SPH_LANES, TURNS = PAIR / SIMD_LANES };
+enum { PAIR = 2 * BLOCK_LANES, TURNS = PAIR / SIMD_LANES };
 
 // Values of the block's own particles.
 SIMD_INLINE FloatV own_of(const float *values, int turn)
@@ -16,7 +16,7 @@ SIMD_INLINE FloatV own_of(const float *values, int turn)
     (void)turn;
     return (FloatV)_mm512_broadcast_f32x8(_mm256_loadu_ps(values));
 #else
-    return simd_load(values + turn * SIMD_LANES % SPH_LANES);
+    return simd_load(values + turn * SIMD_LANES % BLOCK_LANES);
 #endif
 }
 
@@ -27,27 +27,28 @@ SIMD_INLINE FloatV other_of(const float *values, const int32_t *entry, int turn)
     (void)turn;
     return (FloatV)_mm512_mask_broadcastss_ps(_mm512_set1_ps(values[entry[0]]), 0xff00, _mm_load_ss(values + entry[1]));
 #else
-    return simd_set1(values[entry[turn * SIMD_LANES / SPH_LANES]]);
+    return simd_set1(values[entry[turn * SIMD_LANES / BLOCK_LANES]]);
 #endif
 }
 
 SIMD_INLINE void add_halves(const float *pair, float *sum)
 {
-    for (int lane = 0; lane < SPH_LANES; lane++) sum[lane] = pair[lane] + pair[lane + SPH_LANES];
+    for (int lane = 0; lane < BLOCK_LANES; lane++) sum[lane] = pair[lane] + pair[lane + BLOCK_LANES];
 }
 
-void SIMD_NAME(sph_sum_gradient)(const Sph *sph, const float *const velocity[3], int64_t block, float sum[9][SPH_LANES])
+void SIMD_NAME(sph_sum_gradient)(const Sph *sph, const float *const velocity[3], int64_t block,
+                                 float sum[9][BLOCK_LANES])
 {
     const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
     const float *u = velocity[0], *v = velocity[1], *w = velocity[2];
-    int64_t i = block * SPH_LANES;
+    int64_t i = block * BLOCK_LANES;
     float pair[9][PAIR];
     for (int turn = 0; turn < TURNS; turn++) {
         FloatV xi = own_of(x + i, turn), yi = own_of(y + i, turn), zi = own_of(z + i, turn);
         FloatV ui = own_of(u + i, turn), vi = own_of(v + i, turn), wi = own_of(w + i, turn), g[9] = {0};
-        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block].reached_end; k += 2) {
+        for (int64_t k = sph->neighbours.block[block].list; k < sph->reached_end[block]; k += 2) {
             const int32_t *j = sph->reached + k;
-            FloatV slope = simd_load(sph->slope + k * SPH_LANES + turn * SIMD_LANES);
+            FloatV slope = simd_load(sph->slope + k * BLOCK_LANES + turn * SIMD_LANES);
             FloatV gx = slope * (xi - other_of(x, j, turn)), gy = slope * (yi - other_of(y, j, turn)),
                    gz = slope * (zi - other_of(z, j, turn));
             FloatV du = other_of(u, j, turn) - ui, dv = other_of(v, j, turn) - vi, dw = other_of(w, j, turn) - wi;
@@ -60,21 +61,21 @@ void SIMD_NAME(sph_sum_gradient)(const Sph *sph, const float *const velocity[3],
     for (int c = 0; c < 9; c++) add_halves(pair[c], sum[c]);
 }
 
-void SIMD_NAME(sph_sum_symmetric)(const Sph *sph, int64_t block, float sum[3][SPH_LANES])
+void SIMD_NAME(sph_sum_symmetric)(const Sph *sph, int64_t block, float sum[3][BLOCK_LANES])
 {
     const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
     const float *xx = sph->work[SPH_B0], *xy = sph->work[SPH_B0 + 1], *xz = sph->work[SPH_B0 + 2];
     const float *yy = sph->work[SPH_B0 + 4], *yz = sph->work[SPH_B0 + 5], *zz = sph->work[SPH_B8];
-    int64_t i = block * SPH_LANES;
+    int64_t i = block * BLOCK_LANES;
     float pair[3][PAIR];
     for (int turn = 0; turn < TURNS; turn++) {
         FloatV xi = own_of(x + i, turn), yi = own_of(y + i, turn), zi = own_of(z + i, turn);
         FloatV s[6] = {own_of(xx + i, turn), own_of(yy + i, turn), own_of(zz + i, turn),
                        own_of(xy + i, turn), own_of(xz + i, turn), own_of(yz + i, turn)};
         FloatV a[3] = {0};
-        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block].reached_end; k += 2) {
+        for (int64_t k = sph->neighbours.block[block].list; k < sph->reached_end[block]; k += 2) {
             const int32_t *j = sph->reached + k;
-            FloatV slope = simd_load(sph->slope + k * SPH_LANES + turn * SIMD_LANES);
+            FloatV slope = simd_load(sph->slope + k * BLOCK_LANES + turn * SIMD_LANES);
             FloatV gx = slope * (xi - other_of(x, j, turn)), gy = slope * (yi - other_of(y, j, turn)),
                    gz = slope * (zi - other_of(z, j, turn));
             FloatV sxy = s[3] + other_of(xy, j, turn), sxz = s[4] + other_of(xz, j, turn),
@@ -88,7 +89,7 @@ void SIMD_NAME(sph_sum_symmetric)(const Sph *sph, int64_t block, float sum[3][SP
     for (int c = 0; c < 3; c++) add_halves(pair[c], sum[c]);
 }
 
-void SIMD_NAME(sph_sum_stress)(const Sph *sph, int64_t block, float sum[3][SPH_LANES])
+void SIMD_NAME(sph_sum_stress)(const Sph *sph, int64_t block, float sum[3][BLOCK_LANES])
 {
     const float *x = sph->field[SPH_X], *y = sph->field[SPH_Y], *z = sph->field[SPH_Z];
     const float *u = sph->field[SPH_U], *v = sph->field[SPH_V], *w = sph->field[SPH_W];
@@ -97,17 +98,17 @@ void SIMD_NAME(sph_sum_stress)(const Sph *sph, int64_t block, float sum[3][SPH_L
     const SphRules *rules = &sph->rules;
     float unit = rules->support * rules->sound * rules->density, apart = 0.01f * rules->support * rules->support;
     float viscous = rules->viscosity * unit, wet_viscous = 0.5f * rules->wet_viscosity * unit;
-    int64_t i = block * SPH_LANES;
+    int64_t i = block * BLOCK_LANES;
     float pair[3][PAIR];
     for (int turn = 0; turn < TURNS; turn++) {
         FloatV xi = own_of(x + i, turn), yi = own_of(y + i, turn), zi = own_of(z + i, turn);
         FloatV ui = own_of(u + i, turn), vi = own_of(v + i, turn), wi = own_of(w + i, turn);
         FloatV s[9], a[3] = {0}, damp = viscous + wet_viscous * own_of(wet + i, turn);
         for (int c = 0; c < 9; c++) s[c] = own_of(b[c] + i, turn);
-        for (int64_t k = sph->blocks[block].list; k < sph->blocks[block].reached_end; k += 2) {
+        for (int64_t k = sph->neighbours.block[block].list; k < sph->reached_end[block]; k += 2) {
             const int32_t *j = sph->reached + k;
             FloatV dx = xi - other_of(x, j, turn), dy = yi - other_of(y, j, turn), dz = zi - other_of(z, j, turn);
-            FloatV slope = simd_load(sph->slope + k * SPH_LANES + turn * SIMD_LANES);
+            FloatV slope = simd_load(sph->slope + k * BLOCK_LANES + turn * SIMD_LANES);
             FloatV closing =
                 (ui - other_of(u, j, turn)) * dx + (vi - other_of(v, j, turn)) * dy + (wi - other_of(w, j, turn)) * dz;
             FloatV press = (damp + wet_viscous * other_of(wet, j, turn)) * simd_min(closing, simd_set1(0.0f)) /

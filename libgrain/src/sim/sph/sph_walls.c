@@ -19,58 +19,9 @@
 // What lies right on a wall sees it as from this part of a spacing.
 #define LEAST_DISTANCE 0.1f
 
-static int lanes_of(const Sph *sph, int64_t block)
-{
-    int64_t left = sph->count - block * SPH_LANES;
-    return left < SPH_LANES ? (int)left : SPH_LANES;
-}
-
-static void places_of(const Sph *sph, float *const axis[3], int64_t first, int count, Vec3 *places)
-{
-    for (int i = 0; i < count; i++)
-        places[i] = vec3((float)((double)axis[0][first + i] + sph->origin[0]),
-                         (float)((double)axis[1][first + i] + sph->origin[1]),
-                         (float)((double)axis[2][first + i] + sph->origin[2]));
-}
-
-static int stands(const Sph *sph, int number) { return !sph->rigid->objects[number].has_moved; }
-
-// --- what stands: found with the lists -------------------------------------------------------------
-
-static int is_near(const Sph *sph, int64_t block, int number)
-{
-    Vec3 places[SPH_LANES] = {0};
-    RigidView view;
-    int lanes = lanes_of(sph, block), found = 0;
-    float reach = sph->rules.support + 0.5f * sph->skin;
-    places_of(sph, sph->listed, block * SPH_LANES, lanes, places);
-    rigid_view(sph->rigid, number, places, lanes, reach, &view);
-    const GrainSdf *sdf = sph->rigid->objects[number].given.sdf;
-    if (sdf) reach = real_minf(reach, 0.99f * sdf_half_width(sdf)); // it knows no farther
-    for (int i = 0; i < lanes; i++) found |= view.distance[i] < reach;
-    return found;
-}
-
-GrainResult sph_find_near(Sph *sph)
-{
-    int objects = sph->rigid->object_count;
-    // Room for all that can be; little of it is ever touched.
-    TRY(alloc_grow((void **)&sph->near, &sph->near_capacity, sph->block_count * objects, sizeof *sph->near));
-    PARALLEL_FOR(sph->threads, b, sph->block_count)
-    {
-        SphBlock *block = &sph->blocks[b];
-        block->near = block->near_end = (int32_t)(b * objects);
-        for (int c = 0; c < objects; c++)
-            if (stands(sph, c) && is_near(sph, b, c)) sph->near[block->near_end++] = c;
-    }
-    return GRAIN_OK;
-}
-
-// --- in every step ---------------------------------------------------------------------------------
-
 // Part of the motion along a wall that it opposes: all of it where the particle's stress is held by friction, less the
 // more it slides. What the wall does not hold must not strain the sand either: that would be energy from nowhere.
-static float grip_of(const Sph *sph, int64_t i, const SphContact *contact)
+static float grip_of(const Sph *sph, int64_t i, const BlockContact *contact)
 {
     float s[6], bulk = sph->field[SPH_MASS][i] * sph->rules.sound * sph->rules.sound / sph->rules.volume;
     for (int c = 0; c < 6; c++) s[c] = sph->field[SPH_SXX + c][i];
@@ -83,7 +34,7 @@ static float grip_of(const Sph *sph, int64_t i, const SphContact *contact)
 }
 
 // What the mirror image behind the wall adds to the velocity gradient.
-static void add_strain(const Sph *sph, int64_t i, SphWalls *walls, const SphContact *contact)
+static void add_strain(const Sph *sph, int64_t i, SphWalls *walls, const BlockContact *contact)
 {
     Vec3 own = {sph->field[SPH_U][i], sph->field[SPH_V][i], sph->field[SPH_W][i]};
     Vec3 n = contact->normal, against = vec3_sub(contact->speed, own);
@@ -95,7 +46,7 @@ static void add_strain(const Sph *sph, int64_t i, SphWalls *walls, const SphCont
             walls->drive[3 * a + b][contact->lane] -= 2.0f * speed[a] * contact->slope * normal[b];
 }
 
-static void add_drive(SphWalls *walls, const SphContact *contact)
+static void add_drive(SphWalls *walls, const BlockContact *contact)
 {
     const float speed[3] = {contact->speed.x, contact->speed.y, contact->speed.z};
     const float normal[3] = {contact->normal.x, contact->normal.y, contact->normal.z};
@@ -103,7 +54,7 @@ static void add_drive(SphWalls *walls, const SphContact *contact)
         for (int b = 0; b < 3; b++) walls->drive[3 * a + b][contact->lane] -= speed[a] * contact->slope * normal[b];
 }
 
-static void add_to_walls(SphWalls *walls, const SphContact *contact, float filled, float distance)
+static void add_to_walls(SphWalls *walls, const BlockContact *contact, float filled, float distance)
 {
     int lane = contact->lane;
     const float n[3] = {contact->normal.x, contact->normal.y, contact->normal.z};
@@ -118,56 +69,25 @@ static void add_to_walls(SphWalls *walls, const SphContact *contact, float fille
     for (int b = 0; b < 3; b++) walls->gradient[b][lane] -= contact->slope * n[b];
 }
 
-static void look_at(const Sph *sph, int64_t first, SphBlock *block, int number, const Vec3 *places, int lanes,
-                    int met[SPH_LANES])
+static void look_at(const Sph *sph, int64_t first, SphWalls *walls, BlockContact *contact)
 {
-    RigidView view;
-    float support = sph->rules.support, least = LEAST_DISTANCE * sph->rules.spacing;
-    rigid_view(sph->rigid, number, places, lanes, support, &view);
-    for (int i = 0; i < lanes; i++) {
-        Vec3 normal = view.normal[i];
-        if (view.distance[i] >= support || met[i] == SPH_WALLS || vec3_dot(normal, normal) < 0.5f) continue;
-        SphContact *contact = &block->contact[block->contact_count++];
-        met[i]++;
-        *contact = (SphContact){.lane = i,
-                                .object = number,
-                                .distance = view.distance[i],
-                                .normal = normal,
-                                .speed = view.speed[i],
-                                .friction = view.friction[i],
-                                .pull = view.pull[i]};
-        float seen = real_maxf(view.distance[i], least);
-        float filled = sph_spline_behind(seen, support, &contact->slope);
-        add_to_walls(&block->walls, contact, filled, seen);
-        if (sph->model == SPH_ELASTOPLASTIC)
-            add_strain(sph, first + i, &block->walls, contact);
-        else
-            add_drive(&block->walls, contact);
-        block->meets_body |= sph->rigid->objects[number].body >= 0;
-    }
+    float seen = real_maxf(contact->distance, LEAST_DISTANCE * sph->rules.spacing);
+    float filled = sph_spline_behind(seen, sph->rules.support, &contact->slope);
+    add_to_walls(walls, contact, filled, seen);
+    if (sph->model == SPH_ELASTOPLASTIC)
+        add_strain(sph, first + contact->lane, walls, contact);
+    else
+        add_drive(walls, contact);
 }
 
-void sph_look_at_walls(const Sph *sph, int64_t number)
+void sph_look_at_walls(Sph *sph, int64_t number)
 {
-    SphBlock *block = &sph->blocks[number];
-    int moving_near = 0;
-    block->meets_body = 0;
-    if (block->contact_count > 0) memset(&block->walls, 0, sizeof block->walls);
-    block->contact_count = 0;
-    Vec3d middle = {(double)block->middle[0] + sph->origin[0], (double)block->middle[1] + sph->origin[1],
-                    (double)block->middle[2] + sph->origin[2]};
-    double reach = (double)(block->reach + sph->rules.support + sph->skin);
-    for (int c = 0; sph->has_moving && c < sph->rigid->object_count; c++)
-        moving_near |= !stands(sph, c) && rigid_may_reach(sph->rigid, c, middle, reach);
-    if (block->near == block->near_end && !moving_near) return;
-    Vec3 places[SPH_LANES];
-    int met[SPH_LANES] = {0}, lanes = lanes_of(sph, number);
-    places_of(sph, sph->field, number * SPH_LANES, lanes, places);
-    for (int32_t k = block->near; k < block->near_end; k++)
-        look_at(sph, number * SPH_LANES, block, sph->near[k], places, lanes, met);
-    for (int c = 0; moving_near && c < sph->rigid->object_count; c++)
-        if (!stands(sph, c) && rigid_may_reach(sph->rigid, c, middle, reach))
-            look_at(sph, number * SPH_LANES, block, c, places, lanes, met);
+    const Block *block = &sph->neighbours.block[number];
+    SphWalls *walls = &sph->walls[number];
+    if (block->contact_count > 0) memset(walls, 0, sizeof *walls);
+    neighbours_meet_walls(&sph->neighbours, number);
+    BlockContact *contacts = neighbours_contacts_of(&sph->neighbours, number);
+    for (int k = 0; k < block->contact_count; k++) look_at(sph, number * BLOCK_LANES, walls, &contacts[k]);
 }
 
 // Of a force, what a wall can give: it never pulls, and along it holds by friction alone.
@@ -181,10 +101,10 @@ static Vec3 limit_push(Vec3 force, Vec3 normal, float friction)
 }
 
 // A sticky wall holds a particle near it: the velocity this step would end with does not leave it.
-static void stick_to(Sph *sph, int64_t block, SphContact *contact)
+static void stick_to(Sph *sph, int64_t block, BlockContact *contact)
 {
-    int64_t i = block * SPH_LANES + contact->lane;
-    if (!(contact->pull > 0.0f) || contact->distance > RIGID_STICK_RADII * sph->def.largest_radius) return;
+    int64_t i = block * BLOCK_LANES + contact->lane;
+    if (!(contact->pull > 0.0f) || contact->distance > RIGID_STICK_RADII * sph->base.def.largest_radius) return;
     float dt = sph->rules.dt, against[3];
     const float wall[3] = {contact->speed.x, contact->speed.y, contact->speed.z};
     for (int c = 0; c < 3; c++) against[c] = sph->field[SPH_U + c][i] + dt * sph->work[SPH_AX + c][i] - wall[c];
@@ -198,10 +118,11 @@ static void stick_to(Sph *sph, int64_t block, SphContact *contact)
 
 void sph_press_walls(Sph *sph, int64_t number)
 {
-    SphBlock *block = &sph->blocks[number];
+    const Block *block = &sph->neighbours.block[number];
+    BlockContact *contacts = neighbours_contacts_of(&sph->neighbours, number);
     for (int k = 0; k < block->contact_count; k++) {
-        SphContact *contact = &block->contact[k];
-        int64_t i = number * SPH_LANES + contact->lane;
+        BlockContact *contact = &contacts[k];
+        int64_t i = number * BLOCK_LANES + contact->lane;
         Vec3 n = contact->normal;
         float stress[9];
         for (int c = 0; c < 9; c++) stress[c] = sph->work[SPH_B0 + c][i];
@@ -215,16 +136,17 @@ void sph_press_walls(Sph *sph, int64_t number)
         sph->work[SPH_AY][i] += contact->push.y * inverse;
         sph->work[SPH_AZ][i] += contact->push.z * inverse;
     }
-    for (int k = 0; k < block->contact_count; k++) stick_to(sph, number, &block->contact[k]);
+    for (int k = 0; k < block->contact_count; k++) stick_to(sph, number, &contacts[k]);
 }
 
 void sph_push_out(Sph *sph, int64_t number)
 {
-    SphBlock *block = &sph->blocks[number];
+    Block *block = &sph->neighbours.block[number];
+    BlockContact *contacts = neighbours_contacts_of(&sph->neighbours, number);
     float dt = sph->rules.dt;
     for (int k = 0; k < block->contact_count; k++) {
-        SphContact *contact = &block->contact[k];
-        int64_t i = number * SPH_LANES + contact->lane;
+        BlockContact *contact = &contacts[k];
+        int64_t i = number * BLOCK_LANES + contact->lane;
         if (isinf(sph->field[SPH_STILL][i])) continue;
         Vec3 v = {sph->field[SPH_U][i], sph->field[SPH_V][i], sph->field[SPH_W][i]};
         Vec3 n = contact->normal, against = vec3_sub(v, contact->speed);
@@ -237,7 +159,7 @@ void sph_push_out(Sph *sph, int64_t number)
         sph->field[SPH_Z][i] += deep * n.z;
         float gone = 0.0f;
         for (int axis = 0; axis < 3; axis++) {
-            float way = sph->field[SPH_X + axis][i] - sph->listed[axis][i];
+            float way = sph->field[SPH_X + axis][i] - sph->neighbours.listed[axis][i];
             gone += way * way;
         }
         block->moved = real_maxf(block->moved, gone);
@@ -247,28 +169,5 @@ void sph_push_out(Sph *sph, int64_t number)
         sph->field[SPH_V][i] += change.y;
         sph->field[SPH_W][i] += change.z;
         contact->push = vec3_add_scaled(contact->push, change, sph->field[SPH_MASS][i] / dt);
-    }
-}
-
-// One after another, so that the bits do not depend on who was first.
-void sph_load_bodies(Sph *sph)
-{
-    if (sph->rigid->body_count == 0) return;
-    for (int64_t b = 0; b < sph->block_count; b++) {
-        const SphBlock *block = &sph->blocks[b];
-        if (!block->meets_body) continue;
-        for (int k = 0; k < block->contact_count; k++) {
-            const SphContact *contact = &block->contact[k];
-            const RigidObject *object = &sph->rigid->objects[contact->object];
-            if (object->body < 0) continue;
-            int64_t i = b * SPH_LANES + contact->lane;
-            Vec3d place = {(double)sph->field[SPH_X][i] + sph->origin[0], (double)sph->field[SPH_Y][i] + sph->origin[1],
-                           (double)sph->field[SPH_Z][i] + sph->origin[2]};
-            // On its surface, where the push acts.
-            place = vec3d_sub(place, vec3d_scale(vec3d_from(contact->normal), (double)contact->distance));
-            Vec3d push = vec3d_scale(vec3d_from(contact->push), -1.0);
-            rigid_add_load(sph->rigid, contact->object, push,
-                           vec3d_cross(vec3d_sub(place, object->now.position), push));
-        }
     }
 }

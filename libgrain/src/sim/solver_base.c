@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim/solver_base.h"
+#include "base/alloc.h"
+#include "base/real.h"
+
+#include <math.h>
+#include <string.h>
+
+static void choose_origin(SolverBase *base, const SimDef *def, const Particles *start)
+{
+    Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    if (start->count == 0) low = high = def->birthplace;
+    for (int64_t i = 0; i < start->count; i++)
+        low = vec3_min(low, start->position[i]), high = vec3_max(high, start->position[i]);
+    base->origin[0] = 0.5 * ((double)low.x + (double)high.x);
+    base->origin[1] = 0.5 * ((double)low.y + (double)high.y);
+    base->origin[2] = 0.5 * ((double)low.z + (double)high.z);
+}
+
+GrainResult solver_base_begin(SolverBase *base, const SimDef *def, const Particles *start, int threads)
+{
+    base->def = *def;
+    base->most_threads = threads;
+    base->threads = 1;
+    base->colliders = ALLOC(SimCollider, def->collider_count);
+    if (!base->colliders) return GRAIN_ERROR_MEMORY;
+    for (int i = 0; i < def->collider_count; i++) {
+        base->colliders[i] = def->colliders[i];
+        base->has_moving |= def->colliders[i].motion.kind != MOTION_STILL || def->colliders[i].body;
+    }
+    base->def.colliders = base->colliders;
+    choose_origin(base, def, start);
+    if (def->more_material_count < SIM_MAX_MATERIALS) return GRAIN_OK;
+    return fail(GRAIN_ERROR_ARGUMENT, "%d materials; a simulation has at most %d", def->more_material_count + 1,
+                SIM_MAX_MATERIALS);
+}
+
+GrainResult solver_base_make_rigid(SolverBase *base, double frequency, double damping, int threads)
+{
+    RigidDef rigid = {.colliders = base->colliders,
+                      .collider_count = base->def.collider_count,
+                      .gravity = base->def.gravity,
+                      .stiffness = frequency * frequency,
+                      .damping = damping * frequency,
+                      .point_reach = base->def.largest_radius,
+                      .threads = threads};
+    return rigid_create(&rigid, &base->rigid);
+}
+
+void solver_base_free(SolverBase *base)
+{
+    rigid_destroy(base->rigid);
+    alloc_free(base->colliders);
+}
+
+void solver_base_set_threads(SolverBase *base, int64_t count, int64_t per_thread)
+{
+    int64_t useful = 1 + count / per_thread;
+    base->threads = useful < base->most_threads ? (int)useful : base->most_threads;
+}
+
+void solver_base_steer(SolverBase *base, const SimSteering *now, const SimGrip *grips)
+{
+    base->def.gravity = base->rigid->def.gravity = now->gravity;
+    if (grips) rigid_steer(base->rigid, grips);
+}
+
+GrainResult solver_base_check_id(const SolverBase *base, int32_t id)
+{
+    if (id >= 0 && id < base->born) return GRAIN_OK;
+    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+}
+
+GrainResult solver_check_lost(const SolverLost *lost, const char *remedy)
+{
+    if (*lost == SOLVER_LOST_NOBODY) return GRAIN_OK;
+    return fail(GRAIN_ERROR_DIVERGED, "the simulation diverged: the position of particle %d is not a number; %s",
+                (int)*lost, remedy);
+}
+
+GrainResult solver_check_count(int64_t particles)
+{
+    if (particles <= INT32_MAX / 4) return GRAIN_OK;
+    return fail(GRAIN_ERROR_MEMORY, "%lld particles are more than one simulation can hold; use larger ones",
+                (long long)particles);
+}
+
+SimMaterial solver_material(const SimDef *def, int kind)
+{
+    if (kind > 0) return def->more_materials[kind - 1];
+    return (SimMaterial){.density = def->density,
+                         .friction = def->friction,
+                         .rolling_friction = def->rolling_friction,
+                         .restitution = def->restitution,
+                         .cohesion = def->cohesion,
+                         .young_modulus = def->young_modulus,
+                         .poisson_ratio = def->poisson_ratio};
+}
