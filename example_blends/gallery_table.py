@@ -12,28 +12,27 @@ NOT_MEASURED = "not measured"
 
 HEAD = """# Example scenes
 
-Small files without baked data, made by the scripts beside them. Open one, press *Bake* in *Properties > Scene > Grain*,
-play, render.
+Small files without baked data, made by the scripts beside them. Open one, press *Bake* in *Properties > Scene > Grain Simulation*, play, render.
 
-| scene | what it shows | made by |
+| scene | shows | made by |
 |---|---|---|
 | [01_suzanne.blend](01_suzanne.blend) | a block of sand falls on Suzanne in a tray, table-top size; `./build.sh` bakes and renders it ([picture](01_suzanne.png)) | [make_01_suzanne.py](make_01_suzanne.py) |
 | [02_crates.blend](02_crates.blend) | rigid bodies: crates and balls drop into a tray of sand ([picture](02_crates.png)) | [make_02_crates.py](make_02_crates.py) |
 
 `python3 example_blends/render_demo.py --quick` bakes larger grains and renders a smaller picture.
 
-## The gallery: figures of the papers, and what they could not do
-`./build.sh gallery NAME` builds a scene, bakes it through the add-on, measures it, renders its picture and writes its row
-here; `--small` does the small version that the tests run, `--time` measures a frame at the paper's counts, `--preview` makes
-the animation. A scene is a file of [scenes](scenes), made from one number: the particles wanted.
+## Gallery: figures from papers, and shots they could not do
+`./build.sh gallery NAME` builds a scene, bakes it through the add-on, measures it, renders its picture and writes its row of this table. `--small` makes the
+small version used by the tests, `--time` measures a frame with the particle counts of the paper, and `--preview` makes the animation. A scene is a file in
+[scenes](scenes), built for any number of particles.
 
-*Ours* is the bake of the picture: processor seconds a frame (simulation + render grains; a machine that others used too) and
-the program's peak memory. *At the paper's counts*: seconds a frame on the clock of an idle machine with two cores (AMD Zen 3,
-2.45 GHz), over frames in which the sand moves; Bell's splash, avalanche, bulldozer and rings are also timed without Blender
-([rigid bodies](../libgrain/docs/rigid.md)). *Paper*: what it reports (Bell et al. 2005: PCs of 3 GHz; Ihmsen et al. 2013: 12
-cores of 3.46 GHz, frames of 20 ms).
+- *Our bake* is the bake in the picture: processor seconds per frame (simulation + render grains, on a machine with other work) and the peak memory of
+  the program.
+- *With the paper's counts*: seconds per frame on the clock of an idle machine with two cores (AMD Zen 3, 2.45 GHz), over frames in which the sand moves.
+  Bell's splash, avalanche, bulldozer and rings are also timed without Blender ([measurements](../libgrain/docs/measurements/rigid.md)).
+- *Paper*: the figures it reports (Bell et al. 2005: PCs with 3 GHz; Ihmsen et al. 2013: 12 cores with 3.46 GHz, frames of 20 ms).
 
-| picture | scene and what was measured | ours | at the paper's counts | paper |
+| picture | scene and measurements | our bake | with the paper's counts | paper |
 |---|---|---|---|---|
 """
 
@@ -63,7 +62,7 @@ def _scene(name: str, plan: plans.Plan, found: dict[str, Any]) -> str:
     title = f"**[{plan.title}]({name}.blend)**" if (HERE / f"{name}.blend").exists() else f"**{plan.title}**"
     figure = f" ({plan.figure})" if plan.figure else ""
     measured = f"<br>*Measured{' in the small version' if kind == 'small' else ''}:* {facts}." if facts else ""
-    return f"{title}{figure}. {plan.what}{measured} [made by](scenes/{name}.py)"
+    return f"{title}{figure}. {plan.what}{measured} [Script](scenes/{name}.py)"
 
 
 def _counts(found: dict[str, Any]) -> str:

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import wording
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "libgrain" / "src"
 ADDON = ROOT / "addon" / "grain"
@@ -236,6 +238,7 @@ RULES = {
     "c_is_formatted": unformatted,
     "every_source_names_its_licence": without_licence,
     "math_is_the_same_everywhere": machine_dependent_math,
+    "texts_are_plain": wording.problems,
 }
 
 

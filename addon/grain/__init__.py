@@ -10,7 +10,7 @@ bl_info = {
     "version": (0, 1, 0),
     "blender": (3, 4, 0),
     "location": "Properties > Physics",
-    "description": "Sand: fill objects with grains, let them fall and flow, bake and render",
+    "description": "Sand, snow and mud: fill objects with grains, simulate, bake and render",
     "category": "Physics",
 }
 ADDON_VERSION = ".".join(str(number) for number in bl_info["version"])

@@ -12,11 +12,11 @@ _registered: Optional[Any] = None
 
 def run(arguments: list[str]) -> int:
     """Exit codes: 0 done, 1 something could not be baked."""
-    parser = argparse.ArgumentParser(prog="blender --command grain", description="Bakes the sand of a file.")
-    parser.add_argument("file", nargs="?", help="the .blend; without it the file that is open")
-    parser.add_argument("--scene", default="", help="only this scene")
-    parser.add_argument("--anew", action="store_true", help="delete what is baked first")
-    parser.add_argument("--job", metavar="FOLDER", help="bake nothing: write the active simulation as a job for a farm")
+    parser = argparse.ArgumentParser(prog="blender --command grain", description="Bake the sand in a .blend file.")
+    parser.add_argument("file", nargs="?", help="the .blend file; without it, the file that is open")
+    parser.add_argument("--scene", default="", help="bake only this scene")
+    parser.add_argument("--anew", action="store_true", help="delete existing frames first")
+    parser.add_argument("--job", metavar="FOLDER", help="do not bake, but write the active simulation as a job for a render farm")
     options = parser.parse_args(arguments)
     if options.file:
         bpy.ops.wm.open_mainfile(filepath=options.file)

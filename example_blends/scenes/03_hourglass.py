@@ -11,9 +11,9 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Hourglass", figure="Bell 2005, figure 1",
-    what="Single grains run through the neck of a glass, at a rate that does not depend on how much is left. The paper's "
-         "are tetrahedra of four balls, as are those of the tests and of the timing; the picture has balls and refines "
-         "them.",
+    what="Individual grains run through the neck of a glass, at a rate that does not depend on how much is left. "
+         "The paper uses tetrahedra of four balls, and so do the tests and the timing; the picture uses spheres "
+         "and refines them.",
     small=Size(600, 30), picture=Size(9700, 120, 0.8), picture_frame=62,
     timings=(Timing("", Size(27427, 12), "27,427 grains of 109,708 spheres", "191"),),
     preview=range(6, 118, 8))

@@ -11,8 +11,8 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Splash", figure="Bell 2005, figure 5",
-    what="A steel ball hits a heap at 10 m/s; a glass wall stops the wave, which heaps up at its foot. Timed with "
-         "grains of four balls, as the paper's; the picture has balls and refines them.",
+    what="A steel ball hits a heap at 10 m/s. A glass wall stops the wave, and sand piles up at its foot. Timed "
+         "with grains of four balls, like the paper's; the picture uses spheres and refines them.",
     small=Size(3000, 40), picture=Size(26000, 45, 2.4), picture_frame=14,
     timings=(Timing("", Size(45494, 12, as_paper=True), "45,494 grains of 181,976 spheres", "205"),),
     preview=range(1, 30, 3))

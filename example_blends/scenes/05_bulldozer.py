@@ -12,8 +12,8 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Bulldozer", figure="Ihmsen 2013, figure 1; Bell 2005, figure 8",
-    what="A blade pushes through a bed of sand: a heap grows before it, ridges stay beside its way, the ground behind it "
-         "is bare.",
+    what="A blade pushes through a bed of sand: a heap grows in front of it, ridges remain on both sides, and the "
+         "ground behind it is bare.",
     small=Size(9000, 70), picture=Size(26400, 110, 1.4), picture_frame=92,
     timings=(Timing("Ihmsen", Size(38000, 13, 19.4, as_paper=True), "38K particles, 1.4M / 19.4M grains", "1.4 + 1.1 / 9.6"),
              Timing("Bell", Size(77537, 12, as_paper=True, variant="tetrahedra"), "310,149 spheres", "1,044")),

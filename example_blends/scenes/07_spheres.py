@@ -9,8 +9,9 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Three spheres", figure="Ihmsen 2013, figure 5",
-    what="Balls half as dense as the sand, as dense, and three times as dense: the heavier the deeper, but sand bears all. Timed with smoothed "
-         "particles; the picture and the tests use the material point method, which is quicker.",
+    what="Three balls, half as dense as the sand, as dense, and three times as dense: the heavier sink deeper, "
+         "but the sand carries them all. Timed with *Smoothed Particles*; the picture and the tests use "
+         "*Continuum*, which is faster.",
     small=Size(5000, 45), picture=Size(30000, 60, 2.0), picture_frame=60, samples=36,
     timings=(Timing("", Size(96000, 11, 11.3, as_paper=True), "96K particles, 11.3M grains", "3.1 + 5.8"),))
 

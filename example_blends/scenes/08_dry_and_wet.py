@@ -9,7 +9,7 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Dry and wet block", figure="Ihmsen 2013, figure 3",
-    what="Two blocks of the same sand, the left one dry, the right one wet, let go.",
+    what="Two blocks of the same sand are released, the left one dry, the right one wet.",
     small=Size(2400, 30), picture=Size(21000, 60, 1.6), picture_frame=60)
 
 FPS = 50

@@ -14,8 +14,9 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Rings on poles", figure="Bell 2005, figure 9",
-    what="Rings fall onto poles, in two boxes, each a simulation of its own: bouncy, slippery ones on the left scatter and gather along "
-         "the edges of the box, dull, rough ones on the right stay on the poles, as the paper has it. Counts are those of the left.",
+    what="Rings fall onto poles in two boxes, each a simulation of its own. Bouncy, slippery rings on the left "
+         "scatter and gather along the edges of the box; dull, rough rings on the right stay on the poles, as in "
+         "the paper. Counts are those of the left box.",
     small=Size(48, 100), picture=Size(144, 260), picture_frame=260, samples=40,
     timings=(Timing("slippery", Size(1000, 22, variant="slippery"), "1,000 rings of 110 spheres on 25 poles", "224"),
              Timing("rough", Size(1000, 22, variant="rough"), "the same", "185")))

@@ -14,8 +14,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Coffee beans", figure="",
-    what="Every bean is an object of its own: up to ten balls that touch, roll and catch in each other, drawn as the bean they were "
-         "filled into.",
+    what="Every bean is a clump of up to ten balls that touches, rolls and interlocks with others, drawn as the "
+         "bean that the balls fill.",
     small=Size(160, 30), picture=Size(1700, 70), picture_frame=70)
 
 FPS = 50

@@ -14,8 +14,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Accelerating truck", figure="",
-    what="A truck drives off at 2 m/s2 with a heap on its bed, brakes and tips. The paper of 2013 names this shot as one its sand cannot "
-         "do, as it knows no static friction.",
+    what="A truck drives off at 2 m/s2 with a heap on its bed, brakes and tips. Ihmsen et al. 2013 name this shot "
+         "as one their sand cannot do, because it has no static friction.",
     small=Size(4000, 70), picture=Size(9000, 178, 1.0), picture_frame=62, more_pictures={"_tipped": 172}, samples=40)
 
 FPS = 50

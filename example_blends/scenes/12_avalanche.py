@@ -12,7 +12,8 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Avalanche", figure="Bell 2005, figure 7",
-    what="Sand comes down a slope onto walls and gates of loose blocks: they stand for a moment, turn it aside, then go with it.",
+    what="Sand comes down a slope onto walls and gates of loose blocks: they stand for a moment and deflect it, "
+         "then are carried along.",
     small=Size(5000, 55), picture=Size(30000, 48, 1.0), picture_frame=46,
     timings=(Timing("", Size(73705, 12, as_paper=True), "73,705 grains of 294,820 spheres", "1,584"),))
 

@@ -15,7 +15,7 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Covered prop", figure="Bell 2005, figure 6",
-    what="*Object > Cover with Particles*: evenly over any mesh. Bell's camel has 4,147 spheres.",
+    what="*Object > Cover with Particles* covers any mesh evenly. Bell's camel has 4,147 spheres.",
     small=Size(800, 0), picture=Size(4147, 0), picture_frame=1, paper_counts="4,147 spheres")
 
 APART = 0.17

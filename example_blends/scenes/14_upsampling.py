@@ -10,8 +10,8 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Upsampling compared", figure="Ihmsen 2013, figure 4",
-    what="One coarse bake twice: left grains that each particle carries along, which stay in clumps; right Grain's own, "
-         "which part and fly on by themselves.",
+    what="One coarse bake, refined twice: on the left, each particle carries its grains along, which stay in "
+         "clumps; on the right, Grain's own scheme, whose grains separate and fly on their own.",
     small=Size(1500, 14, 0.03), picture=Size(9000, 16, 1.0), picture_frame=13, samples=36,
     timings=(Timing("", Size(83000, 12, 20.8, as_paper=True), "83K particles, 20.8M grains", "2.9 + 10.3"),))
 

@@ -9,8 +9,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Oozing paste", figure="Luciani 2000, figure 11",
-    what="A rope of paste is let down on a table by the mesoscopic model: it lays itself in coils and folds, these pile up, keep "
-         "their shape for seconds and sink together. What is seen is the mesh of its surface.",
+    what="A rope of paste is lowered onto a table with the solver *Viscous*: it forms coils and folds, which pile "
+         "up, keep their shape for seconds and sink together. Shown as the mesh of its surface.",
     small=Size(500, 30), picture=Size(5000, 116), picture_frame=104,
     samples=96)
 

@@ -12,9 +12,9 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="From fluid to paste", figure="Luciani 2000, figure 13",
-    what="The same cylinder of six materials of one solver, each a simulation of its own, 0.6 s after it was let go: in front "
-         "fluid, dry and damp sand, behind foam, cream and paste. Sand is refined into grains, the others are the mesh of their "
-         "surface. Counts are those of the first.",
+    what="The same cylinder of six materials of one solver, each a simulation of its own, 0.6 s after its "
+         "release: in front fluid, dry sand and damp sand, behind foam, cream and paste. Sand is refined into "
+         "grains; the others are shown as the mesh of their surface. Counts are those of the first.",
     small=Size(150, 14), picture=Size(3000, 25), picture_frame=25, samples=80)
 
 FPS = 40

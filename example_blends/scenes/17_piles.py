@@ -11,9 +11,9 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Three piles", figure="Ihmsen 2013, figure 2",
-    what="The same volume of three sands with friction angles of 30, 45 and 60 degrees, in one simulation, heaped up a little less "
-         "steeply than that and let go: the piles stand. Poured, sands of 25 to 45 degrees heap up at their angle by themselves, too "
-         "(../libgrain/docs/mpm.md).",
+    what="The same volume of three sands with friction angles of 30, 45 and 60 degrees in one simulation, built "
+         "slightly less steep than that and released: the piles stand. Poured sand of 25 to 45 degrees heaps up "
+         "at its angle too ([measurements](../libgrain/docs/measurements/mpm.md#heaps)).",
     small=Size(9000, 40), picture=Size(24000, 30, 1.5), picture_frame=30,
     timings=(Timing("", Size(45000, 12, as_paper=True), "45K particles", "1.6"),))
 

@@ -14,8 +14,8 @@ from plan import Plan, Size, Timing
 
 PLAN = Plan(
     title="Rope ladder", figure="Ihmsen 2013, figure 6",
-    what="Sand is poured over a rope ladder that hangs between two posts and falls through its gaps: stripes on the ground. Then the "
-         "ladder is let go. Its rungs are rigid bodies; the ropes are only drawn.",
+    what="Sand is poured over a rope ladder between two posts and falls through its gaps, leaving stripes on the "
+         "ground. Then the ladder is released. Its rungs are rigid bodies; the ropes are only drawn.",
     small=Size(4500, 62), picture=Size(34000, 66, 3.4), picture_frame=34, more_pictures={"_fallen": 66}, samples=36,
     timings=(Timing("", Size(138000, 12, 17.3, as_paper=True), "138K particles, 17.3M grains", "4.6 + 8.3"),))
 

@@ -14,8 +14,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Sand castle", figure="",
-    what="Damp sand is taken out of a bucket: it stands with its battlements and walls. Then its cohesion is keyed to nothing, as the "
-         "sun dries it; it pales and falls apart.",
+    what="Damp sand comes out of a bucket and stands with its battlements and walls. Then its cohesion is "
+         "keyframed to 0, as if the sun dried it; it turns pale and falls apart.",
     small=Size(2200, 64), picture=Size(13000, 68, 1.3), picture_frame=37, more_pictures={"_dry": 68}, samples=36)
 
 FPS = 50

@@ -14,8 +14,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Bear of sand", figure="",
-    what="A painted statue of dry sand is let go. Every grain keeps the colour that the surface has nearest to where it was, down "
-         "to the render grains.",
+    what="A painted statue of dry sand is released. Every grain, down to the render grains, keeps the colour of "
+         "the surface point nearest to where it started.",
     small=Size(2500, 30), picture=Size(16000, 45, 1.4), picture_frame=9, more_pictures={"_fallen": 45}, samples=36)
 
 FPS = 50

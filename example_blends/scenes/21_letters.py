@@ -13,8 +13,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Painted moisture", figure="",
-    what="Letters are painted on a wall of dry sand, as weights of its vertices: there it is wet. Let go, the dry sand runs off and "
-         "the letters stand, dark as wet sand is.",
+    what="Letters are painted as vertex weights on a wall of dry sand, which is wet there. When the wall is "
+         "released, the dry sand runs off and the letters stand, dark like wet sand.",
     small=Size(6000, 30), picture=Size(28000, 40, 1.5), picture_frame=40)
 
 FPS = 50

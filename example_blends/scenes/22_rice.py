@@ -9,8 +9,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Rice", figure="",
-    what="Long grains of four balls in a row are let go from a column onto a slate. They come to lie flat, bridge and lean on "
-         "each other, as only single grains with a shape can.",
+    what="A column of long grains, four balls in a row each, is released onto a slate. The grains come to lie "
+         "flat, bridge gaps and lean on each other, as only individual grains with a shape can.",
     small=Size(250, 30), picture=Size(4500, 90), picture_frame=90, samples=40)
 
 FPS = 60

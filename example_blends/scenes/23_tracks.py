@@ -13,8 +13,8 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Footprint and tyre track", figure="",
-    what="A boot is set down and a tyre rolls past, in damp sand: both leave their profile, and a rim beside it. Boot and tyre are "
-         "gone, the evening sun shows what they left.",
+    what="A boot is set down and a tyre rolls past in damp sand. Both leave their profile with a rim beside it. "
+         "Boot and tyre are gone, and the evening sun shows their tracks.",
     small=Size(7000, 36), picture=Size(360000, 46, 2.4), picture_frame=46)
 
 FPS = 50

@@ -10,8 +10,9 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="Snowballs", figure="Stomakhin 2013, figure 9",
-    what="The same ball of powder, chunky and wet snow, each a simulation of its own, half a second after it hit the ground at 6 m/s: "
-         "powder bursts, chunky snow breaks in clumps, wet snow stays a lump and sheds little. Counts are those of the first.",
+    what="The same ball of powder, chunky and wet snow, each a simulation of its own, half a second after hitting "
+         "the ground at 6 m/s: powder bursts, chunky snow breaks into clumps, wet snow stays in one piece and "
+         "sheds little. Counts are those of the first.",
     small=Size(6000, 26), picture=Size(14000, 26, 1.8), picture_frame=26, samples=48)
 
 FPS = 50

@@ -10,9 +10,9 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="From fluid to grains", figure="Luciani 2000, figure 8",
-    what="The same dam in four glass trays, 4 s after it broke, each a simulation of its own: elasticity rises from the lowest tray "
-         "(1,300 Pa, a soft fluid, nearly level and pressed together) to the highest (270,000 Pa, hard grains that lie as they fell). "
-         "Counts are those of the lowest.",
+    what="The same dam in four glass trays, 4 s after it broke, each a simulation of its own. The elasticity "
+         "rises from the lowest tray (1,300 Pa, a soft fluid, nearly level and compressed) to the highest "
+         "(270,000 Pa, hard grains that lie as they fell). Counts are those of the lowest.",
     small=Size(300, 30), picture=Size(1500, 101), picture_frame=101, samples=64)
 
 FPS = 25

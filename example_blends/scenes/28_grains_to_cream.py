@@ -10,8 +10,9 @@ from plan import Plan, Size
 
 PLAN = Plan(
     title="From grains to cream", figure="Luciani 2000, figure 12",
-    what="The same cylinder of four materials, 1 s after it was let go, each a simulation of its own: viscosity reaches as far as "
-         "elasticity at the left, two, three and four times as far to the right. Counts are those of the first.",
+    what="The same cylinder of four materials, 1 s after its release, each a simulation of its own. On the left, "
+         "viscosity reaches as far as elasticity; to the right, two, three and four times as far. Counts are "
+         "those of the first.",
     small=Size(200, 20), picture=Size(2000, 26), picture_frame=26, samples=64)
 
 FPS = 25

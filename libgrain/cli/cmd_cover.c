@@ -10,18 +10,18 @@
 static const char help[] =
     "usage: grain cover MESH --radius R [--offset D] [--density D] [--seed N] [--threads N] [-o OUT.ply]\n"
     "\n"
-    "Spreads particles evenly over the surface of a mesh (.obj, .ply or .stl) and says how even they are.\n"
+    "Spreads particles evenly over the surface of a mesh (.obj, .ply or .stl) and reports how even they are.\n"
     "\n"
-    "  --radius R      of a particle, in the mesh's unit\n"
-    "  --offset D      from the surface to the particles' centres: below 0 inside, above 0 outside; default 0.\n"
-    "                  Along the faces' normals where the mesh is open.\n"
-    "  --density D     part of the surface that the particles' discs would cover if they did not overlap, up to 8;\n"
+    "  --radius R      radius of a particle, in the unit of the mesh\n"
+    "  --offset D      distance of the particle centres from the surface, negative inside; default 0.\n"
+    "                  On an open mesh it is measured along the normals.\n"
+    "  --density D     fraction of the surface that the discs of the particles would cover without overlap, up to 8;\n"
     "                  default 1. Discs that just touch are 0.907.\n"
-    "  --seed N        another number, another cover just as even; default 0\n"
+    "  --seed N        changes the arrangement; default 0\n"
     "  --threads N     default: all cores. The result does not depend on it.\n"
     "  -o OUT.ply      write the particles as binary PLY: x y z nx ny nz radius weight\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 a mesh nothing can be made of, 4 file, 5 stopped, 6 memory, 10 disk full\n";
+    "exit codes: 0 done, 2 usage, 3 the mesh cannot be used, 4 file, 5 stopped, 6 memory, 10 disk full\n";
 
 typedef struct Command {
     GrainCoverDef def;
@@ -82,19 +82,19 @@ static int parse(int argument_count, char **arguments, Command *command)
         default:
             return cli_usage("cover", "the command line was not understood");
         }
-        if (!fine) return cli_usage("cover", "'%s' is not a number that fits there", optarg);
+        if (!fine) return cli_usage("cover", "'%s' is not a valid number for this option", optarg);
     }
-    if (optind != argument_count - 1) return cli_usage("cover", "name one mesh file");
-    if (command->def.radius == 0.0f) return cli_usage("cover", "give the particles' --radius");
+    if (optind != argument_count - 1) return cli_usage("cover", "give one mesh file");
+    if (command->def.radius == 0.0f) return cli_usage("cover", "--radius is missing");
     command->mesh_path = arguments[optind];
     return -1;
 }
 
 static void print_quality(const GrainCoverQuality *q, float radius, double seconds)
 {
-    printf("particles    %lld (%lld asked for)\n", (long long)q->count, (long long)q->count_wanted);
+    printf("particles    %lld (%lld requested)\n", (long long)q->count, (long long)q->count_wanted);
     printf("area         %g\n", q->area);
-    printf("spacing      %g, if they lay in a perfect hexagonal pattern\n", q->spacing);
+    printf("spacing      %g, in a perfect hexagonal pattern\n", q->spacing);
     if (q->count > 1) {
         printf("nearest      mean %.3f, smallest %.3f of the spacing (perfect: 1)\n", q->nearest_mean / q->spacing,
                q->nearest_smallest / q->spacing);

@@ -7,19 +7,14 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: grain export CACHE --frame N --format ply|vdbpoints|vdb -o FILE [--voxel-size R] [--threads N]\n"
-    "\n"
-    "Writes a frame of a cache folder, of the bake or of its grains (CACHE/grains), for other programs.\n"
-    "\n"
-    "  --frame N       which one\n"
-    "  --format ply        binary PLY: x y z vx vy vz radius, orientation, id, attributes\n"
-    "           vdbpoints  OpenVDB points for Houdini: P in 16 bits, v and pscale as halves, orient, id\n"
-    "           vdb        OpenVDB grids density and velocity\n"
-    "  -o FILE         where to\n"
-    "  --voxel-size R  of vdb: edge of a voxel in radii of the mean particle, 0.5 to 100; default 2\n"
-    "  --threads N     default: all cores. The file does not depend on it.\n"
-    "\n"
-    "exit codes: 0 done, 2 usage, 4 file or folder, 6 memory, 10 disk full, 11 the frame is damaged\n";
+    "usage: grain export CACHE --frame N --format ply|vdbpoints|vdb -o FILE [--voxel-size R] [--threads N]\n\nWrites "
+    "one frame of a cache folder, of the bake or of its render grains (CACHE/grains), for other programs.\n\n  --frame "
+    "N       the frame to write\n  --format ply        binary PLY: x y z vx vy vz radius, orientation, id, "
+    "attributes\n           vdbpoints  OpenVDB points for Houdini: P in 16 bits, v and pscale as halves, orient, id\n  "
+    "         vdb        OpenVDB grids density and velocity\n  -o FILE         the file to write\n  --voxel-size R  "
+    "for vdb: edge of a voxel in mean particle radii, 0.5 to 100; default 2\n  --threads N     default: all cores. The "
+    "file does not depend on it.\n\nexit codes: 0 done, 2 usage, 4 file or folder, 6 memory, 10 disk full, 11 the "
+    "frame is damaged\n";
 
 typedef struct Command {
     const char *folder;
@@ -81,7 +76,7 @@ static int parse(int argument_count, char **arguments, Command *command)
             return cli_usage("export", "the command line was not understood");
         }
     }
-    if (optind != argument_count - 1) return cli_usage("export", "name one cache folder");
+    if (optind != argument_count - 1) return cli_usage("export", "give one cache folder");
     if (!command->has_frame) return cli_usage("export", "--frame is missing");
     if (!command->has_format) return cli_usage("export", "--format is missing");
     if (!command->def.path) return cli_usage("export", "-o FILE is missing");

@@ -7,13 +7,13 @@
 static const char help[] =
     "usage: grain gc CACHE [--dry-run]\n"
     "\n"
-    "Removes from a cache folder, and from the grains in it, what no list of frames names: frames of a longer bake\n"
-    "before, what unfinished writes left behind, checkpoints behind the last frame; and the distance fields of\n"
-    "colliders, which any bake makes again. Never a file that is not the cache's own.\n"
+    "Removes files that are no longer needed from a cache folder and from the render grains in it: frames of an\n"
+    "earlier, longer bake, remains of unfinished writes, checkpoints after the last frame, and the distance fields of\n"
+    "colliders, which any bake makes again. Never removes a file that is not part of the cache.\n"
     "\n"
-    "  --dry-run   only say what would be removed\n"
+    "  --dry-run   only list what would be removed\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 4 no cache there, 9 somebody is baking into it, 11 the list of frames is damaged\n";
+    "exit codes: 0 done, 2 usage, 4 no cache there, 9 the cache is in use, 11 the list of frames is damaged\n";
 
 static void print_path(void *user, const char *path)
 {
@@ -46,6 +46,6 @@ int cmd_gc(int argument_count, char **arguments)
         fputs(help, stdout);
         return EXIT_DONE;
     }
-    if (optind != argument_count - 1) return cli_usage("gc", "name one cache folder");
+    if (optind != argument_count - 1) return cli_usage("gc", "give one cache folder");
     return cli_each_cache(arguments[optind], collect, &is_trial);
 }

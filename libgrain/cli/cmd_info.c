@@ -8,11 +8,11 @@
 static const char help[] =
     "usage: grain info CACHE [--job JOB]\n"
     "\n"
-    "Prints what a cache folder and the grains in it hold, and checks every frame's checksum.\n"
+    "Prints the contents of a cache folder and of the render grains in it, and checks the checksum of every frame.\n"
     "\n"
-    "  --job JOB   also say of each stage whether it is up to date with the job in that folder, and if not, why\n"
+    "  --job JOB   also report for each stage whether it matches the job in this folder, and if not, why\n"
     "\n"
-    "exit codes: 0 whole, 2 usage, 4 no cache there, 11 a frame is damaged (named)\n";
+    "exit codes: 0 intact, 2 usage, 4 no cache there, 11 a frame is damaged (named)\n";
 
 typedef struct Extent {
     float low[3], high[3];
@@ -90,7 +90,7 @@ static void print_sums(const GrainCacheInfo *info, const Sums *sums)
         printf("extent       (%g, %g, %g) to (%g, %g, %g) m\n", (double)extent->low[0], (double)extent->low[1],
                (double)extent->low[2], (double)extent->high[0], (double)extent->high[1], (double)extent->high[2]);
     if (sums->damaged)
-        printf("damage       %lld frames (named above); bake again to redo them\n", (long long)sums->damaged);
+        printf("damage       %lld frames (listed above); bake again to replace them\n", (long long)sums->damaged);
     else
         printf("damage       none\n");
 }
@@ -142,7 +142,7 @@ int cmd_info(int argument_count, char **arguments)
         fputs(help, stdout);
         return EXIT_DONE;
     }
-    if (optind != argument_count - 1) return cli_usage("info", "name one cache folder");
+    if (optind != argument_count - 1) return cli_usage("info", "give one cache folder");
     GrainJob *job = NULL;
     if (job_folder) {
         GrainResult result = grain_job_read(job_folder, &job);

@@ -5,21 +5,20 @@
 #include <getopt.h>
 #include <stdio.h>
 
-static const char verify_help[] = "usage: grain verify CACHE\n"
-                                  "\n"
-                                  "Checks every file of a cache folder, and of the grains in it, by its checksum: the "
-                                  "list of frames, the frames, the\n"
-                                  "checkpoints. Names what is damaged.\n"
-                                  "\n"
-                                  "exit codes: 0 whole, 2 usage, 4 no cache there, 11 something is damaged\n";
-static const char repair_help[] = "usage: grain repair CACHE\n"
-                                  "\n"
-                                  "Takes damaged frames off the list of frames, so that the rest can be played, and "
-                                  "removes damaged checkpoints. Bake or\n"
-                                  "upsample again to redo what was dropped.\n"
-                                  "\n"
-                                  "exit codes: 0 done, 2 usage, 4 no cache there, 9 somebody is baking into it, 11 the "
-                                  "list itself is damaged: bake anew\n";
+static const char verify_help[] =
+    "usage: grain verify CACHE\n"
+    "\n"
+    "Checks the checksum of every file in a cache folder and of the render grains in it: manifest, frames and\n"
+    "checkpoints. Lists damaged files.\n"
+    "\n"
+    "exit codes: 0 intact, 2 usage, 4 no cache there, 11 something is damaged\n";
+static const char repair_help[] =
+    "usage: grain repair CACHE\n"
+    "\n"
+    "Removes damaged frames and checkpoints from a cache, so that the rest can be played. Bake or upsample again to\n"
+    "replace them.\n"
+    "\n"
+    "exit codes: 0 done, 2 usage, 4 no cache there, 9 the cache is in use, 11 the list itself is damaged: bake anew\n";
 
 int cli_each_cache(const char *folder, CliCacheFn *call, void *user)
 {
@@ -46,7 +45,7 @@ static int verify(const char *folder, void *user)
     (void)user;
     GrainResult result = grain_cache_verify(folder, &telling, &found);
     if (result != GRAIN_OK) return cli_fail(result);
-    printf("%s: %s\n", folder, found.files ? "damaged (named above)" : "whole");
+    printf("%s: %s\n", folder, found.files ? "damaged (listed above)" : "intact");
     return found.files ? EXIT_DAMAGED : EXIT_DONE;
 }
 
@@ -57,10 +56,10 @@ static int repair(const char *folder, void *user)
     GrainResult result = grain_cache_repair(folder, &telling, &found);
     if (result != GRAIN_OK) return cli_fail(result);
     if (found.files)
-        printf("%s: %lld damaged files dropped (named above); bake or upsample again to redo them\n", folder,
+        printf("%s: %lld damaged files removed (listed above); bake or upsample again to replace them\n", folder,
                (long long)found.files);
     else
-        printf("%s: whole, nothing to repair\n", folder);
+        printf("%s: intact, nothing to repair\n", folder);
     return EXIT_DONE;
 }
 
@@ -77,7 +76,7 @@ const char *cli_one_folder(const char *command, const char *help, int argument_c
         return NULL;
     }
     if (optind == argument_count - 1) return arguments[optind];
-    *exit_code = cli_usage(command, "name one cache folder");
+    *exit_code = cli_usage(command, "give one cache folder");
     return NULL;
 }
 

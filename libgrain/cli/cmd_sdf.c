@@ -15,14 +15,14 @@ static const char help[] =
     "\n"
     "  -v, --voxel SIZE      size of a voxel in metres\n"
     "  -b, --band COUNT      half width of the band in voxels, 2 to 16 (3)\n"
-    "  -t, --thickness SIZE  metres, of the shell that a plane or an open bowl becomes (two voxels)\n"
+    "  -t, --thickness SIZE  thickness in metres given to an open surface (two voxels)\n"
     "  -k, --kind KIND       auto, solid or shell (auto: closed and nearly closed surfaces are solid)\n"
-    "  -n, --name NAME       of the grid in the file (surface)\n"
+    "  -n, --name NAME       name of the grid in the file (surface)\n"
     "  -o, --out FILE        .vdb file to write\n"
     "  -j, --threads COUNT   0 uses all cores (0)\n"
-    "  -q, --quiet           no findings\n"
+    "  -q, --quiet           do not report findings\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 no such mesh can be used, 4 a file, 6 memory\n";
+    "exit codes: 0 done, 2 usage, 3 the mesh cannot be used, 4 file, 6 memory\n";
 
 typedef struct Options {
     const char *mesh, *out, *name;
@@ -87,10 +87,11 @@ static int parse(int argument_count, char **arguments, Options *options)
             return EXIT_DONE;
         }
         if (letter == ':') return cli_usage("sdf", "%s needs a value", arguments[optind - 1]);
-        if (letter == '?') return cli_usage("sdf", "there is no option %s", arguments[optind - 1]);
-        if (!parse_one(letter, optarg, options)) return cli_usage("sdf", "'%s' is no value for -%c", optarg, letter);
+        if (letter == '?') return cli_usage("sdf", "unknown option %s", arguments[optind - 1]);
+        if (!parse_one(letter, optarg, options))
+            return cli_usage("sdf", "'%s' is not a valid value for -%c", optarg, letter);
     }
-    if (optind + 1 != argument_count) return cli_usage("sdf", "one mesh file is needed");
+    if (optind + 1 != argument_count) return cli_usage("sdf", "give one mesh file");
     options->mesh = arguments[optind];
     if (!options->out) return cli_usage("sdf", "-o FILE.vdb is missing");
     if (options->def.voxel_size == 0.0f) return cli_usage("sdf", "--voxel SIZE is missing");

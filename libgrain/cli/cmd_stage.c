@@ -9,54 +9,52 @@
 static const char bake_help[] =
     "usage: grain bake JOB [--cache DIR] [--threads N] [--restart] [--from FRAME] [--until FRAME]\n"
     "\n"
-    "Simulates the job folder JOB (job.json, geometry.bin) into a cache folder, going on where the cache ends.\n"
+    "Simulates the job folder JOB (job.json, geometry.bin) into a cache folder, resuming where the cache ends.\n"
     "\n"
     "  --cache DIR     where frames go; default JOB/cache\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
-    "  --restart       throw away what the cache holds and begin anew\n"
-    "  --from FRAME    throw away what comes after this frame and go on from the newest checkpoint up to it, with the "
-    "job\n"
-    "                  as it is now: for changing something in the middle of a shot\n"
-    "  --until FRAME   stop after this frame; the same command without it goes on\n" CLI_HELP_STOP "\n"
+    "  --restart       delete the frames in the cache and start again\n"
+    "  --from FRAME    delete the frames after this one and restart from the newest checkpoint up to it, with\n"
+    "                  the job as it is now: for changes in the middle of a shot\n"
+    "  --until FRAME   stop after this frame; the same command without it resumes\n" CLI_HELP_STOP "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C write a checkpoint and stop.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
+    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
     "7 diverged, 8 cache of another job, 9 cache in use, 10 disk full (free space, run again), 11 damaged, 1 "
     "internal\n";
 
 static const char upsample_help[] =
     "usage: grain upsample JOB [--cache DIR] [--threads N] [--shard I/N] [--frames A-B] [--force]\n"
     "\n"
-    "Refines the bake of the job folder JOB into render grains, as job.json's \"upsample\" says, going on where they "
-    "end.\n"
-    "The bake itself is read, never changed.\n"
+    "Refines the bake of the job folder JOB into render grains, with the \"upsample\"\n"
+    "settings of job.json, resuming where they end. The bake itself is never changed.\n"
     "\n"
     "  --cache DIR     where the bake is; default JOB/cache. Grains go to DIR/grains, or DIR/grains_IofN\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
-    "  --shard I/N     only the I-th of N parts of the grains, to share memory or machines. Parts can run at the same\n"
-    "                  time; one behind the other they are the same grains for any N.\n"
-    "  --frames A-B    write only these frames; those before A are worked out, but not written\n"
-    "  --force         make all frames again, even those that are there\n" CLI_HELP_STOP "\n"
-    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop after the frames that are whole.\n"
+    "  --shard I/N     only the I-th of N equal shards, to share the work between machines. Shards can run at\n"
+    "                  the same time; together they are the same grains for any N.\n"
+    "  --frames A-B    write only these frames; frames before A are computed, but not written\n"
+    "  --force         make all frames again, even existing ones\n" CLI_HELP_STOP "\n"
+    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop and keep all complete frames.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
-    "8 the bake is of another job, 9 somebody else is writing, 10 disk full, 11 the bake is damaged, 1 internal\n";
+    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
+    "8 the bake belongs to another job, 9 the cache is in use, 10 disk full, 11 the bake is damaged, 1 internal\n";
 
 static const char volume_help[] =
     "usage: grain volume JOB [--cache DIR] [--threads N] [--frames A-B] [--force]\n"
     "\n"
-    "Turns the bake of the job folder JOB, or its render grains, into a sequence of OpenVDB files, as job.json's "
+    "Turns the bake of the job folder JOB, or its render grains, into a sequence of OpenVDB files, with the "
     "\"volume\"\n"
-    "says, going on where they end. What they are made of is read, never changed.\n"
+    "settings of job.json, resuming where they end. The frames they are made from are never changed.\n"
     "\n"
     "  --cache DIR     where the bake is; default JOB/cache. Files go to DIR/volume/volume_0001.vdb and so on\n"
     "  --threads N     default: all cores. The files do not depend on it.\n"
-    "  --frames A-B    make only these frames, and what lies between them and those that are there\n"
-    "  --force         make all frames again, even those that are there\n" CLI_HELP_STOP "\n"
-    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop after the frames that are whole.\n"
+    "  --frames A-B    make only these frames, and the ones between them and existing frames\n"
+    "  --force         make all frames again, even existing ones\n" CLI_HELP_STOP "\n"
+    "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop and keep all complete frames.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job, 4 file or folder, 5 stopped (run again to go on), 6 memory,\n"
-    "8 what it is made of is of another job, 9 somebody else is writing, 10 disk full, 11 the bake is damaged, 1 "
+    "exit codes: 0 done, 2 usage, 3 bad job, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
+    "8 the frames belong to another job, 9 the cache is in use, 10 disk full, 11 the bake is damaged, 1 "
     "internal\n";
 
 typedef struct StageCommand {
@@ -146,7 +144,7 @@ static int parse(const StageCommand *command, int argument_count, char **argumen
         const char *problem = take_option(option, def);
         if (problem) return cli_usage(command->name, problem, optarg);
     }
-    if (optind != argument_count - 1) return cli_usage(command->name, "name one job folder");
+    if (optind != argument_count - 1) return cli_usage(command->name, "give one job folder");
     def->job_folder = arguments[optind];
     return -1;
 }

@@ -15,10 +15,10 @@ static const struct {
     {"bake", "simulate a job into its cache", cmd_bake},
     {"cover", "spread particles evenly over a mesh", cmd_cover},
     {"export", "write a frame for other programs: PLY, OpenVDB points or grids", cmd_export},
-    {"gc", "remove what no cache lists", cmd_gc},
-    {"info", "what a cache holds", cmd_info},
-    {"repair", "take damaged frames off a cache's list", cmd_repair},
-    {"schema", "every setting of a job, with its range and default, as JSON", cmd_schema},
+    {"gc", "remove files that a cache no longer lists", cmd_gc},
+    {"info", "show the contents of a cache", cmd_info},
+    {"repair", "remove damaged frames from a cache", cmd_repair},
+    {"schema", "list every setting of a job, with its range and default, as JSON", cmd_schema},
     {"sdf", "turn a mesh into an OpenVDB level set", cmd_sdf},
     {"upsample", "refine a bake into render grains", cmd_upsample},
     {"verify", "check every file of a cache", cmd_verify},
@@ -93,7 +93,7 @@ int main(int argument_count, char **arguments)
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(commands[i].name, wanted) == 0) return commands[i].run(argument_count - 1, arguments + 1);
-    if (wanted[0]) fprintf(stderr, "grain: there is no command '%s'\n\n", wanted);
+    if (wanted[0]) fprintf(stderr, "grain: unknown command '%s'\n\n", wanted);
     print_help(stderr);
     return EXIT_USAGE;
 }

@@ -52,7 +52,7 @@ def test_before_after_and_between(folder: Path) -> None:
     scene.frame_set(6)
     assert np.array_equal(heights(scene), cached_heights(folder, 6)) and shown_message(scene) == ""
     scene.frame_set(90)
-    assert np.array_equal(heights(scene), cached_heights(folder, 6)) and "frame 6 is held" in shown_message(scene)
+    assert np.array_equal(heights(scene), cached_heights(folder, 6)) and "showing frame 6" in shown_message(scene)
     for subframe, frame, ahead in ((0.25, 4, 0.25), (0.75, 5, -0.25)):
         scene.frame_set(4, subframe=subframe)
         columns = support.read_frame(folder / f"grain_cache/Sand/coarse_{frame:06d}.grain")
@@ -63,7 +63,7 @@ def test_before_after_and_between(folder: Path) -> None:
     scene.grain.active.frame_end = 60
     change_manifest(folder, "frame_end", 60)
     scene.frame_set(30)
-    assert "not baked yet: frame 6 is shown" in shown_message(scene), shown_message(scene)
+    assert "not baked yet: showing frame 6" in shown_message(scene), shown_message(scene)
 
 
 def test_negative_frames(folder: Path) -> None:

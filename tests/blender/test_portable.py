@@ -49,9 +49,9 @@ def test_separators_of_windows(folder: Path) -> None:
         return
     for path in ("D:\\jobs\\sand", "d:/jobs/sand", "\\\\server\\share"):
         scene.grain.active.cache_folder = path
-        assert "is a path of Windows" in bake_refused()
+        assert "is a Windows path" in bake_refused()
         scene.frame_set(2)
-        assert "is a path of Windows" in shown_message(scene) and len(heights(scene)) == 0
+        assert "is a Windows path" in shown_message(scene) and len(heights(scene)) == 0
     assert not list(Path.cwd().glob("D:*"))
 
 

@@ -235,7 +235,7 @@ def test_problems_are_named(_: Path) -> None:
     crate = body()
     key(crate, "location", (0.0, 0.0, 0.3), (1.0, 0.0, 0.3))
     _job, warnings = made()
-    assert len(warnings) == 1 and "'Crate' is animated, but falls freely" in warnings[0], warnings
+    assert len(warnings) == 1 and "'Crate' is animated, but is simulated from frame" in warnings[0], warnings
     crate.rotation_mode = 'AXIS_ANGLE'
     expect_error(snapshot.SnapshotError, "Axis Angle")
     crate.rotation_mode = 'XYZ'

@@ -75,7 +75,7 @@ def test_any_object_as_grain(folder: Path) -> None:
 def test_what_cannot_be_a_grain_is_named(folder: Path) -> None:
     from grain.scene.manage import baking
     scene = scene_with('MESH')
-    for item, word in ((None, "none is chosen"), ("open", "not closed")):
+    for item, word in ((None, "no object is chosen"), ("open", "not closed")):
         if item is not None:
             bpy.ops.mesh.primitive_plane_add()
             scene.grain.active.grain_object = bpy.context.object

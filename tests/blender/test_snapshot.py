@@ -291,7 +291,7 @@ def test_moving_floor_is_named_in_a_warning(_: Path) -> None:
     ground.keyframe_insert("location", frame=5)
     bpy.context.scene.frame_set(5)
     made, warnings = job_builder.make(bpy.context.scene.grain.active, bpy.context.view_layer)
-    assert len(warnings) == 1 and "'Ground' moves; an endless floor stands still" in warnings[0], warnings
+    assert len(warnings) == 1 and "'Ground' moves; an endless floor cannot move" in warnings[0], warnings
     entry = next(entry for entry in made.objects if entry.name == "Ground")
     assert abs(entry.plane_point[2]) < 1e-6, "the pose must be that of the first frame"
     assert bpy.context.scene.frame_current == 5

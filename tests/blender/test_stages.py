@@ -80,7 +80,7 @@ def test_going_on_from_a_saved_frame_with_another_setting(folder: Path) -> None:
         bpy.ops.grain.bake_from(frame=5)
         raise AssertionError("nothing is saved before frame 10")
     except RuntimeError as error:
-        assert "The earliest is that of frame 10" in str(error), error
+        assert "The earliest is frame 10" in str(error), error
     assert np.isfinite(spread)
 
 

@@ -34,7 +34,7 @@ def test_keys_and_drivers_reach_the_job(_: Path) -> None:
     simulation.solver = 'MESO'
     job, warnings = made(9)
     assert not job.solver.animation, job.solver.animation
-    assert len(warnings) == 2 and "Cohesion is animated, but 'Fluid to Paste' has none" in " ".join(warnings), warnings
+    assert len(warnings) == 2 and "Cohesion is animated, but has no effect with the solver" in " ".join(warnings), warnings
     key(simulation, "viscosity", {1: 10.0, 9: 90.0})
     job, _warnings = made(9)
     assert abs(job.solver.animation["viscosity"][4, 0] - 50.0) < 1e-3 and job.solver.viscosity == 10.0

@@ -51,7 +51,7 @@ TEST(what_has_no_place_is_counted_and_left_out)
     ENSURE_EQUAL(r.non_finite_vertices, 1);
     ENSURE_EQUAL(r.broken_triangles, with_corner + 1);
     ENSURE(!r.closed && r.open_edges > 0);
-    ENSURE(says(&r, "nowhere"));
+    ENSURE(says(&r, "no finite position"));
 }
 
 TEST(degenerate_and_duplicate_parts)

@@ -135,7 +135,7 @@ TEST(ply_binary_of_both_byte_orders)
         int right = has_counts(file, 4, 2) && mesh.positions[8] == 0.25f && mesh.triangles[5] == 3;
         grain_mesh_file_destroy(file);
         ENSURE(right);
-        ENSURE_FAILS(grain_mesh_file_read(write_file("c.ply", data, used - 3), &file), GRAIN_ERROR_MESH, "cut short");
+        ENSURE_FAILS(grain_mesh_file_read(write_file("c.ply", data, used - 3), &file), GRAIN_ERROR_MESH, "truncated");
     }
 }
 
@@ -168,7 +168,7 @@ TEST(stl_text_and_binary_with_corners_joined)
     ENSURE(right);
     data[0] = 'x';
     ENSURE_FAILS(grain_mesh_file_read(write_file("c.stl", data, sizeof data - 1), &file), GRAIN_ERROR_MESH,
-                 "cut short");
+                 "truncated");
 }
 
 TEST(malformed_files_are_refused_with_the_line)
@@ -182,9 +182,9 @@ TEST(malformed_files_are_refused_with_the_line)
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n", "not a number"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", "count from 1"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n", "count from 1"},
-        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99\n", "names vertex 98"},
-        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n", "no place"},
-        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1e400 0\nf 1 2 3\n", "no place"},
+        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99\n", "refers to vertex 98"},
+        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n", "not finite"},
+        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1e400 0\nf 1 2 3\n", "not finite"},
         {"a.ply", "solid", "begins with"},
         {"a.ply", "ply\nformat ascii 1.0\n", "end_header"},
         {"a.ply", "ply\nformat cuneiform 1.0\nend_header\n", "format"},
@@ -207,9 +207,9 @@ TEST(malformed_files_are_refused_with_the_line)
          "1\n"
          "property list int int vertex_indices\nend_header\n1 2 3\n",
          "missing"},
-        {"a.stl", "rubbish", "no .stl"},
+        {"a.stl", "rubbish", "not an .stl"},
         {"a.stl", "solid\nvertex 0 0\n", "line 2"},
-        {"a.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\n", "cut short"},
+        {"a.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\n", "truncated"},
         {"a.stl", "solid\nendsolid\n", "no triangles"},
         {"a.fbx", "", "end in .obj"},
     };

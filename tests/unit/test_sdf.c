@@ -207,7 +207,7 @@ TEST(wrong_settings_are_refused)
     def = good, def.struct_size = 3;
     ENSURE_FAILS(grain_sdf_create(&mesh, &def, NULL, &sdf), GRAIN_ERROR_ABI, "GrainSdfDef");
     ENSURE_FAILS(grain_sdf_create(NULL, &good, NULL, &sdf), GRAIN_ERROR_ARGUMENT, "GrainMesh");
-    ENSURE_FAILS(grain_sdf_create(&mesh, &good, NULL, NULL), GRAIN_ERROR_ARGUMENT, "place");
+    ENSURE_FAILS(grain_sdf_create(&mesh, &good, NULL, NULL), GRAIN_ERROR_ARGUMENT, "pointer");
     box.positions[4] = INFINITY;
     ENSURE_FAILS(grain_sdf_create(&mesh, &good, NULL, &sdf), GRAIN_ERROR_MESH, "vertex 1");
     box.positions[4] = 0.0f, box.triangles[7] = 8;

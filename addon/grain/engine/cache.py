@@ -201,9 +201,9 @@ def free(folder: Path, part: str = "") -> int:
     if not folder.is_dir():
         return 0
     if not _is_grain_cache(folder):
-        raise CacheError(f"{folder} holds no Grain bake, so nothing was deleted. Check the cache folder")
+        raise CacheError(f"{folder} contains no Grain bake, so nothing was deleted. Check the cache folder")
     if any(is_busy(place) for place in (folder, folder / GRAINS_FOLDER, folder / VOLUME_FOLDER)):
-        raise CacheError(f"A bake is writing to {folder}. Stop it first")
+        raise CacheError(f"A bake is writing to {folder}. Pause it first")
     byte_count = 0
     doomed = [path for path in own_files(folder) if not part or path.parent.name == part]
     # The manifest goes first: what is left after an interruption is no cache any more, not a cache with holes.

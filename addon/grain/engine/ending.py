@@ -27,7 +27,7 @@ def death(code: int, program: str, has_spoken: bool, has_told_end: bool) -> Opti
     has_spoken, has_told_end: it has said anything, and how it ends."""
     kind = crash(code)
     if kind is not None:
-        return f"The bake crashed ({kind}). Please report it, with the cache's 'job' folder"
+        return f"The bake crashed ({kind}). Please report it and attach the cache's 'job' folder"
     if sys.platform == "win32":
         if code in _NOT_LOADED:
             return f"Windows could not start {program} (status 0x{code:X}). Install Grain again"
@@ -42,10 +42,10 @@ def death(code: int, program: str, has_spoken: bool, has_told_end: bool) -> Opti
         return f"The bake was ended from outside ({name})"
     if sys.platform == "darwin" and not has_spoken:
         return f"macOS did not let {program} run (SIGKILL). {macos_remedy(program)}"
-    return "The bake was killed (SIGKILL), as the system does when memory runs out"
+    return "The bake was killed (SIGKILL), probably because memory ran out. Use a larger particle radius"
 
 
 def macos_remedy(path: str) -> str:
     """For a program or library that macOS keeps in quarantine."""
-    return ("Allow it in System Settings > Privacy & Security, or enter in a terminal: "
+    return ("Allow it in System Settings > Privacy & Security, or run this in a terminal: "
             f"xattr -dr com.apple.quarantine '{path.rpartition('/')[0]}'")

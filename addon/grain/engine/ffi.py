@@ -179,7 +179,7 @@ def _load() -> Loaded:
         try:
             entry = getattr(library, function)
         except AttributeError:
-            return Loaded(None, f"{path} has no function {function}: it is of another version. Install Grain again "
+            return Loaded(None, f"{path} has no function {function}: it belongs to another version. Install Grain again "
                                 "and restart Blender")
         entry.restype, entry.argtypes = result, arguments
     abi = library.grain_abi_version()
@@ -189,7 +189,7 @@ def _load() -> Loaded:
     for struct in STRUCTS:
         compiled = library.grain_struct_size(struct.__name__.encode())
         if compiled != ctypes.sizeof(struct):
-            return Loaded(None, f"{path} is of another build: {struct.__name__} has {compiled} bytes there and "
+            return Loaded(None, f"{path} belongs to another build: {struct.__name__} has {compiled} bytes there and "
                                 f"{ctypes.sizeof(struct)} here. Install Grain again and restart Blender")
     return Loaded(library, None)
 

@@ -82,7 +82,7 @@ def for_another_platform(path: Path) -> Optional[str]:
     if its in ("", here):
         return None
     if here not in _LABELS:
-        return f"Grain is not made for {here}. Where Blender for {_LABELS[its]} runs, Grain does too"
+        return f"Grain is not available for {here}. Use Blender for {_LABELS[its]} on this machine"
     return f"This Grain is for {_LABELS.get(its, its)}. Install the zip for {_LABELS[here]}: its name ends in {here}.zip"
 
 

@@ -19,12 +19,12 @@ from .child import Child
 STOP_GRACE = 1.6
 
 EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB, EXIT_NOT_STARTED = 0, 5, 8, 127  # the last as shells have it
-STOPPED = "Stopped. Resume goes on from here"
+STOPPED = "Paused. Resume continues from here"
 _REMEDIES = {
-    1: "This is a fault in Grain: please report it, with the cache's 'job' folder",
+    1: "This is a bug in Grain: please report it and attach the cache's 'job' folder",
     4: "Check the cache folder, then press the button again",
-    10: "Free some space; Resume goes on from the last frame",
-    11: "Press the button again: damaged frames are baked anew",
+    10: "Free some disk space, then press Resume to continue from the last frame",
+    11: "Press the button again: damaged frames are baked again",
 }
 
 
@@ -167,8 +167,8 @@ class BakeProcess:
         crash = ending.crash(code)
         if crash is None or self._stop_time is not None or self.status.frames_written == self._frames_before:
             return False
-        self.status.warnings.append(f"The bake crashed ({crash}) after frame {self.status.frame} and went on from there. "
-                                    "Please report it, with the cache's 'job' folder")
+        self.status.warnings.append(f"The bake crashed ({crash}) after frame {self.status.frame} and was restarted from there. "
+                                    "Please report it and attach the cache's 'job' folder")
         self._try(self._start, self._working, _resuming(self._command))
         return True
 
@@ -240,7 +240,7 @@ class BakeProcess:
             return Outcome("other_job", said, code)
         death = ending.death(code, self._command[0], self._has_spoken, self._has_told_end)
         if death is not None:
-            return Outcome("died", f"{death}{_quoted(said)}. Every finished frame is safe; Resume goes on from the last one", code)
+            return Outcome("died", f"{death}{_quoted(said)}. Every finished frame is safe; Resume continues from the last one", code)
         remedy = _REMEDIES.get(code, "")
         text = (said or f"The bake failed with exit code {code}").rstrip(". ")
         return Outcome("failed", f"{text}. {remedy}" if remedy else text, code)
@@ -255,4 +255,4 @@ def _resuming(command: list[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    return f" (its last words: {text})" if text else ""
+    return f" (last output: {text})" if text else ""

@@ -21,7 +21,7 @@ class GRAIN_OT_asset_library_add(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         if _is_known(context):
-            cls.poll_message_set("The Asset Browser has them already")
+            cls.poll_message_set("The Asset Browser already shows them")
             return False
         return True
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baking: start, resume, start anew, stop."""
+"""Baking: start, pause, resume, bake anew."""
 import time
 from collections.abc import Iterator
 from typing import Optional
@@ -25,10 +25,10 @@ STATUS_SECONDS = 0.5  # drawing status bar and panel takes a slow computer 0.1 s
 def is_free(cls: type[Operator]) -> bool:
     """Whether a child process may be started at all."""
     if ffi.problem() is not None:
-        cls.poll_message_set("Grain's library does not work here: see the message in the panel")
+        cls.poll_message_set("Grain's library could not be loaded: see the message in the panel")
         return False
     if runtime.is_baking():
-        cls.poll_message_set("A bake is under way: stop it first")
+        cls.poll_message_set("A bake is running: pause it first")
         return False
     return True
 
@@ -147,8 +147,8 @@ class BakeRunner:
             self.report({'INFO'}, outcome.text)
             return {'CANCELLED'}
         if outcome.kind == "other_job":
-            self.report({'ERROR'}, "The baked frames belong to other settings or another scene. Bake Anew deletes them "
-                                   "and starts again; another cache folder keeps them")
+            self.report({'ERROR'}, "The baked frames were made with other settings or from another scene. Use Bake Anew to "
+                                   "delete them and start again, or choose another cache folder to keep them")
             return {'CANCELLED'}
         self.report({'ERROR'}, outcome.text)
         return {'CANCELLED'}
@@ -174,11 +174,11 @@ class BakeRunner:
 class GRAIN_OT_bake(BakeRunner, Operator):
     bl_idname = "grain.bake"
     bl_label = "Bake"
-    bl_description = "Simulate the sand and store every frame. A stopped bake goes on from where it was"
+    bl_description = "Simulate the sand and save every frame. A paused bake resumes where it left off"
     bl_options = {'REGISTER'}
 
     restart: BoolProperty(name="Restart", default=False, options={'HIDDEN', 'SKIP_SAVE'},
-                          description="Delete the baked frames first")
+                          description="Delete the baked frames and start again")
     simulation: StringProperty(name="Simulation", default="", options={'HIDDEN', 'SKIP_SAVE'},
                                description="Name of the simulation to bake, for scripts. Empty is the active one")
 
@@ -219,7 +219,7 @@ class GRAIN_OT_bake_anew(Operator):
 class GRAIN_OT_stop(Operator):
     bl_idname = "grain.stop"
     bl_label = "Pause"
-    bl_description = "Pause the bake. What is baked stays, and Resume goes on from there"
+    bl_description = "Pause the bake. Baked frames are kept, and Resume continues from there"
     bl_options = {'REGISTER'}
 
     @classmethod

@@ -14,7 +14,7 @@ from .simulation import has_simulation
 class GRAIN_OT_free(Operator):
     bl_idname = "grain.free"
     bl_label = "Free Bake"
-    bl_description = "Delete the baked frames. Only files which Grain made are deleted"
+    bl_description = "Delete the baked frames. Files that Grain did not write are never deleted"
     bl_options = {'REGISTER'}
 
     @classmethod
@@ -23,10 +23,10 @@ class GRAIN_OT_free(Operator):
             return False
         folder = paths.cache_folder(context.scene.grain.active)
         if runtime.is_baking(folder):
-            cls.poll_message_set("Stop the bake first")
+            cls.poll_message_set("Pause the bake first")
             return False
         if not cache.own_files(folder):
-            cls.poll_message_set("Nothing is baked")
+            cls.poll_message_set("Nothing is baked yet")
             return False
         return True
 
@@ -65,7 +65,7 @@ def draw_deletion(layout: UILayout, context: Context, folder: cache.Path) -> Non
 class GRAIN_OT_open_folder(Operator):
     bl_idname = "grain.open_folder"
     bl_label = "Open Cache Folder"
-    bl_description = "Show the baked files in the file manager"
+    bl_description = "Open the folder with the baked files in the file manager"
     bl_options = {'REGISTER'}
 
     @classmethod
@@ -73,7 +73,7 @@ class GRAIN_OT_open_folder(Operator):
         if not has_simulation(cls, context):
             return False
         if not paths.cache_folder(context.scene.grain.active).is_dir():
-            cls.poll_message_set("Nothing is baked")
+            cls.poll_message_set("Nothing is baked yet")
             return False
         return True
 

@@ -13,7 +13,7 @@ from ..scene.read.errors import SnapshotError
 class GRAIN_OT_cover(Operator):
     bl_idname = "grain.cover"
     bl_label = "Cover with Particles"
-    bl_description = "Spread particles evenly over the surface of the active object, as sand will meet it"
+    bl_description = "Spread particles evenly over the surface of the active object, modifiers included"
     bl_options = {'REGISTER', 'UNDO'}
 
     radius: FloatProperty(**properties.RADIUS)
@@ -28,7 +28,7 @@ class GRAIN_OT_cover(Operator):
             cls.poll_message_set("Select a mesh, curve, text, metaball or instancer")
             return False
         if ffi.problem() is not None:
-            cls.poll_message_set("Grain's library does not work here: Properties > Scene > Grain Simulation says why")
+            cls.poll_message_set("Grain's library could not be loaded: see Properties > Scene > Grain Simulation")
             return False
         return True
 

@@ -21,7 +21,7 @@ class GRAIN_OT_show_sand(Operator):
         if not has_simulation(cls, context):
             return False
         if not paths.has_cache(context.scene.grain.active):
-            cls.poll_message_set("Bake first")
+            cls.poll_message_set("Bake the simulation first")
             return False
         return True
 
@@ -36,7 +36,7 @@ class GRAIN_OT_show_sand(Operator):
 class GRAIN_OT_viewport_picture(Operator):
     bl_idname = "grain.viewport_picture"
     bl_label = "Viewport Render Image with Sand"
-    bl_description = "Take a picture of the viewport that shows sand which is drawn as dots: Blender's own command does not"
+    bl_description = "Render an image of the viewport with the sand that is drawn as dots, which Blender's own command leaves out"
     bl_options = {'REGISTER'}
 
     @classmethod
@@ -56,8 +56,8 @@ class GRAIN_OT_viewport_picture(Operator):
 class GRAIN_OT_plain_drawing(Operator):
     bl_idname = "grain.plain_drawing"
     bl_label = "Switch Off Anti-Aliasing"
-    bl_description = ("Draw viewports and their wires without anti-aliasing, which takes most of the time where no graphics card draws "
-                      "them. Changes Blender's preferences, Viewport: Anti-Aliasing and Smooth Wires")
+    bl_description = ("Draw viewports and wires without anti-aliasing, which takes most of the drawing time without a graphics "
+                      "card. Changes Anti-Aliasing and Smooth Wires in Preferences > Viewport")
     bl_options = {'REGISTER'}
 
     def execute(self, context: Context) -> set[str]:
@@ -75,7 +75,7 @@ def draw_view_menu(menu: Menu, context: Context) -> None:
 class GRAIN_OT_radius_fit(Operator):
     bl_idname = "grain.radius_fit"
     bl_label = "Fit Radius to Source"
-    bl_description = "Choose a radius at which about 30,000 particles fill the sources: quick to bake, reads as sand"
+    bl_description = "Choose a radius at which about 30,000 particles fill the sources: quick to bake, and fine enough to look like sand"
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod

@@ -14,16 +14,16 @@ from .simulation import has_simulation
 class GRAIN_OT_export(Operator):
     bl_idname = "grain.export"
     bl_label = "Export Sand"
-    bl_description = "Write the baked sand for other programs"
+    bl_description = "Write the baked sand to files for other programs"
     bl_options = {'REGISTER'}
 
-    filepath: StringProperty(subtype='FILE_PATH', description="A number is added for each frame where a format needs one")
+    filepath: StringProperty(subtype='FILE_PATH', description="Formats with one file per frame add the frame number")
     format: EnumProperty(
         name="Format", default='PLY',
-        items=(('PLY', "PLY", "A file for each frame: positions, velocities, radii, orientations, attributes"),
-               ('VDB_POINTS', "OpenVDB Points", "A small file for each frame, for Houdini: P, v, pscale, orient, id"),
-               ('ALEMBIC', "Alembic", "The sand object through Blender's own exporter, where it has one"),
-               ('USD', "USD", "The sand object through Blender's own exporter, where it has one")))
+        items=(('PLY', "PLY", "One file per frame: positions, velocities, radii, orientations, attributes"),
+               ('VDB_POINTS', "OpenVDB Points", "One small file per frame, for Houdini: P, v, pscale, orient, id"),
+               ('ALEMBIC', "Alembic", "The sand object, written by Blender's own exporter if this build has it"),
+               ('USD', "USD", "The sand object, written by Blender's own exporter if this build has it")))
     frame_start: IntProperty(name="Frame Start", default=1, description="First frame")
     frame_end: IntProperty(name="End", default=1, description="Last frame")
 
@@ -32,7 +32,7 @@ class GRAIN_OT_export(Operator):
         if not has_simulation(cls, context):
             return False
         if not paths.has_cache(context.scene.grain.active):
-            cls.poll_message_set("Bake first")
+            cls.poll_message_set("Bake the simulation first")
             return False
         return True
 

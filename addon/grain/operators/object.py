@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Giving an object its part, and taking it away."""
+"""Adding objects to the simulation and removing them."""
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
@@ -9,17 +9,17 @@ from ..scene.manage import estimate, roles
 class GRAIN_OT_role_add(Operator):
     bl_idname = "grain.role_add"
     bl_label = "Add Grain"
-    bl_description = "Let the selected objects take part in the sand simulation"
+    bl_description = "Add the selected objects to the sand simulation"
     bl_options = {'REGISTER', 'UNDO'}
 
     type: EnumProperty(
         name="Type", default='AUTO', options={'SKIP_SAVE'},
-        items=(('AUTO', "Automatic", "A Source where there is an inside to fill, otherwise a Collider"),
+        items=(('AUTO', "Automatic", "Source if the object encloses a volume, otherwise Collider"),
                ('SOURCE', "Source", "Filled with sand at the first frame"),
-               ('COLLIDER', "Collider", "Sand falls on it and flows around it"),
-               ('BODY', "Rigid Body", "Sand and other bodies push it"),
+               ('COLLIDER', "Collider", "Sand lands on it and flows around it"),
+               ('BODY', "Rigid Body", "Sand and other rigid bodies push it"),
                ('EMITTER', "Emitter", "Sand comes out of it, frame by frame"),
-               ('KILL', "Kill Zone", "Sand that enters it vanishes")))
+               ('KILL', "Kill Zone", "Removes the sand that enters it")))
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -39,7 +39,7 @@ class GRAIN_OT_role_add(Operator):
 class GRAIN_OT_role_remove(Operator):
     bl_idname = "grain.role_remove"
     bl_label = "Remove Grain"
-    bl_description = "Take the selected objects out of the sand simulation"
+    bl_description = "Remove the selected objects from the sand simulation"
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod

@@ -12,7 +12,7 @@ from .simulation import has_simulation
 
 def _idle(cls: type[Operator]) -> bool:
     if runtime.is_baking():
-        cls.poll_message_set("A bake is under way: stop it first")
+        cls.poll_message_set("A bake is running: pause it first")
         return False
     return True
 
@@ -20,16 +20,16 @@ def _idle(cls: type[Operator]) -> bool:
 class GRAIN_OT_quick_sand(Operator):
     bl_idname = "grain.quick_sand"
     bl_label = "Quick Sand"
-    bl_description = "Turn the selected objects into sand: fills them, chooses a grain size, and gives the sand something to fall on"
+    bl_description = "Turn the selected objects into sand: fill them, choose a grain size, and give the sand something to fall on"
     bl_options = {'REGISTER', 'UNDO'}
 
-    preset: EnumProperty(name="Material", default='DRY_SAND', items=presets.ITEMS, description="What the sand is")
+    preset: EnumProperty(name="Material", default='DRY_SAND', items=presets.ITEMS, description="The material of the sand")
     surroundings: EnumProperty(
         name="Falls On", default='AUTO',
-        items=(('AUTO', "Automatic", "The colliders there are; otherwise the visible objects; otherwise a new floor"),
-               ('FLOOR', "New Floor", "Adds an endless floor below"),
-               ('OBJECTS', "Visible Objects", "Makes the other visible objects colliders"),
-               ('NONE', "What There Is", "Adds nothing: the colliders there are, or none")),
+        items=(('AUTO', "Automatic", "Existing colliders; without any, the visible objects; otherwise a new floor"),
+               ('FLOOR', "New Floor", "Add an endless floor below the sand"),
+               ('OBJECTS', "Visible Objects", "Make the other visible objects colliders"),
+               ('NONE', "Existing Colliders", "Add nothing")),
         description="What the sand falls on")
 
     @classmethod
@@ -51,7 +51,8 @@ class GRAIN_OT_quick_sand(Operator):
         hollow = [item.name for item in sources if estimate.source_body(item, depsgraph).volume <= 0.0]
         if hollow:
             quoted = [f"'{name}'" for name in hollow]
-            self.report({'ERROR'}, f"{text.listing(quoted)} encloses no space: sand needs a closed surface to fill")
+            self.report({'ERROR'}, f"{text.listing(quoted)} {'encloses' if len(quoted) == 1 else 'enclose'} no space: sand needs "
+                                   "a closed surface. Close the holes, or add a Solidify modifier")
             return {'CANCELLED'}
         wanted = self.surroundings
         quick.make(context, sources, self.preset,
@@ -98,7 +99,7 @@ class GRAIN_OT_preset(Operator):
     bl_description = "Set solver, friction, cohesion, density, grain shape and look at once"
     bl_options = {'REGISTER', 'UNDO'}
 
-    preset: EnumProperty(name="Material", default='DRY_SAND', items=presets.ITEMS, description="What the sand is")
+    preset: EnumProperty(name="Material", default='DRY_SAND', items=presets.ITEMS, description="The material of the sand")
 
     @classmethod
     def description(cls, context: Context, properties: "GRAIN_OT_preset") -> str:

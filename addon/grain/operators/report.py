@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bakes did, for tables and bug reports; jobs for farms."""
+"""Statistics and logs of bakes; jobs for render farms."""
 import platform
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def _has_log(cls: type[Operator], context: Context) -> bool:
     if not has_simulation(cls, context):
         return False
     if not _log_path(context).is_file():
-        cls.poll_message_set("Bake first")
+        cls.poll_message_set("Bake the simulation first")
         return False
     return True
 
@@ -34,7 +34,7 @@ def _has_log(cls: type[Operator], context: Context) -> bool:
 class GRAIN_OT_statistics_export(Operator):
     bl_idname = "grain.statistics_export"
     bl_label = "Export Statistics"
-    bl_description = "Write a table (CSV) with a row for each baked frame: time, particles, bytes, substeps, contacts, energies"
+    bl_description = "Write a CSV table with one row per baked frame: time, particles, bytes, substeps, contacts, energies"
     bl_options = {'REGISTER'}
 
     filepath: StringProperty(subtype='FILE_PATH', default="", description="The table")
@@ -65,7 +65,7 @@ class GRAIN_OT_statistics_export(Operator):
 class GRAIN_OT_log_show(Operator):
     bl_idname = "grain.log_show"
     bl_label = "Log to Text Editor"
-    bl_description = "Put what the bakes said, with the versions of everything, into a text of this file: for a bug report"
+    bl_description = "Copy the bake log and version information to a text block, for a bug report"
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod
@@ -77,17 +77,17 @@ class GRAIN_OT_log_show(Operator):
         shown.clear()
         shown.write(f"Grain {ADDON_VERSION}, library {ffi.version()}, Blender {compat.VERSION_TEXT}, {platform.platform()}\n\n")
         shown.write(_log_path(context).read_text("utf-8"))
-        self.report({'INFO'}, f"The log is the text '{LOG_TEXT}'")
+        self.report({'INFO'}, f"The log is in the text block '{LOG_TEXT}'")
         return {'FINISHED'}
 
 
 class GRAIN_OT_job_export(Operator):
     bl_idname = "grain.job_export"
     bl_label = "Export Job"
-    bl_description = "Write the scene as a folder that the grain program bakes without Blender, on a farm"
+    bl_description = "Write the scene to a folder that the grain program can bake without Blender, for example on a render farm"
     bl_options = {'REGISTER'}
 
-    directory: StringProperty(subtype='DIR_PATH', default="", description="The folder; made if missing")
+    directory: StringProperty(subtype='DIR_PATH', default="", description="The folder to write, created if it is missing")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -118,10 +118,10 @@ class GRAIN_OT_job_export(Operator):
 
 
 def _farm_notes(with_grains: bool) -> str:
-    lines = ["A scene for the grain program. On the farm, in this folder:", "",
-             "  grain bake . --cache cache              one machine; run again to go on after a stop"]
+    lines = ["A Grain job. On the farm, run these commands in this folder:", "",
+             "  grain bake . --cache cache              on one machine; run it again to resume"]
     if with_grains:
-        lines.append("  grain upsample . --cache cache --shard 1/8    any number of machines, one part each")
-    lines += ["  grain volume . --cache cache            where a volume is wanted", "",
-              "Then set Cache > Folder in Blender to the folder 'cache'. Exit code 0 is done, 5 stopped: run it again.", ""]
+        lines.append("  grain upsample . --cache cache --shard 1/8    on any number of machines, one shard each")
+    lines += ["  grain volume . --cache cache            only if you need a volume", "",
+              "Then set Cache > Folder in Blender to the folder 'cache'. Exit code 0 means done; 5 means interrupted: run the command again.", ""]
     return "\n".join(lines)

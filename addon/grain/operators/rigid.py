@@ -18,7 +18,7 @@ class GRAIN_OT_bake_keyframes(Operator):
     bl_idname = "grain.bake_keyframes"
     bl_label = "Bake to Keyframes"
     bl_description = ("Write the baked motion of the selected rigid bodies into keyframes of their location and rotation. "
-                      "They no longer need the cache then")
+                      "Afterwards they no longer need the cache")
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod
@@ -27,7 +27,7 @@ class GRAIN_OT_bake_keyframes(Operator):
             cls.poll_message_set("Select a rigid body")
             return False
         if not any(map(paths.has_cache, _simulations(context))):
-            cls.poll_message_set("Nothing is baked")
+            cls.poll_message_set("Nothing is baked yet")
             return False
         return True
 
@@ -38,9 +38,9 @@ class GRAIN_OT_bake_keyframes(Operator):
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
         if not written:
-            self.report({'ERROR'}, "The bake does not know the selected bodies. Bake again")
+            self.report({'ERROR'}, "The bake does not contain the selected bodies. Bake again")
             return {'CANCELLED'}
-        self.report({'INFO'}, f"Wrote keyframes of {text.plural(written, 'object')}")
+        self.report({'INFO'}, f"Wrote keyframes for {text.plural(written, 'object')}")
         return {'FINISHED'}
 
 

@@ -19,7 +19,7 @@ def has_simulation(cls: type[Operator], context: Context) -> bool:
 
 def _is_idle(cls: type[Operator]) -> bool:
     if runtime.is_baking():
-        cls.poll_message_set("A bake is under way: stop it first")
+        cls.poll_message_set("A bake is running: pause it first")
         return False
     return True
 
@@ -27,8 +27,8 @@ def _is_idle(cls: type[Operator]) -> bool:
 class GRAIN_OT_simulation_add(Operator):
     bl_idname = "grain.simulation_add"
     bl_label = "Add Simulation"
-    bl_description = ("Add another simulation to the scene, with its own settings and cache. Sand so far stays where it is; "
-                      "colliders serve both")
+    bl_description = ("Add another simulation to the scene, with its own settings and cache. Existing sand stays in its "
+                      "simulation; colliders are shared")
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod
@@ -43,8 +43,8 @@ class GRAIN_OT_simulation_add(Operator):
 class GRAIN_OT_simulation_copy(Operator):
     bl_idname = "grain.simulation_copy"
     bl_label = "Copy Simulation"
-    bl_description = ("Copy the active simulation: same objects, same settings, a cache of its own. Change a number in the "
-                      "copy, bake it, and compare the two")
+    bl_description = ("Copy the active simulation with its objects and settings, but with a cache of its own. Change a setting "
+                      "in the copy, bake it, and compare the two")
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod
@@ -59,8 +59,8 @@ class GRAIN_OT_simulation_copy(Operator):
 class GRAIN_OT_simulation_remove(Operator):
     bl_idname = "grain.simulation_remove"
     bl_label = "Remove Simulation"
-    bl_description = ("Remove the active simulation with its sand object. Objects that took part in nothing else lose their "
-                      "role. Baked frames stay on disk: Free Bake deletes those")
+    bl_description = ("Remove the active simulation and its sand object. Objects that belong to no other simulation lose their "
+                      "role. Baked frames stay on disk; to delete them, use Free Bake first")
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod
@@ -75,7 +75,7 @@ class GRAIN_OT_simulation_remove(Operator):
     def draw(self, context: Context) -> None:
         simulation = simulations.active(context.scene)
         draw_wrapped(self.layout, context, f"'{simulation.name}' is baked. Its frames stay in "
-                                           f"{files.plain(paths.cache_folder(simulation))}; Free Bake would delete them", icon='INFO',
+                                           f"{files.plain(paths.cache_folder(simulation))}; to delete them, cancel and use Free Bake", icon='INFO',
                      width=400)
 
     def execute(self, context: Context) -> set[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stages of a bake one by one: simulation, render grains, volume. Each is baked, paused, resumed and freed alone."""
+"""The stages of a bake: simulation, render grains, volume. Each is baked, paused, resumed and freed on its own."""
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
@@ -16,15 +16,15 @@ from .cache import draw_deletion
 from .simulation import has_simulation
 
 STAGES = (('SIMULATE', "Simulation", "The motion of the particles"),
-          ('GRAINS', "Render Grains", "Many small grains made of the simulation"),
-          ('VOLUME', "Volume", "Fog, dust and surfaces made of either"))
+          ('GRAINS', "Render Grains", "Many small grains made from the simulated particles"),
+          ('VOLUME', "Volume", "Fog, dust and surfaces made from particles or render grains"))
 FOLDERS = {'SIMULATE': "", 'GRAINS': cache.GRAINS_FOLDER, 'VOLUME': cache.VOLUME_FOLDER}
 
 
 class GRAIN_OT_bake_stage(BakeRunner, Operator):
     bl_idname = "grain.bake_stage"
     bl_label = "Bake Stage"
-    bl_description = "Bake this stage alone, or go on with it where it was paused"
+    bl_description = "Bake only this stage, or resume it where it was paused"
     bl_options = {'REGISTER'}
 
     stage: EnumProperty(name="Stage", default='SIMULATE', items=STAGES, description="What to bake")
@@ -45,7 +45,7 @@ class GRAIN_OT_bake_stage(BakeRunner, Operator):
 class GRAIN_OT_free_stage(Operator):
     bl_idname = "grain.free_stage"
     bl_label = "Free Stage"
-    bl_description = "Delete what this stage has baked. The simulation takes what was made of it along"
+    bl_description = "Delete the frames of this stage. Freeing the simulation also frees its render grains and volume"
     bl_options = {'REGISTER'}
 
     stage: EnumProperty(name="Stage", default='GRAINS', items=STAGES, description="What to delete")
@@ -90,18 +90,18 @@ class GRAIN_OT_free_stage(Operator):
 class GRAIN_OT_bake_from(BakeRunner, Operator):
     bl_idname = "grain.bake_from"
     bl_label = "Bake From Frame"
-    bl_description = ("Keep the frames up to a saved one and bake the rest anew, with the settings and the scene as they are "
-                      "now: for changing something in the middle of a shot")
+    bl_description = ("Keep the frames up to a restart point and bake the rest again with the current settings and scene: for "
+                      "changes in the middle of a shot")
     bl_options = {'REGISTER'}
 
-    frame: IntProperty(name="Frame", default=1, description="The frame to go on from. The newest saved state up to it is used")
+    frame: IntProperty(name="Frame", default=1, description="Frame to continue from. The last restart point at or before it is used")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         if not can_bake(cls, context):
             return False
         if not _saved(context.scene.grain.active):
-            cls.poll_message_set("No state is saved yet: Cache > State Interval says how often one is")
+            cls.poll_message_set("No restart point is saved yet (see Cache > Restart Interval)")
             return False
         return True
 
@@ -116,13 +116,13 @@ class GRAIN_OT_bake_from(BakeRunner, Operator):
         saved = _saved(context.scene.grain.active)
         self.layout.prop(self, "frame")
         used = max((frame for frame in saved if frame <= self.frame), default=None)
-        words = (f"Frames after {used} are baked anew; the others stay as they are" if used is not None else
-                 f"The earliest saved state is that of frame {saved[0]}")
+        words = (f"Frames after {used} are baked again; earlier frames are kept" if used is not None else
+                 f"The earliest restart point is frame {saved[0]}")
         draw_wrapped(self.layout, context, words, icon='INFO', width=400)
-        draw_wrapped(self.layout, context, f"Saved states: {', '.join(map(str, saved))}", width=400)
+        draw_wrapped(self.layout, context, f"Restart points: {', '.join(map(str, saved))}", width=400)
 
     def execute(self, context: Context) -> set[str]:
-        if context.window is not None and self.options.is_invoke:  # confirmed in the dialog: goes on in the background
+        if context.window is not None and self.options.is_invoke:  # confirmed in the dialog: runs in the background
             return BakeRunner.invoke(self, context, None)
         return BakeRunner.execute(self, context)
 
@@ -130,7 +130,7 @@ class GRAIN_OT_bake_from(BakeRunner, Operator):
         simulation = context.scene.grain.active
         used = max((frame for frame in _saved(simulation) if frame <= self.frame), default=None)
         if used is None:
-            raise baking.BakeRefused(f"No state is saved up to frame {self.frame}. The earliest is that of frame "
+            raise baking.BakeRefused(f"There is no restart point at or before frame {self.frame}. The earliest is frame "
                                      f"{_saved(simulation)[0]}")
         return baking.start(simulation, context.view_layer, False, keep_frame=used)
 
@@ -145,15 +145,15 @@ def _saved(simulation: Simulation) -> list[int]:
 class GRAIN_OT_bake_all(Operator):
     bl_idname = "grain.bake_all"
     bl_label = "Bake All"
-    bl_description = "Bake every simulation of the file, with its render grains and, where one was made before, its volume"
+    bl_description = "Bake every simulation in the file with its render grains, and its volume if it has one"
     bl_options = {'REGISTER'}
 
-    scene: StringProperty(name="Scene", default="", description="Name of the only scene to bake; empty bakes all")
+    scene: StringProperty(name="Scene", default="", description="Bake only the scene of this name. Leave empty to bake all scenes")
     restart: EnumProperty(
-        name="Baked Before", default='RESUME',
-        items=(('RESUME', "Go On", "Goes on where bakes ended. One of other settings is an error"),
-               ('ANEW', "Anew", "Deletes what is baked and starts again")),
-        description="What becomes of frames that are there")
+        name="Existing Frames", default='RESUME',
+        items=(('RESUME', "Resume", "Keep existing frames and bake what is missing. Frames baked with other settings are an error"),
+               ('ANEW', "Bake Anew", "Delete existing frames and start again")),
+        description="What to do with frames that are already baked")
 
     @classmethod
     def poll(cls, context: Context) -> bool:

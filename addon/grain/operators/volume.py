@@ -14,7 +14,7 @@ class GRAIN_OT_bake_volume(BakeRunner, Operator):
     bl_idname = "grain.bake_volume"
     bl_label = "Bake Volume"
     bl_description = ("Turn the baked sand into an OpenVDB sequence and show it as a Volume object. The simulation is not "
-                      "touched; a stopped bake goes on from where it was")
+                      "changed; a paused bake resumes where it left off")
     bl_options = {'REGISTER'}
     done_text = "The volume is baked"
 
@@ -52,7 +52,7 @@ class GRAIN_OT_show_volume(Operator):
 class GRAIN_OT_surface_mesh(Operator):
     bl_idname = "grain.surface_mesh"
     bl_label = "Surface Mesh"
-    bl_description = "Add a mesh of the volume's surface, for wet sand, mud or snow. Blender makes it anew in every frame"
+    bl_description = "Add a mesh of the volume's surface, for wet sand, mud or snow. Blender rebuilds it in every frame"
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod

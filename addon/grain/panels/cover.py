@@ -42,11 +42,11 @@ class GRAIN_PT_cover(Panel):
 
 def _draw_figures(layout: UILayout, context: Context, settings: PropertyGroup) -> None:
     draw_wrapped(layout, context, f"{text.plural(settings.count, 'particle')}, "
-                                  f"{text.count(settings.count_wanted)} asked for")
+                                  f"{text.count(settings.count_wanted)} requested")
     if settings.count < 2:
         return
     draw_wrapped(layout, context, f"Neighbours at {settings.nearest:.2f} of the perfect distance, "
                                   f"\N{PLUS-MINUS SIGN} {settings.deviation:.1%}")
     draw_wrapped(layout, context, f"Largest gap {settings.gap:.2f} (perfect: 0.58), closest pair "
                                   f"{settings.smallest:.2f}")
-    draw_wrapped(layout, context, f"At most {settings.off_surface:.2%} of the radius off the surface")
+    draw_wrapped(layout, context, f"At most {settings.off_surface:.2%} of a radius away from the surface")

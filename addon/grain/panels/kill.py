@@ -15,5 +15,5 @@ class GRAIN_PT_kill(PhysicsPanel, Panel):
         return context.object is not None and context.object.grain.type == 'KILL'
 
     def draw(self, context: Context) -> None:
-        draw_wrapped(self.layout, context, "Sand that enters it vanishes. It may move and bend, and should be thicker than a "
-                                           "few particles. Sand that falls far below the scene vanishes by itself")
+        draw_wrapped(self.layout, context, "Sand that enters this object is removed. The object may move and deform, and should be "
+                                           "several particles thick. Sand that falls far below the scene is always removed")

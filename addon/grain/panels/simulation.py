@@ -30,7 +30,7 @@ def draw_bake(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, f"Grain cannot bake or play back. {problem}", icon='ERROR', is_alert=True)
     simulation = simulations.active(context.scene)
     if simulation is None:
-        draw_wrapped(layout, context, "No sand yet: give a closed mesh the type Source in its Physics tab", icon='INFO')
+        draw_wrapped(layout, context, "There is no sand yet: select a closed mesh and make it a Source in Properties > Physics", icon='INFO')
         return
     folder = paths.cache_folder(simulation)
     if runtime.is_baking(folder):
@@ -71,7 +71,7 @@ def _draw_buttons(layout: UILayout, context: Context, simulation: Simulation, st
                      icon='PLAY' if state.kind == 'PARTIAL' else 'PHYSICS')
     row.operator("grain.free", text="", icon='TRASH')
     if runtime.is_baking():
-        draw_wrapped(layout, context, f"'{runtime.state.bake.name}' is baking: one bake at a time",
+        draw_wrapped(layout, context, f"'{runtime.state.bake.name}' is baking. Only one bake can run at a time",
                      icon='INFO')
         return
     if state.kind != 'EMPTY':
@@ -93,21 +93,21 @@ def _draw_messages(layout: UILayout, context: Context, folder: Path) -> None:
 def _draw_estimate(layout: UILayout, context: Context, simulation: Simulation) -> None:
     expected = estimate.of_simulation(simulation, context.view_layer.depsgraph)
     if expected.particles < 1.0:
-        draw_wrapped(layout, context, "No sand yet: give a closed mesh the type Source in its Physics tab",
+        draw_wrapped(layout, context, "There is no sand yet: select a closed mesh and make it a Source in Properties > Physics",
                      icon='INFO')
         return
     free = f", {text.size(expected.free_bytes)} free" if expected.free_bytes is not None else ""
     draw_wrapped(layout, context, f"About {text.about(expected.particles)} particles, "
                                   f"{text.size(expected.memory)} of memory, {text.size(expected.byte_count)} on disk{free}")
     if expected.free_bytes is not None and expected.byte_count > expected.free_bytes:
-        draw_wrapped(layout, context, "More than the disk has left: use larger particles or fewer frames",
+        draw_wrapped(layout, context, "Not enough disk space: use a larger particle radius or fewer frames",
                      icon='ERROR', is_alert=True)
 
 
 def _draw_floor_hint(layout: UILayout, context: Context, simulation: Simulation) -> None:
     if simulations.objects(simulation, 'COLLIDER') or not simulations.objects(simulation, 'SOURCE', 'EMITTER', 'BODY'):
         return
-    draw_wrapped(layout, context, "Nothing stops the sand: make what it falls on a Collider", icon='INFO')
+    draw_wrapped(layout, context, "Nothing stops the sand: make the object it should land on a Collider, or add a floor", icon='INFO')
     layout.operator("grain.floor_add", icon='MESH_PLANE')
 
 
@@ -121,7 +121,7 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     label.alignment = 'RIGHT'
     label.label(text="Preset")
     chosen = presets.matching(settings)
-    split.menu("GRAIN_MT_presets", text=presets.PRESETS[chosen].label if chosen is not None else "Own Settings")
+    split.menu("GRAIN_MT_presets", text=presets.PRESETS[chosen].label if chosen is not None else "Custom")
     row = layout.row(align=True)
     row.prop(settings, "particle_radius")
     row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
@@ -168,7 +168,7 @@ def _draw_consistency(column: UILayout, context: Context, settings: Simulation) 
 def draw_contact(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
     if settings.solver == 'MESO':
-        draw_wrapped(layout, context, "Firmness and creaminess, under Grains, say how parcels meet. Colliders have their own friction")
+        draw_wrapped(layout, context, "Set how particles interact with Firmness and Creaminess in the Grains panel. Colliders have their own friction")
         return
     layout.use_property_decorate = True
     row = layout.row()
@@ -210,9 +210,9 @@ def draw_cache(layout: UILayout, context: Context) -> None:
     row.prop(settings, "cache_folder", text="Folder")
     row.operator("grain.open_folder", text="", icon='DISK_DRIVE')
     if not settings.cache_folder:
-        draw_wrapped(layout, context, f"Empty, so {paths.folder_setting(settings)} is used")
+        draw_wrapped(layout, context, f"Default folder: {paths.folder_setting(settings)}")
     if paths.is_temporary(settings):
-        draw_wrapped(layout, context, "The file is not saved: frames go to a temporary folder until it is",
+        draw_wrapped(layout, context, "The file is not saved yet: frames go to a temporary folder until you save it",
                      icon='INFO')
     layout.prop(settings, "use_frame_range")
     column = layout.column(align=True)
@@ -221,7 +221,7 @@ def draw_cache(layout: UILayout, context: Context) -> None:
         column.prop(settings, "frame_end")
     else:
         first, last = frames.bake_range(settings)
-        draw_wrapped(layout, context, f"The scene's frames, {first} to {last}")
+        draw_wrapped(layout, context, f"Scene frame range: {first} to {last}")
     layout.prop(settings, "checkpoint_every")
     layout.prop(settings, "thread_count")
     layout.operator("grain.export", icon='EXPORT')
@@ -263,11 +263,11 @@ def _draw_shown(layout: UILayout, context: Context, simulation: Simulation) -> N
     if shown.count >= shown.all_count:
         draw_wrapped(layout, context, f"All {shown.all_count:,} grains are shown{drawn_as}")
     else:
-        why = ", as many as this computer draws smoothly" if simulation.display.amount_mode == 'AUTO' else ""
+        why = ", as many as this computer can draw smoothly" if simulation.display.amount_mode == 'AUTO' else ""
         draw_wrapped(layout, context, f"{shown.count:,} of {shown.all_count:,} grains are shown{drawn_as}{why}")
     system = context.preferences.system
     if shown.dots is not None and viewport.is_software() and (system.viewport_aa != 'OFF' or system.use_overlay_smooth_wire):
-        draw_wrapped(layout, context, "No graphics card draws this window: without anti-aliasing it is several times as quick", icon='INFO')
+        draw_wrapped(layout, context, "This window is drawn without a graphics card: switching off anti-aliasing makes it several times faster", icon='INFO')
         layout.operator("grain.plain_drawing")
 
 

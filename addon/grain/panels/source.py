@@ -43,13 +43,13 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         column.prop(item.grain.source, "use_attributes")
         body = estimate.source_body(item, context.view_layer.depsgraph)
         if body.volume <= 0.0:
-            draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface",
+            draw_wrapped(layout, context, f"'{item.name}' encloses no space: sand needs a closed surface. Close the holes, or add a Solidify modifier",
                          icon='ERROR')
             return
         if simulation is None:
             return
         count = estimate.particles_in(body, simulation.particle_radius, simulation.size_spread)
-        draw_wrapped(layout, context, f"About {text.about(count)} particles at the present radius")
+        draw_wrapped(layout, context, f"About {text.about(count)} particles at the current radius")
 
 
 class GRAIN_PT_source_material(PhysicsPanel, Panel):
@@ -74,7 +74,7 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
         simulation = simulations.of_object(context.object, context.scene)
         names = materials.settings_of(simulation.solver if simulation is not None else 'MPM', settings.law)
         if not names:
-            draw_wrapped(layout, context, "Fluid to Paste has one material to a simulation", icon='INFO')
+            draw_wrapped(layout, context, "Viscous simulations have a single material", icon='INFO')
         column = layout.column()
         column.enabled = settings.use_material and not runtime.is_baking()
         for name in names:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stages of a bake, and what they took."""
+"""The stages of a bake, and their statistics."""
 from bpy.types import Context, UILayout
 
 from .. import runtime
@@ -59,7 +59,7 @@ def draw_statistics(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, f"Slowest: frame {summary.slowest_frame}, "
                                       f"{text.per_frame(summary.slowest_seconds)}")
         if summary.deepest_overlap is not None and summary.substeps_per_frame > 0.0:
-            draw_wrapped(layout, context, f"{summary.substeps_per_frame:.0f} substeps a frame; deepest overlap "
+            draw_wrapped(layout, context, f"{summary.substeps_per_frame:.0f} substeps per frame; deepest overlap "
                                           f"{summary.deepest_overlap:.0%} of a radius")
     row = layout.row(align=True)
     row.operator("grain.statistics_export", text="Export CSV", icon='EXPORT')

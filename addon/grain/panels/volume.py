@@ -33,7 +33,7 @@ def _draw_buttons(layout: UILayout, context: Context) -> None:
     row.operator("grain.bake_volume", text="Resume Volume" if kind == 'PARTIAL' else "Bake Volume", icon='VOLUME_DATA')
     if kind == 'EMPTY':
         if not paths.has_cache(simulation):
-            draw_wrapped(layout, context, "A volume is made of the baked frames: bake the simulation first")
+            draw_wrapped(layout, context, "Bake the simulation first: volumes are made from its frames")
         return
     draw_wrapped(layout, context, words, icon=_ICONS[kind])
     if volumes.volume_object(simulation) is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the sand is shown."""
+"""Display of the sand."""
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import Context, Object, PropertyGroup
 
@@ -8,13 +8,13 @@ from ..scene.look import grain_object, look_library
 from ..scene.show import apply, playback
 
 # Numbers are what files hold.
-_MODES = (('AUTO', "Automatic", "Round grains as points, others as instances of their shape", 'NONE', 0),
-          ('POINTS', "Points", "Round points: quick, and little memory", 'NONE', 1),
-          ('INSTANCES', "Instances", "The grain's shape in the place of every grain, turned as it lies", 'NONE', 2),
-          ('HIDDEN', "Hidden", "Nothing is shown or loaded", 'NONE', 3))
+_MODES = (('AUTO', "Automatic", "Spheres as points, other grains as instances of their shape", 'NONE', 0),
+          ('POINTS', "Points", "Round points: fast, with little memory", 'NONE', 1),
+          ('INSTANCES', "Instances", "An instance of the grain shape for every grain, with its rotation", 'NONE', 2),
+          ('HIDDEN', "Hidden", "Show and load nothing", 'NONE', 3))
 _VIEWPORT_MODES = (
-    ('AUTO', "Automatic", "Round grains as points, many of them as dots; others as instances of their shape", 'NONE', 0),
-    ('DOTS', "Dots", "Drawn by Grain itself, by far the quickest. Views with materials show points", 'NONE', 4),
+    ('AUTO', "Automatic", "Spheres as points, or as dots if there are many; other grains as instances of their shape", 'NONE', 0),
+    ('DOTS', "Dots", "Drawn by Grain itself: by far the fastest. Views with materials show points instead", 'NONE', 4),
     *_MODES[1:])
 
 
@@ -53,72 +53,73 @@ def _can_be_shape(group: "GRAIN_PG_display", item: Object) -> bool:
 class GRAIN_PG_display(PropertyGroup):
     viewport_display: EnumProperty(
         name="Viewport", default='AUTO', items=_VIEWPORT_MODES, update=_on_shape,
-        description="What grains are drawn as in the viewport")
+        description="How grains are drawn in the viewport")
     render_display: EnumProperty(
         name="Render", default='AUTO', items=_MODES, update=_on_shape,
-        description="What grains are drawn as in renders")
+        description="How grains are drawn in renders")
     amount_mode: EnumProperty(
         name="Amount By", default='PERCENT', update=_on_display,
-        items=(('AUTO', "Automatic", "The viewport shows as many as this computer draws smoothly, renders show all", 'NONE', 2),
+        items=(('AUTO', "Automatic", "The viewport shows as many grains as this computer can draw smoothly, renders show all", 'NONE', 2),
                ('PERCENT', "Percentage", "A share of all grains", 'NONE', 0),
-               ('COUNT', "Count", "So many grains at most, however many there are", 'NONE', 1)),
-        description="How it is said how many grains are shown")
+               ('COUNT', "Count", "At most this many grains", 'NONE', 1)),
+        description="How the number of visible grains is specified")
     viewport_amount: FloatProperty(
         name="Viewport Amount", subtype='PERCENTAGE', default=100.0, min=0.0, max=100.0, precision=0,
         update=_on_amount,
-        description="Share of the grains shown in the viewport. They are the same grains in every frame")
+        description="Share of the grains shown in the viewport. The same grains are shown in every frame")
     render_amount: FloatProperty(
         name="Render Amount", subtype='PERCENTAGE', default=100.0, min=0.0, max=100.0, precision=0,
         update=_on_amount,
-        description="Share of the grains shown in renders. Less than all is for tests: the sand gets gaps")
+        description="Share of the grains shown in renders. Use less than 100% for tests only: the sand gets gaps")
     viewport_count: IntProperty(
         name="Viewport Count", default=1_000_000, min=0, max=2**31 - 1, soft_max=10_000_000, update=_on_count,
-        description="Most grains shown in the viewport. A million plays smoothly on most machines")
+        description="Largest number of grains shown in the viewport. A million plays smoothly on most machines")
     render_count: IntProperty(
         name="Render Count", default=100_000_000, min=0, max=2**31 - 1, update=_on_count,
-        description="Most grains shown in renders")
+        description="Largest number of grains shown in renders")
     radius_scale: FloatProperty(
         name="Grain Size", subtype='FACTOR', default=1.0, min=0.1, soft_max=1.5, max=4.0, precision=2,
         update=_on_display,
-        description="Size of the grains shown against the simulated ones. "
-                    "A little above 1 closes the gaps of a coarse bake")
+        description="Displayed size of the grains relative to their simulated size. "
+                    "A value slightly above 1 closes the gaps of a coarse bake")
     shape: EnumProperty(
         name="Shape", default='AUTO', update=_on_shape,
-        items=(('AUTO', "As Simulated", "The shape the grains have in the simulation"),
+        items=(('AUTO', "As Simulated", "The shape of the grains in the simulation"),
                ('ROUNDED', "Rounded", "A worn pebble: river and desert sand"),
                ('ANGULAR', "Angular", "A crushed stone: gravel, sharp sand, rubble"),
                ('CUBE', "Cube", "A crystal with worn edges: salt, sugar"),
                ('RICE', "Rice", "A long grain"),
                ('BEAN', "Bean", "A bean with its groove: coffee, beans"),
-               ('OBJECT', "Object", "Any object, as large as a ball of radius 1")),
-        description="What instances look like")
+               ('OBJECT', "Object", "Any object that fits into a sphere of radius 1")),
+        description="Shape of the instances")
     shape_source: PointerProperty(
         name="Object", type=Object, poll=_can_be_shape, update=_on_shape,
-        description="The object drawn in the place of every grain")
+        description="The object drawn for every grain")
     use_rest: BoolProperty(
         name="Rest, Source, Age", default=False, update=_on_display,
-        description="Give every grain the attributes rest (where it was born), source_id (the number of its source) and age "
-                    "(seconds since then), for shaders and node groups")
+        description="Add the attributes rest (initial position), source_id (number of the source) and age (seconds since the "
+                    "grain appeared) for shaders and node groups")
     look: EnumProperty(
         name="Look", default='SAND', update=_on_look, items=look_library.ITEMS,
-        description="The material that new sand gets; choosing one again gives it to the sand there is")
+        description="Material of the sand. Choosing a look assigns its material to the existing sand")
 
 
 class GRAIN_PG_retime(PropertyGroup):
-    """When what is shown; the bake itself is not touched. All of it may be keyframed."""
+    """Maps scene frames to baked frames; the bake itself is not changed. Everything can be keyframed."""
     mode: EnumProperty(
         name="Retime", default='TIMELINE', update=_on_display,
-        items=(('TIMELINE', "Off", "Each frame shows its own sand"),
-               ('SPEED', "Speed", "Slow motion, fast motion, backwards: a speed and an offset"),
-               ('FRAME', "Frame", "Keyframe which frame of the bake is shown: hold it, reverse it, repeat it")),
-        description="When which frame of the bake is shown")
+        items=(('TIMELINE', "Off", "Every scene frame shows the baked frame of the same number"),
+               ('SPEED', "Speed", "Slow motion, fast motion or reverse, with a speed and an offset"),
+               ('FRAME', "Frame", "Keyframe the baked frame to hold, reverse or repeat the motion")),
+        description="Map scene frames to baked frames")
     offset: FloatProperty(
         name="Offset", subtype='TIME', default=0.0, soft_min=-250.0, soft_max=250.0, precision=2, update=_on_display,
-        description="Frames by which the sand starts later; below 0 earlier")
+        description="Number of frames by which the sand starts later; negative values start it earlier")
     speed: FloatProperty(
         name="Speed", default=1.0, min=-100.0, max=100.0, soft_min=-2.0, soft_max=2.0, precision=3, step=1,
         update=_on_display,
-        description="How fast the sand goes: 0.25 is slow motion, 0 holds it, below 0 it goes back. Keys ramp it")
+        description="Playback speed: 0.25 is slow motion, 0 freezes the sand, negative plays backwards. "
+                    "Can be keyframed for speed ramps")
     frame: FloatProperty(
         name="Bake Frame", subtype='TIME', default=1.0, precision=2, update=_on_display,
-        description="The frame of the bake shown now, parts of frames included. Keyframe it")
+        description="The baked frame to show; fractions lie between two frames. Keyframe it")

@@ -16,7 +16,7 @@ class GRAIN_PG_emitter(PropertyGroup):
         name="Rate", default=0.5, min=0.0, max=1e6, soft_max=100.0, step=10, precision=3,
         description="Litres of sand per second. A sugar pourer gives 0.1, a bucket emptied in two seconds 5")
     space: EnumProperty(
-        name="Axes", default='LOCAL', description="Along which axes the velocity points",
+        name="Axes", default='LOCAL', description="Axes of the velocity",
         items=(('LOCAL', "Local", "Turns with the object"), ('WORLD', "World", "Stays as it is")))
     normal_speed: from_schema.number("emitter.normal_speed", unit='VELOCITY', precision=2)
     jitter: from_schema.number("emitter.jitter", unit='VELOCITY', precision=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part an object plays in the sand."""
+"""The role of an object in the sand simulation."""
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
@@ -30,8 +30,8 @@ def _list_casts(group: "GRAIN_PG_object", context: Context) -> list[tuple[str, s
         names.setdefault(simulation.cast, []).append(simulation.name)
     names.setdefault(group.cast, ["Of Another Scene"])
     names.pop(simulations.EVERY, None)
-    _casts[:] = [('EVERY', "All", "Takes part in every simulation of the scene", simulations.EVERY)]
-    _casts.extend((str(cast), ", ".join(members), f"Takes part in {', '.join(members)} only", cast)
+    _casts[:] = [('EVERY', "All", "Part of every simulation in the scene", simulations.EVERY)]
+    _casts.extend((str(cast), ", ".join(members), f"Part of {', '.join(members)} only", cast)
                   for cast, members in names.items())
     return _casts
 
@@ -46,13 +46,13 @@ def _set_cast(group: "GRAIN_PG_object", value: int) -> None:
 
 class GRAIN_PG_object(PropertyGroup):
     type: EnumProperty(
-        name="Type", default='NONE', update=_on_type, description="The part this object plays in the sand simulation",
-        items=(('NONE', "None", "Takes no part in the simulation"), *_ROLES))
+        name="Type", default='NONE', update=_on_type, description="Role of this object in the sand simulation",
+        items=(('NONE', "None", "Not part of the simulation"), *_ROLES))
     cast: IntProperty(options={'HIDDEN'})
     is_cast_chosen: BoolProperty(options={'HIDDEN'})  # with the role, or by the artist
     simulation: EnumProperty(
         name="Simulation", items=_list_casts, get=_get_cast, set=_set_cast,
-        description="Which simulations this object takes part in. A copy of a simulation shares its objects")
+        description="The simulations that this object belongs to. A copy of a simulation shares its objects")
     source: PointerProperty(type=GRAIN_PG_source)
     emitter: PointerProperty(type=GRAIN_PG_emitter)
     collider: PointerProperty(type=GRAIN_PG_collider)
@@ -64,7 +64,7 @@ class GRAIN_PG_object(PropertyGroup):
     volume_voxel: FloatProperty(options={'HIDDEN'})
     volume_shift: FloatProperty(options={'HIDDEN'})
 
-    # How a source looked before its sand took its place, given back with the role.
+    # Display of a source before its sand replaced it, restored when the role is removed.
     is_display_kept: BoolProperty(options={'HIDDEN'})
     kept_display_type: StringProperty(default='TEXTURED', options={'HIDDEN'})
     kept_hide_render: BoolProperty(options={'HIDDEN'})

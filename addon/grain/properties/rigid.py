@@ -20,15 +20,15 @@ class GRAIN_PG_rigid(PropertyGroup):
     density: from_schema.number("body.density", options=FIXED, step=1000, precision=0)
     friction_angle: from_schema.number(
         "body.friction", step=100, precision=1,
-        description="Steepest slope of this surface on which a grain stays put. Between two bodies, both count. Can be keyframed")
+        description="Steepest slope of this surface on which a grain stays put. Contacts between two bodies mix both. Can be keyframed")
     stickiness: from_schema.number("body.stickiness", precision=2)
     use_animation: BoolProperty(
         name="Animated", options=FIXED, default=False,
-        description="The object's own animation moves it at first, until the frame given; then it is let go and flies on")
+        description="The object's own animation moves it until the given frame; then the simulation takes over")
     release_frame: from_schema.integer("body.release_frame", options=FIXED)
     follow: BoolProperty(
         name="Follow Bake", options=FIXED, default=True, update=_on_follow,
-        description="The object shows where the bake has moved it. Off, it stands where it was placed")
+        description="Show the object where the bake has moved it. If off, it stays where you placed it")
 
     # What the object had before the bake moved it, given back when there is nothing to show.
     is_posed: BoolProperty(options={'HIDDEN'})

@@ -20,10 +20,10 @@ def _on_active(group: "GRAIN_PG_scene", context: Context) -> None:
 class GRAIN_PG_scene(PropertyGroup):
     simulations: CollectionProperty(
         type=GRAIN_PG_simulation, name="Simulations",
-        description="Simulations of this scene, each with settings, objects and a cache of its own")
+        description="Simulations in this scene, each with its own settings, objects and cache")
     active_index: IntProperty(
         name="Active Simulation", default=0, min=0, update=_on_active,
-        description="The simulation that the panels show and the buttons bake")
+        description="The simulation that the panels show and the buttons act on")
 
     @property
     def active(self) -> Optional[GRAIN_PG_simulation]:

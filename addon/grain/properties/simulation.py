@@ -64,7 +64,7 @@ def _can_be_grain(group: "GRAIN_PG_simulation", item: Object) -> bool:
 class GRAIN_PG_simulation(PropertyGroup):
     name: StringProperty(
         name="Name", default="Sand", update=_on_name,
-        description="Name of the simulation, and of its cache folder unless one is chosen")
+        description="Name of the simulation, and of its cache folder unless another folder is chosen")
 
     edition: IntProperty(options={'HIDDEN'})  # what its unset settings mean: scene/migrate.py
     cast: IntProperty(options={'HIDDEN'})  # which objects take part: those of the same number, and those of none
@@ -90,7 +90,7 @@ class GRAIN_PG_simulation(PropertyGroup):
     grain_shape: from_schema.choice("solver.grain_shape", options=FIXED)
     grain_object: PointerProperty(
         name="Object", type=Object, poll=_can_be_grain,
-        description="The object grains are shaped like. It needs a closed surface; its size does not matter, the "
+        description="The object that gives grains their shape. It needs a closed surface; its size does not matter, the "
                     "particle radius is that of the ball around a grain")
     grain_balls: from_schema.integer("solver.grain_balls", options=FIXED)
     cohesion: from_schema.number("solver.cohesion", precision=2)
@@ -114,7 +114,7 @@ class GRAIN_PG_simulation(PropertyGroup):
     use_upsample: BoolProperty(
         name="Render Grains", default=False, update=_on_folder,
         description="Refine the bake into many more, smaller grains that follow it. Changing their number never "
-                    "simulates again")
+                    "repeats the simulation")
     upsample_mode: EnumProperty(
         name="Number", default='PER_PARTICLE',
         items=(('PER_PARTICLE', "Per Particle", "Set the number of grains made of each simulated particle"),
@@ -133,7 +133,7 @@ class GRAIN_PG_simulation(PropertyGroup):
 
     cache_folder: StringProperty(
         name="Cache Folder", subtype='DIR_PATH', default="", options=compat.FOLDER_OPTIONS, update=_on_folder,
-        description="Folder for the baked frames. Empty: 'grain_cache' and the simulation's name, beside the .blend")
+        description="Folder for the baked frames. Leave empty for 'grain_cache' and the simulation's name, next to the .blend file")
     checkpoint_every: from_schema.integer("job.checkpoint_every")
     thread_count: IntProperty(
         name="Threads", default=0, min=0, max=1024,
@@ -155,4 +155,4 @@ def _progress(group: "GRAIN_PG_status") -> float:
 class GRAIN_PG_status(PropertyGroup):
     """Read by panels only; nothing of it is written to the file."""
     progress: FloatProperty(name="Progress", subtype='PERCENTAGE', min=0.0, max=100.0, precision=0, get=_progress,
-                            description="How far the bake is")
+                            description="Progress of the bake")

@@ -27,8 +27,8 @@ class GRAIN_PG_source(PropertyGroup):
     moisture_paint: from_schema.painted("source.moisture_paint")
     use_attributes: BoolProperty(
         name="Carry Attributes", default=False,
-        description="Colours, UV maps and named attributes of this mesh go onto its grains, under their own names: each grain "
-                    "keeps what the surface has nearest to where it was born")
+        description="Copy colours, UV maps and named attributes of this mesh to its grains, under their own names. "
+                    "Each grain keeps the value of the surface point nearest to where it started")
     use_material: BoolProperty(
         name="Own Material", default=False,
         description="Give this source a material of its own: sand on snow, gravel in dust. Not with Fluid to "

@@ -59,16 +59,16 @@ def problem(simulation: Simulation) -> str:
     if sys.platform == "win32":
         fault = _fault_on_windows(setting)
     else:
-        fault = "is a path of Windows" if _WINDOWS.match(setting) else ""
-    return (f"The cache folder {setting} {fault}. Choose a folder of this machine, or empty the setting: the cache then lies beside "
-            "the .blend and moves with it") if fault else ""
+        fault = "is a Windows path" if _WINDOWS.match(setting) else ""
+    return (f"The cache folder {setting} {fault}. Choose a folder on this machine, or clear the setting to keep the cache "
+            "next to the .blend file") if fault else ""
 
 
 def _fault_on_windows(setting: str) -> str:
     if _DRIVE_ALONE.match(setting):
-        return "has no slash behind the drive"
+        return "has no slash after the drive"
     if setting.startswith("/") and not setting.startswith("//"):
-        return "is a path of Linux or macOS"
+        return "is a Linux or macOS path"
     return "names no drive" if setting.startswith("\\") and not setting.startswith("\\\\") else ""
 
 

@@ -50,7 +50,7 @@ typedef enum GrainCoverAttribute {
     GRAIN_COVER_VELOCITY = 3, ///< f32 x 3, m/s; 0 before the first grain_cover_follow or grain_cover_move
     GRAIN_COVER_ID = 4,       ///< i64; constant over the life of a particle, never reused
 } GrainCoverAttribute;
-/// The view is valid until the next call that takes the cover without const.
+/// The view is valid until the next call that takes a non-const cover.
 GRAIN_API GrainResult grain_cover_view(const GrainCover *cover, GrainCoverAttribute attribute, GrainView *out);
 
 /// How even a cover is. Lengths in m. Compare them with `spacing`, the distance between neighbours if the same number

@@ -198,7 +198,7 @@ GrainResult cell_grid_build(CellGrid *grid, const float *x, const float *y, cons
     return GRAIN_OK;
 }
 
-// Beside the box, the empty cells around it count; farther out there is nobody.
+// Next to the box, the empty cells around it count; farther out there are no particles.
 static int number_along(const CellGrid *grid, int axis, double coordinate, uint64_t *number)
 {
     double cell = floor((coordinate - grid->low[axis]) * grid->cells_per_metre);

@@ -15,13 +15,13 @@
 /// Name the object, the value and the remedy.
 GrainResult fail(GrainResult code, const char *format, ...) LIKE_PRINTF(2, 3);
 
-/// The text stored last on this thread.
+/// The last text stored on this thread.
 const char *error_text(void);
 
-/// Puts context in front of the text stored last ("object 'Tray': ..."), keeping its code.
+/// Prepends context to the last text ("object 'Tray': ...") and returns code.
 GrainResult fail_within(GrainResult code, const char *format, ...) LIKE_PRINTF(2, 3);
 
-/// Hands a failure on.
+/// Returns if the call fails.
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
         GrainResult try_result = (call);                                                                               \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Files that are whole or not there: written as NAME.part, flushed to the disk, renamed to NAME.
+/// Files that are complete or absent: written as NAME.part, flushed to the disk, renamed to NAME.
 #include "grain/base.h"
 #include <stddef.h>
 
@@ -14,16 +14,16 @@ typedef struct FileWriter {
 
 GrainResult file_create(FileWriter *file, const char *path);
 GrainResult file_write(FileWriter *file, const void *data, size_t bytes);
-/// Overwrites what was written before, for a head that is known last.
+/// Overwrites bytes written earlier, for headers whose contents are known last.
 GrainResult file_patch(FileWriter *file, int64_t offset, const void *data, size_t bytes);
-/// Flushes and renames; after it, success or not, the writer is closed. On failure the old file, if any, is untouched.
+/// Flushes, renames and closes, even on failure; an existing file is then unchanged.
 GrainResult file_commit(FileWriter *file);
-/// Removes the .part. Harmless after file_commit.
+/// Removes the .part file. No effect after file_commit.
 void file_abandon(FileWriter *file);
 
-/// The whole file in one block of alloc_array, with a zero byte behind it. The caller frees it.
+/// Reads the whole file into a block from alloc_array, followed by a zero byte. The caller frees it.
 GrainResult file_read(const char *path, void **data, int64_t *bytes);
-/// Both are harmless where there is nothing to do.
+/// Neither fails if there is nothing to do.
 GrainResult file_make_folder(const char *path);
 GrainResult file_remove(const char *path);
 int file_exists(const char *path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Numbers that change smoothly from place to place.
+/// Smooth noise.
 #include "base/rng.h"
 #include "base/vec.h"
 

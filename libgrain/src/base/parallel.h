@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// The only OpenMP in Grain (base/team.h has its threads). Work is cut into pieces that do not depend on the number of
-/// threads, each piece writes only its own results, and sums are added in the order of the pieces: so the bits are the
-/// same for any thread count.
+/// The only OpenMP in Grain (its threads are in base/team.h). Work is divided into pieces independent of the number of
+/// threads, each piece writes only its own results, and sums are added in the order of the pieces. So results have the
+/// same bits for any number of threads.
 ///
 ///     PARALLEL_FOR (threads, i, count) { out[i] = f(in[i]); }            // cheap, even work
 ///     PARALLEL_BLOCKS (threads, block, block_count) { sums[block] = ...; } // uneven work, or sums
@@ -11,11 +11,11 @@
 
 #define PARALLEL_PRAGMA(text) _Pragma(#text)
 
-/// Elements of a block, where nothing else decides it: large enough to hide the cost of handing it out, small enough
-/// to share 100k particles evenly among 16 cores.
+/// Default size of a block: large enough to hide the cost of scheduling it, small enough to divide 100k particles
+/// evenly among 16 cores.
 #define PARALLEL_BLOCK 2048
 
-/// Below this many elements a loop stays on one thread: waking a team costs some microseconds.
+/// Loops with fewer elements run on one thread, because waking a team takes some microseconds.
 #define PARALLEL_MINIMUM 1024
 
 #define PARALLEL_FOR(threads, i, count)                                                                                \
@@ -26,24 +26,24 @@
     PARALLEL_PRAGMA(omp parallel for num_threads(threads) schedule(dynamic, 1) if((block_count) > 1))                  \
     for (int64_t block = 0; block < (block_count); block++)
 
-/// Work whose pieces meet the same data in one loop after another: a thread begins with the same pieces each time, so
-/// that they stay in its caches. Who is done early helps the others out: pieces may differ, and so may cores.
+/// For consecutive loops whose pieces use the same data: a thread starts with the same pieces each time, which keeps
+/// them in its caches. A thread that finishes early takes pieces of others, since pieces and cores may differ in speed.
 #define PARALLEL_STRIPS(threads, block, block_count)                                                                   \
     for (ParallelStrips strips_, *once_ = parallel_strips(&strips_, threads, block_count); once_; once_ = NULL)        \
         PARALLEL_PRAGMA(omp parallel num_threads(strips_.count) if (strips_.count > 1))                                \
     for (int64_t turn_ = 0, block; (block = parallel_next(&strips_, &turn_)) >= 0;)
 
-/// For scratch memory of which each thread has its own; valid inside the loops above, 0 <= index < threads.
+/// Index of the current thread, for per-thread scratch memory. Valid inside the loops above, 0 <= index < threads.
 static inline int parallel_thread_index(void) { return team_thread_index(); }
 
 #define PARALLEL_MOST_STRIPS 64
 
-/// What PARALLEL_STRIPS counts with: a run of pieces for each thread.
+/// State of PARALLEL_STRIPS: a range of pieces for each thread.
 typedef struct ParallelStrips {
     int count;
     struct {
         int64_t next, end;
-        char unused[112]; ///< counters in one cache line, or in the one beside it, would hold each other up
+        char unused[112]; ///< keeps counters in separate cache lines, and out of adjacent ones
     } strip[PARALLEL_MOST_STRIPS];
 } ParallelStrips;
 
@@ -59,7 +59,7 @@ static inline ParallelStrips *parallel_strips(ParallelStrips *strips, int thread
     return strips;
 }
 
-/// The next piece for this thread, or -1. *turn: how many strips it has found empty, its own first.
+/// The next piece for this thread, or -1. *turn: number of strips found empty so far, starting with its own.
 static inline int64_t parallel_next(ParallelStrips *strips, int64_t *turn)
 {
     for (; *turn < strips->count; ++*turn) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Functions of real numbers with the same bits on every machine, so that a bake may go on elsewhere and a farm may be
-/// mixed. The system's are none of that: glibc's change with the processor (with and without fused multiply-add), those
-/// of Windows and macOS differ from it and from each other, and a compiler may work out a constant call better than the
-/// library does at run time. tests/check_layers.py keeps them out of src/.
+/// Mathematical functions with the same bits on every machine, so that a bake can be resumed elsewhere and a farm may
+/// be mixed. The system's functions differ: glibc's depend on the processor (with or without fused multiply-add), those
+/// of Windows and macOS differ from it and from each other, and a compiler may evaluate a constant call more accurately
+/// than the library does at run time. tests/check_layers.py keeps them out of src/.
 ///
-/// What IEEE 754 settles to the last bit may come from <math.h>: sqrt, fabs, floor, ceil, trunc, round, llround, rint,
-/// fmod, ldexp, frexp, copysign, and questions like isfinite. fmin and fmax are not of these: of 0 and -0 they may
-/// return either one.
+/// Functions that IEEE 754 defines to the last bit may come from <math.h>: sqrt, fabs, floor, ceil, trunc, round,
+/// llround, rint, fmod, ldexp, frexp, copysign, and questions like isfinite. fmin and fmax are not among them: given 0
+/// and -0, they may return either.
 ///
-/// The sign and the payload of a NaN are the processor's own: no NaN may reach a file.
+/// The sign and the payload of a NaN depend on the processor, so no NaN may reach a file.
 
 // musl's (third_party/musl/README.md). Behind each the largest error in units in the last place: of exp, pow, powf and
 // cbrt as their sources say, of the others a little above what 2 million arguments showed (tests/unit/test_real.c).
@@ -26,8 +26,8 @@ float real_atan2f(float y, float x);        ///< 1.5
 float real_powf(float base, float power);   ///< 0.82
 float real_cbrtf(float value);              ///< 0.501
 
-/// The smaller and the larger one; the other one of a NaN; the second one of two that are equal, which matters for 0
-/// and -0.
+/// Minimum and maximum. If one argument is NaN, the other is returned; of two equal ones the second, which matters for
+/// 0 and -0.
 static inline double real_min(double a, double b) { return a < b || b != b ? a : b; }
 static inline double real_max(double a, double b) { return a > b || b != b ? a : b; }
 static inline float real_minf(float a, float b) { return a < b || b != b ? a : b; }

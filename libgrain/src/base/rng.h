@@ -8,7 +8,7 @@ typedef struct Rng4 {
     uint32_t word[4];
 } Rng4;
 
-/// What a stream of random numbers is for; one use, one stream, so that adding a use leaves the others alone.
+/// Purposes of random numbers. Each has its own stream, so that adding one does not change the others.
 typedef enum RngStream {
     RNG_STREAM_FILL_JITTER = 1,
     RNG_STREAM_FILL_RADIUS = 2,

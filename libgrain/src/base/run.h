@@ -2,7 +2,7 @@
 #pragma once
 #include "grain/run.h"
 
-/// A checked GrainRun plus what is needed to hold the callback to its rate.
+/// A checked GrainRun, and the state that limits the rate of its callback.
 typedef struct Run {
     int thread_count;
     GrainProgressFn *progress;
@@ -13,7 +13,7 @@ typedef struct Run {
 
 /// Accepts NULL options (all cores, no progress).
 GrainResult run_begin(Run *run, const GrainRun *options);
-/// Call between parallel regions. GRAIN_CANCELLED when the callback did not answer GRAIN_CONTINUE.
+/// Call between parallel regions. GRAIN_CANCELLED if the callback did not return GRAIN_CONTINUE.
 GrainResult run_progress(Run *run, const char *stage, double fraction);
 /// Hands a finding to whoever listens.
 void run_message(const Run *run, const char *text);

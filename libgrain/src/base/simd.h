@@ -299,7 +299,7 @@ SIMD_INLINE int simd_store_picked(int32_t *to, IntV v, uint32_t bits)
     return taken + __builtin_popcount(bits >> 4);
 #else
     int taken = 0;
-    for (int lane = 0; lane < SIMD_LANES; lane++) { // no branch: nobody could foretell it
+    for (int lane = 0; lane < SIMD_LANES; lane++) { // no branch: it could not be predicted
         to[taken] = v[lane];
         taken += (int)(bits >> lane & 1);
     }

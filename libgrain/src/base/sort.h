@@ -2,7 +2,7 @@
 #pragma once
 #include "grain/base.h"
 
-/// A key and what it belongs to.
+/// A key and the index it belongs to.
 typedef struct SortItem {
     uint64_t key;
     uint32_t value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What Grain asks of the operating system. system_linux.c, system_macos.c (both with what they share in
+/// Everything that Grain needs from the operating system. system_linux.c, system_macos.c (both with what they share in
 /// system_posix.c) and system_windows.c each implement all of it; no other file includes a system header.
 ///
 /// Paths are UTF-8, of any length the system can take. A call that fails returns -1 (or NULL) and leaves the reason in
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/// What parts a path.
+/// Separator of paths.
 #ifdef _WIN32
 #define SYSTEM_SEPARATORS "/\\"
 #else
@@ -21,9 +21,9 @@
 
 typedef enum SystemOpening {
     SYSTEM_READ,
-    SYSTEM_REPLACE, ///< for writing, emptied if it was there
-    SYSTEM_UPDATE,  ///< for reading and writing, made if it was not there
-    SYSTEM_MAKE,    ///< for reading and writing; EEXIST if it was there
+    SYSTEM_REPLACE, ///< for writing; truncated if it exists
+    SYSTEM_UPDATE,  ///< for reading and writing; created if missing
+    SYSTEM_MAKE,    ///< for reading and writing; EEXIST if it exists
 } SystemOpening;
 
 typedef enum SystemKind { SYSTEM_FILE, SYSTEM_FOLDER, SYSTEM_OTHER } SystemKind;
@@ -34,34 +34,34 @@ typedef struct SystemInfo {
     time_t changed;
 } SystemInfo;
 
-/// A descriptor. Others may rename or remove the file while it is open, and programs started meanwhile do not inherit
-/// it.
+/// Returns a descriptor. Other processes may rename or remove the file while it is open, and child processes do not
+/// inherit it.
 int system_open(const char *path, SystemOpening how);
 int system_close(int file);
-/// Both may move fewer bytes than asked for; neither fails with EINTR.
+/// Both may transfer fewer bytes than requested; neither fails with EINTR.
 int64_t system_read(int file, void *to, size_t bytes);
 int64_t system_write(int file, const void *from, size_t bytes);
-/// The same at an offset; the place where system_read and system_write go on stays as it was.
+/// The same at an offset, without changing the position of system_read and system_write.
 int64_t system_read_at(int file, void *to, size_t bytes, int64_t offset);
 int64_t system_write_at(int file, const void *from, size_t bytes, int64_t offset);
 int system_truncate(int file, int64_t bytes);
-/// Returns when everything written is on the disk.
+/// Returns when all written data is on the disk.
 int system_flush(int file);
-/// Sets the time of its last change to now.
+/// Sets its modification time to now.
 int system_touch(int file);
-/// Makes this process the only holder until the file is closed or the process ends. EWOULDBLOCK: another one holds it;
-/// any other error: the file system has no locks.
+/// Locks the file exclusively until it is closed or the process ends. EWOULDBLOCK: another process holds the lock; any
+/// other error: the file system has no locks.
 int system_lock(int file);
 
 int system_info(const char *path, SystemInfo *out);
-/// The link itself where the path is one: SYSTEM_OTHER.
+/// Does not follow links: a link is SYSTEM_OTHER.
 int system_info_of_link(const char *path, SystemInfo *out);
 int system_info_of_file(int file, SystemInfo *out);
 
-/// Replaces what was there under the new name, also where somebody reads it, and brings the change to the disk.
+/// Replaces an existing file, even one that is being read, and flushes the change to the disk.
 int system_rename(const char *from, const char *to);
 int system_remove(const char *path);
-/// EEXIST where there is a file or a folder of that name.
+/// EEXIST if a file or folder of that name exists.
 int system_make_folder(const char *path);
 
 typedef struct SystemFolder SystemFolder;
@@ -72,11 +72,11 @@ void system_folder_close(SystemFolder *folder);
 
 // --- memory -------------------------------------------------------------------------------------
 
-/// What the system has to give before it swaps or refuses; INT64_MAX where it does not say.
+/// Memory available without swapping; INT64_MAX if unknown.
 int64_t system_memory_available(void);
 void *system_allocate(uint64_t bytes, uint64_t alignment);
 void system_free(void *memory);
-/// Large blocks, straight from the system and straight back, on large pages where it has them to give.
+/// Large blocks, allocated from and returned to the system directly, on large pages if possible.
 void *system_map(uint64_t bytes);
 void system_unmap(void *memory, uint64_t bytes);
 #define SYSTEM_LARGE_PAGE ((uint64_t)2 << 20)
@@ -105,12 +105,12 @@ int system_folder_of_code(const void *address, char *path, size_t bytes);
 int system_core_count(void);
 /// As pthread_create, but signals go to the program's own threads, and the stack has room for our kernels everywhere.
 int system_thread_start(pthread_t *thread, void *(*run)(void *), void *data);
-/// Lets this thread give way to the program's interface.
+/// Lowers the priority of this thread below that of the user interface.
 void system_thread_yields(void);
 
-/// Keeps the program or library that holds the address in memory for good: threads wait in it.
+/// Prevents the program or library containing the address from being unloaded, because threads wait in it.
 void system_keep_loaded(const void *address);
-/// Calls in_child in every process that is forked from this one, where of all threads only the caller is left.
+/// Calls in_child in every process forked from this one, in which only the calling thread exists.
 void system_after_fork(void (*in_child)(void));
 
 int system_process_id(void);

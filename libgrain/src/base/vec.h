@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Small vectors and quaternions. Float for state, double (Vec3d, poses) where places are added up or far from the
+/// Small vectors and quaternions. Float for state, double (Vec3d, poses) where positions are summed or far from the
 /// origin.
 #include "base/real.h"
 
@@ -30,7 +30,7 @@ static inline Vec3 vec3_max(Vec3 a, Vec3 b)
     return (Vec3){a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z};
 }
 static inline int vec3_is_finite(Vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
-/// Unit vector along a, or fallback where a has no direction.
+/// Unit vector along a, or fallback if a is 0 or not finite.
 static inline Vec3 vec3_normalize(Vec3 a, Vec3 fallback)
 {
     float length = vec3_length(a);
@@ -53,7 +53,7 @@ static inline Vec3d vec3d_cross(Vec3d a, Vec3d b)
 {
     return (Vec3d){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
-/// Unit vector along a, or 0 where a has no direction.
+/// Unit vector along a, or 0 if a is 0.
 static inline Vec3d vec3d_unit(Vec3d a)
 {
     double length = vec3d_length(a);
@@ -86,7 +86,7 @@ static inline Vec3 quat_rotate(Quat q, Vec3 v)
     Vec3 t = vec3_scale(vec3_cross(axis, v), 2.0f);
     return vec3_add(vec3_add_scaled(v, t, q.w), vec3_cross(axis, t));
 }
-/// By |rotation| radians about rotation's direction: exact for any angle, also the tiny ones of a substep.
+/// Rotates by |rotation| radians about the direction of rotation; exact even for the tiny angles of a substep.
 static inline Quat quat_from_rotation(Vec3 rotation)
 {
     float angle = vec3_length(rotation);
@@ -120,14 +120,14 @@ static inline Vec3d quatd_rotate(Quatd q, Vec3d v)
     Vec3d t = vec3d_scale(vec3d_cross(axis, v), 2.0);
     return vec3d_add(vec3d_add(v, vec3d_scale(t, q.w)), vec3d_cross(axis, t));
 }
-/// By |rotation| radians about rotation's direction.
+/// Rotates by |rotation| radians about the direction of rotation.
 static inline Quatd quatd_from_rotation(Vec3d rotation)
 {
     double angle = vec3d_length(rotation);
     double s = angle > 1e-4 ? real_sin(0.5 * angle) / angle : 0.5 - angle * angle * (1.0 / 48.0);
     return quatd_normalize((Quatd){real_cos(0.5 * angle), rotation.x * s, rotation.y * s, rotation.z * s});
 }
-/// The other way round, by at most half a turn.
+/// The inverse: a rotation vector of at most half a turn.
 static inline Vec3d quatd_to_rotation(Quatd q)
 {
     double sign = q.w < 0.0 ? -1.0 : 1.0, sine = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);

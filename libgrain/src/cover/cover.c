@@ -85,7 +85,7 @@ static GrainResult spread(CoverFloaters *f, const CoverSurface *surface, const G
     cover_floaters_project(f, surface, 8, run->thread_count);
     TRY(drop_lost(f, surface, 1.0f));
     quality->count_wanted = (int64_t)(COVER_PER_AREA * area + 0.5);
-    // Nobody knows how much of a sheet is left after moving it along its normals: there the spacing decides alone.
+    // The area of a sheet moved along its normals is unknown, so the spacing alone decides.
     int64_t wanted = surface->offset == 0.0f || surface->starts_from_field ? quality->count_wanted : 0;
     TRY(cover_relax(f, surface, FIRST_ITERATIONS, run, &quality->iterations));
     for (int round = 0; round < BALANCE_ROUNDS; round++) {
@@ -136,7 +136,7 @@ static GrainResult take(GrainCover *cover, CoverFloaters *f, const CoverSurface 
 {
     if (f->count == 0)
         return fail(GRAIN_ERROR_MESH, "no particle found a place on the surface: use a smaller radius or offset");
-    // Of a sheet moved along its normals nobody knows the area: taken to be what these particles cover.
+    // The area of a sheet moved along its normals is unknown: assume what these particles cover.
     if (surface->offset != 0.0f && !surface->starts_from_field) area = (double)f->count / COVER_PER_AREA;
     TRY(cover_measure(f, surface, area, largest_hole, threads, &cover->quality));
     TRY(cover_reserve(cover, f->count));
@@ -181,7 +181,7 @@ static void set_frame(CoverSurface *surface, const GrainCoverDef *def, Vec3 low,
 static GrainResult begin(const GrainCoverDef *def, const GrainRun *options, GrainCover **out, GrainCover **cover,
                          Run *run)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "a cover needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_create needs a pointer for its result");
     *out = NULL;
     TRY(check_def(def));
     TRY(run_begin(run, options));
@@ -348,7 +348,7 @@ void grain_cover_destroy(GrainCover *cover)
 
 GrainResult grain_cover_view(const GrainCover *cover, GrainCoverAttribute attribute, GrainView *out)
 {
-    if (!cover || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_view needs a cover and a place for the view");
+    if (!cover || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_cover_view needs a cover and a pointer for the view");
     switch (attribute) {
     case GRAIN_COVER_POSITION:
         *out = (GrainView){cover->position, cover->count, 3, GRAIN_F32};
@@ -413,6 +413,6 @@ GrainResult grain_cover_move(GrainCover *cover, const double pose[16], double se
     TRY(check_seconds(seconds));
     for (int i = 0; i < 12; i++)
         if (!isfinite(pose[i]))
-            return fail(GRAIN_ERROR_ARGUMENT, "the pose holds %g: look at the object's drivers", pose[i]);
+            return fail(GRAIN_ERROR_ARGUMENT, "the pose contains %g: check the object's drivers", pose[i]);
     return cover_move(cover, pose, seconds);
 }

@@ -54,7 +54,7 @@ static uint64_t largest_first(float value)
     return ~bits;
 }
 
-// Whether nobody near is leaving already.
+// Whether no neighbour is leaving already.
 static int may_leave(const Balance *b, int64_t floater)
 {
     const CoverFloaters *f = b->f;

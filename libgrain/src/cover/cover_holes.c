@@ -87,7 +87,7 @@ static const Polygon *cell_of(const CoverFloaters *f, int64_t floater, Vec3 alon
     Polygon *cell = &cells[0], *other = &cells[1];
     memcpy(cell->u, square[0], sizeof square[0]), memcpy(cell->v, square[1], sizeof square[1]);
     cell->count = 4;
-    // Beyond twice the farthest corner nobody cuts anything off.
+    // Neighbours beyond twice the distance of the farthest corner cut nothing off.
     for (int i = 0; i < count && neighbours[i].squared < 4.0f * farthest_squared(cell); i++) {
         cut(cell, other, neighbours[i].u, neighbours[i].v);
         Polygon *swap = cell;

@@ -63,7 +63,7 @@ static GrainResult choose_slots(CoverMesh *m, const GrainMesh *mesh, const Cover
     m->count = kept;
     if (kept == 0)
         return fail(GRAIN_ERROR_MESH,
-                    "none of the mesh's %lld triangles has an area: look for a scale of 0, or use Merge by Distance",
+                    "none of the mesh's %lld triangles has an area: check for a scale of 0, or use Merge by Distance",
                     (long long)mesh->triangle_count);
     return GRAIN_OK;
 }

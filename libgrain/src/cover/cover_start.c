@@ -135,7 +135,7 @@ static GrainResult start_on_mesh(Start *s, int64_t max_count, int threads, doubl
     if (result == GRAIN_OK && s->floaters->count == 0)
         result =
             fail(GRAIN_ERROR_MESH, "the mesh is so thin that not one particle finds room: use a smaller radius, or "
-                                   "look for a vertex that is far away from the others");
+                                   "check for a vertex far away from the others");
     if (result == GRAIN_OK) {
         PARALLEL_FOR(threads, slot, count)
         {

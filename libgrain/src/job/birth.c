@@ -177,12 +177,12 @@ GrainResult birth_resume(Birth *birth, const Column *columns, int column_count)
     const Column *rest = column_find(columns, column_count, "birth.rest");
     const Column *values = column_find(columns, column_count, "birth.values");
     int64_t at = birth->count, used = 0;
-    if (!rest || !values) return fail(GRAIN_ERROR_DAMAGED, "what particles were born with is missing");
+    if (!rest || !values) return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has no birth attributes");
     TRY(reserve(birth, at + rest->count));
     TRY(column_copy(columns, column_count, "birth.rest", GRAIN_F32, 3, rest->count, birth->rest + at));
     TRY(column_copy(columns, column_count, "birth.source", GRAIN_I32, 1, rest->count, birth->source + at));
     if (values->type != GRAIN_F32 || values->components != 1 || values->count != rest->count * all_components(birth))
-        return fail(GRAIN_ERROR_DAMAGED, "what particles were born with is of another kind");
+        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's birth attributes do not match this job");
     for (int a = 0; a < birth->job->attribute_count; a++) {
         int64_t numbers = rest->count * birth->job->attributes[a].components;
         if (numbers > 0)

@@ -34,8 +34,8 @@ static GrainResult read_geometry(const JobNode *root, const char *folder, Job *j
     GrainResult result = file_read(path, (void **)&job->geometry, &job->geometry_bytes);
     if (result == GRAIN_OK && job->geometry_bytes != entry.bytes)
         result = fail(GRAIN_ERROR_JOB,
-                      "'%s' has %lld bytes where job.json says %lld: the job was not written or copied whole", path,
-                      (long long)job->geometry_bytes, (long long)entry.bytes);
+                      "'%s' has %lld bytes where job.json says %lld: the job was not written or copied completely",
+                      path, (long long)job->geometry_bytes, (long long)entry.bytes);
     alloc_free(path);
     return result;
 }
@@ -225,8 +225,8 @@ static GrainResult parse(const char *path, const char *text, int64_t bytes, Job 
     json_error_t error;
     job->json = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES, &error);
     if (!job->json)
-        return fail(GRAIN_ERROR_JOB, "'%s' line %d, column %d: %s; was it written or copied whole?", path, error.line,
-                    error.column, error.text);
+        return fail(GRAIN_ERROR_JOB, "'%s' line %d, column %d: %s; was it written and copied completely?", path,
+                    error.line, error.column, error.text);
     if (!json_is_object((json_t *)job->json)) return fail(GRAIN_ERROR_JOB, "'%s' must hold one object {...}", path);
     return GRAIN_OK;
 }

@@ -70,7 +70,8 @@ static GrainResult read_viscosity(const JobNode *solver, Job *job, const JobArra
     if (curve->count == 0) return GRAIN_OK;
     if (job->meso_given.numbers.reach_ratio == 0.0f)
         return fail(GRAIN_ERROR_JOB,
-                    "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so nothing drags", solver->path);
+                    "job.json: %s.animation.viscosity has no effect: reach_ratio is 0, so there is no viscous force",
+                    solver->path);
     return job_make_meso(solver, curve_largest(curve), job);
 }
 

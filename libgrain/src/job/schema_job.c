@@ -71,7 +71,7 @@ static const Setting job_keys[] = {
      INTO(Job, seed),
      .high = MAX_SEED,
      .label = "Seed",
-     .tip = "Change it to get another arrangement of the grains",
+     .tip = "Changes the arrangement of the grains",
      .meaning = "changes the arrangement of the grains"},
     {.key = "checkpoint_every",
      .type = SETTING_INTEGER,
@@ -82,10 +82,9 @@ static const Setting job_keys[] = {
      .number = {10},
      .is_no_result = 1,
      .shown = &(const SettingShown){.number = 10, .low = 1, .high = 1000, .soft_low = 1, .soft_high = 100},
-     .label = "State Interval",
-     .tip = "Save a restart point every so many frames. The ten newest are kept, plus every tenth older one. A restart "
-            "point "
-            "takes as much disk as several frames; at 1 you can continue from any of the last ten frames",
+     .label = "Restart Interval",
+     .tip = "Save a restart point every N frames. The ten newest are kept, plus every tenth older one. A restart point "
+            "takes as much disk space as several frames; with 1 you can restart from any of the last ten frames",
      .meaning = "between checkpoints that are kept"},
     {.key = "solver",
      .type = SETTING_OBJECT,
@@ -108,9 +107,8 @@ static const Setting job_keys[] = {
      .type = SETTING_OBJECT,
      .otherwise = "none",
      .allowed = "a list",
-     .meaning =
-         "force fields, as Blender has them for particles of mass 1: accelerations. A body feels them at its centre. "
-         "Not part of the error of rkf45"},
+     .meaning = "force fields, as Blender has them for particles of mass 1: accelerations. A body feels them at its "
+                "centre. Not part of the error of rkf45"},
     {.key = "animation",
      .type = SETTING_OBJECT,
      .otherwise = "none",
@@ -121,13 +119,13 @@ static const Setting job_keys[] = {
      .is_no_result = 1,
      .otherwise = "its defaults",
      .allowed = "an object",
-     .meaning = "render grains made of the bake by `grain upsample`"},
+     .meaning = "render grains made from the bake by `grain upsample`"},
     {.key = "volume",
      .type = SETTING_OBJECT,
      .is_no_result = 1,
      .otherwise = "its defaults",
      .allowed = "an object",
-     .meaning = "voxels made of the bake by `grain volume` (docs/volumes.md)"},
+     .meaning = "volumes made from the bake by `grain volume` (docs/volumes.md)"},
 };
 const SettingBlock schema_job = {"job", job_keys, sizeof job_keys / sizeof *job_keys};
 

@@ -16,24 +16,24 @@ static const char *const role_words[] = {[JOB_SOURCE] = "source",
                                          [JOB_KILL] = "kill",
                                          NULL};
 static const SettingWord role_labels[] = {
-    {"Source", "Filled with sand at the first frame. It needs a closed surface"},
-    {"Collider", "Sand falls on it and flows around it. It may move and bend"},
-    {"Grain Shape", "Single grains are shaped like it. It needs a closed surface"},
-    {"Rigid Body", "Sand and other bodies push it. It needs a closed surface"},
-    {"Emitter", "Sand comes out of it, frame by frame. It may move and bend"},
-    {"Kill Zone", "Sand that enters it vanishes. It needs a closed surface, and may move"},
+    {"Source", "Filled with sand at the first frame. Needs a closed surface"},
+    {"Collider", "Sand lands on it and flows around it. May move and deform"},
+    {"Grain Shape", "Gives individual grains their shape. Needs a closed surface"},
+    {"Rigid Body", "Sand and other rigid bodies push it. Needs a closed surface"},
+    {"Emitter", "Sand comes out of it, frame by frame. May move and deform"},
+    {"Kill Zone", "Removes the sand that enters it. Needs a closed surface. May move"},
 };
 static const char *const motion_words[] = {
     [MOTION_STILL] = "static", [MOTION_POSES] = "moving", [MOTION_SHAPES] = "deforming", NULL};
 static const char *const place_words[] = {"volume", "surface", NULL};
 static const SettingWord place_labels[] = {
-    {"Volume", "Everywhere inside. The mesh has to be closed"},
-    {"Surface", "From its faces, open ones too"},
+    {"Volume", "Anywhere inside. The mesh must be closed"},
+    {"Surface", "From its faces. The mesh may be open"},
 };
 static const char *const unit_words[] = {"particles", "litres", NULL};
 static const SettingWord unit_labels[] = {
     {"Particles", "Simulated particles per second"},
-    {"Litres", "Litres of sand per second, as it lies in a heap: the same flow at any particle size"},
+    {"Litres", "Litres of heaped sand per second: the same flow at any particle size"},
 };
 
 #define SANDY (ROLE(SOURCE) | ROLE(EMITTER))
@@ -58,18 +58,16 @@ static const Setting object_keys[] = {
      .words = role_words,
      .word_labels = role_labels,
      .absence = SETTING_REQUIRED,
-     .meaning =
-         "source: filled with sand at the first frame; emitter: sand comes out of it, frame by frame; collider: the "
-         "sand lies on it; body: a rigid body, which sand and other bodies move; kill: sand that enters it vanishes; "
-         "grain: the mesh grains are shaped like"},
+     .meaning = "source: filled with sand at the first frame; emitter: sand comes out of it, frame by frame; collider: "
+                "the sand lies on it; body: a rigid body, which sand and other bodies move; kill: removes the sand "
+                "that enters it; grain: the mesh grains are shaped like"},
     {.key = "motion",
      .type = SETTING_CHOICE,
      INTO(JobObject, motion.kind),
      .words = motion_words,
      .word = "static",
-     .meaning =
-         "moving: colliders, bodies, emitters and kill zones with `poses`; deforming: colliders, emitters and kill "
-         "zones with `shapes`"},
+     .meaning = "moving: colliders, bodies, emitters and kill zones with `poses`; deforming: colliders, emitters and "
+                "kill zones with `shapes`"},
     {.key = "positions",
      .type = SETTING_ARRAY,
      .absence = SETTING_REQUIRED,
@@ -87,10 +85,9 @@ static const Setting object_keys[] = {
      .roles = FOLLOWS_POSES,
      .otherwise = "required when moving",
      .allowed = "an array number, f32 x 7, one or more",
-     .meaning =
-         "a sample: the position of the pivot (x, y, z) and the rotation about it since the first frame (unit "
-         "quaternion w, x, y, z). The first sample is not rotated. The motion between samples is smooth and never "
-         "overshoots; the last sample is held"},
+     .meaning = "a sample: the position of the pivot (x, y, z) and the rotation about it since the first frame (unit "
+                "quaternion w, x, y, z). The first sample is not rotated. The motion between samples is smooth and "
+                "never overshoots; the last sample is held"},
     {.key = "shapes",
      .type = SETTING_ARRAY,
      .roles = BENDS,
@@ -114,7 +111,7 @@ static const Setting object_keys[] = {
      .soft_low = -100,
      .soft_high = 100,
      .label = "Velocity",
-     .tip = "Speed of the sand at the first frame, along the world's axes",
+     .tip = "Velocity of the sand at the first frame, along the world axes",
      .meaning = "at the first frame"},
     {.key = "settle",
      .type = SETTING_NUMBER,
@@ -125,21 +122,19 @@ static const Setting object_keys[] = {
      .shown = &(const SettingShown){.number = 5, .low = 0.1, .high = 1000, .soft_low = 0.1, .soft_high = 30},
      .label = "At Most",
      .tip = "How long the sand may take to come to rest, in simulated seconds before the first frame. Settling ends as "
-            "soon as "
-            "all of it lies still",
-     .meaning =
-         "the longest time its sand has to come to rest before `frame_start`: under gravity, without force fields, "
-         "with damped motion, all objects held still where they are at the first frame. It ends when all but a "
-         "thousandth of the particles have been slower than a quarter of their radius per second for 0.3 s, undamped; "
-         "otherwise with a warning. Sources that do not settle are there from `frame_start` on. Not with a `velocity`. "
-         "Attributes and `rest` are those of where it was filled"},
+            "soon as all of it lies still",
+     .meaning = "the longest time its sand has to come to rest before `frame_start`: under gravity, without force "
+                "fields, with damped motion, all objects held still where they are at the first frame. It ends when "
+                "all but a thousandth of the particles have been slower than a quarter of their radius per second for "
+                "0.3 s, undamped; otherwise with a warning. Sources that do not settle are there from `frame_start` "
+                "on. Not with a `velocity`. Attributes and `rest` are those of where it was filled"},
     {.key = "moisture",
      .type = SETTING_NUMBER,
      INTO(JobObject, moisture),
      .roles = ROLE(SOURCE),
      .high = 1,
      .label = "Moisture",
-     .tip = "0 is dry, 1 the wet sand of castles: it stands upright, flows like paste and is darker",
+     .tip = "0 is dry, 1 is the wet sand of castles: it stands upright, flows like paste and is darker",
      .meaning = "0 is dry, 1 the sand of castles"},
     {.key = "moisture",
      .type = SETTING_NUMBER,
@@ -148,7 +143,7 @@ static const Setting object_keys[] = {
      .high = 1,
      .is_animated = 1,
      .label = "Moisture",
-     .tip = "0 is dry, 1 the wet sand of castles: it stands upright, flows like paste and is darker",
+     .tip = "0 is dry, 1 is the wet sand of castles: it stands upright, flows like paste and is darker",
      .meaning = "likewise"},
     {.key = "moisture_paint",
      .type = SETTING_ARRAY,
@@ -156,19 +151,17 @@ static const Setting object_keys[] = {
      .otherwise = "1 everywhere",
      .allowed = A_VERTEX,
      .label = "Painted",
-     .tip =
-         "Vertex group or vertex attribute that marks where it is wet: Moisture is multiplied by it. Leave empty for a "
-         "uniform value",
+     .tip = "Vertex group or vertex attribute that marks where it is wet: Moisture is multiplied by it. Leave empty "
+            "for a uniform value",
      .meaning = "what `moisture` is multiplied by: each particle takes it from the nearest point of the surface"},
     {.key = "attributes",
      .type = SETTING_OBJECT,
      .roles = SANDY,
      .otherwise = "none",
      .allowed = "a list, see below",
-     .meaning =
-         "what particles and grains are born with: the value at the nearest point of the surface, interpolated within "
-         "a triangle. At most 16 names over all sources, each with the same number of components everywhere; a source "
-         "without one gives 0"},
+     .meaning = "attributes of particles and grains: the value at the nearest point of the surface, interpolated "
+                "within a triangle. At most 16 names over all sources, each with the same number of components "
+                "everywhere; a source without one gives 0"},
     {.key = "material",
      .type = SETTING_OBJECT,
      .roles = SANDY,
@@ -214,7 +207,7 @@ static const Setting object_keys[] = {
      .number = {1},
      .is_animated = 1,
      .label = "Emit",
-     .tip = "Whether sand comes out. Keyframe it to start and stop: it holds from one frame to the next",
+     .tip = "Whether sand comes out. Keyframe it to start and stop the stream: the value holds until the next keyframe",
      .meaning = "whether particles are born"},
     {.key = "velocity",
      .type = SETTING_VECTOR,
@@ -289,8 +282,7 @@ static const Setting object_keys[] = {
      .allowed = A_VERTEX,
      .label = "Painted",
      .tip = "Vertex group or vertex attribute that marks where the surface is rough: Friction is multiplied by it, so "
-            "0 is ice. "
-            "Leave empty for a uniform value",
+            "0 is ice. Leave empty for a uniform value",
      .meaning = "what `friction` is multiplied by, interpolated within a triangle. Not of planes, and not between two "
                 "objects"},
     {.key = "stickiness",
@@ -302,12 +294,10 @@ static const Setting object_keys[] = {
      .is_animated = 1,
      .label = "Stickiness",
      .tip = "How hard the surface pulls at the sand that touches it, as a multiple of a particle's weight. At 0 "
-            "everything "
-            "falls off, above 1 a layer hangs from a ceiling, 5 to 20 is tar and honey. Can be keyframed",
-     .meaning =
-         "pull at each particle that touches the object, divided by the particle's weight under the gravity of the "
-         "first frame; along the object it is held by friction times that. Touching are, of dem, grains in contact; of "
-         "the others, centres within 1.5 of the largest radius"},
+            "everything falls off, above 1 a layer hangs from a ceiling, 5 to 20 is tar and honey. Can be keyframed",
+     .meaning = "pull at each particle that touches the object, divided by the particle's weight under the gravity of "
+                "the first frame; along the object it is held by friction times that. Touching are, of dem, grains in "
+                "contact; of the others, centres within 1.5 of the largest radius"},
     {.key = "stickiness_paint",
      .type = SETTING_ARRAY,
      .roles = SOLID,
@@ -315,8 +305,7 @@ static const Setting object_keys[] = {
      .allowed = A_VERTEX,
      .label = "Painted",
      .tip = "Vertex group or vertex attribute that marks where the surface is sticky: Stickiness is multiplied by it. "
-            "Leave "
-            "empty for a uniform value",
+            "Leave empty for a uniform value",
      .meaning = "likewise of `stickiness`"},
     {.key = "thickness",
      .type = SETTING_NUMBER,
@@ -327,8 +316,7 @@ static const Setting object_keys[] = {
      .soft_high = 1,
      .label = "Thickness",
      .tip = "Thickness given to open surfaces (cloth, leaves, bowls). Closed meshes ignore it. 0 chooses about the "
-            "size of a "
-            "grain",
+            "size of a grain",
      .meaning = "thickness given to an open mesh; 0: two voxels"},
     {.key = "density",
      .type = SETTING_NUMBER,
@@ -342,8 +330,7 @@ static const Setting object_keys[] = {
      .number = {1000},
      .label = "Density",
      .tip = "In kg/m³; the mass follows from the volume. Wood 600, water 1000, stone 2600, iron 7870. Heaped sand has "
-            "about "
-            "1600: anything lighter rises in it when it is shaken",
+            "about 1600: anything lighter rises in it when it is shaken",
      .meaning = "the mass follows from the volume, which the mesh must have"},
     {.key = "mass",
      .type = SETTING_NUMBER,
@@ -377,7 +364,7 @@ static const Setting object_keys[] = {
      .high = MAX_COORDINATE,
      .absence = SETTING_IS_ABSENT,
      .otherwise = "the centre of mass",
-     .meaning = "the point whose path the frames hold; of a moving body its first pose"},
+     .meaning = "the point whose path is in the frames; of a moving body its first pose"},
     {.key = "release_frame",
      .type = SETTING_INTEGER,
      INTO(JobObject, body.release_frame),
@@ -396,9 +383,8 @@ static const Setting object_keys[] = {
      .otherwise = "none",
      .allowed = "an object: array numbers, f32 x 1, of `velocity` f32 x 3. Of colliders and bodies `friction` and "
                 "`stickiness`, of emitters `rate`, `active`, `moisture` and `velocity`",
-     .meaning =
-         "a sample per frame, the first at `frame_start`, replacing the value above. Linear in between, but `active` "
-         "(on above 0.5) holds; the last one is held"},
+     .meaning = "a sample per frame, the first at `frame_start`, replacing the value above. Linear in between, but "
+                "`active` (on above 0.5) holds; the last one is held"},
 };
 const SettingBlock schema_object = {"object", object_keys, sizeof object_keys / sizeof *object_keys};
 

@@ -4,16 +4,13 @@
 #include "shape/shape.h"
 
 static const SettingWord solver_labels[] = {
-    {"Grains",
-     "Every particle is a grain that rolls, rubs and stacks: few big grains, close-ups, rubble. Slow for many"},
-    {"Sand and Snow",
-     "The one to begin with: the particles carry a bulk of sand, snow or mud. Quick, also for everything "
-     "large"},
-    {"Sand, Dry and Wet",
-     "The particles carry a bulk of sand that heaps up at its friction angle, lies truly still, and "
-     "can be wet"},
-    {"Fluid to Paste",
-     "The particles are parcels of anything between a fluid, sand, cream and paste, set by two sliders"},
+    {"Individual Grains", "Every particle is a grain that rolls, rubs and stacks: for close-ups, rubble and few large "
+                          "grains. Slow for many"},
+    {"Continuum (Sand, Snow, Mud)",
+     "The one to start with. Particles carry a volume of sand, snow or mud. Fast, for everything large"},
+    {"Smoothed Particles (Dry and Wet Sand)",
+     "Particles carry a volume of sand that heaps up at its friction angle, comes to a complete rest and can be wet"},
+    {"Viscous (Fluid to Paste)", "Particles are parcels of a fluid, cream or paste, set by two sliders"},
 };
 
 static const SettingWord law_labels[] = {
@@ -42,8 +39,8 @@ static const SettingWord normal_labels[] = {
     {"Linear", "A damped spring: the quickest. Bounciness does not depend on speed"},
     {"Hertz", "Elastic spheres: fast impacts bounce less, as real ones do"},
     {"Hertz, Constant Bounce", "Elastic spheres whose bounciness does not depend on speed"},
-    {"Hertz, Dashpot", "Elastic spheres with plain damping: fast impacts bounce more, unlike anything real. For "
-                       "comparison"},
+    {"Hertz, Dashpot",
+     "Elastic spheres with plain damping: fast impacts bounce more, unlike anything real. For comparison"},
 };
 
 static const SettingWord shear_labels[] = {
@@ -64,8 +61,7 @@ static const SettingWord shape_labels[] = {
 static const SettingWord integrator_labels[] = {
     {"Fixed Step", "Quick and steady: the step follows from how long a collision lasts"},
     {"Adaptive (RKF45)",
-     "Steps as long as an error limit allows, repeated where the error was too large. Much slower; for "
-     "comparison"},
+     "Steps as long as an error limit allows, repeated where the error was too large. Much slower; for comparison"},
 };
 
 // The slope in degrees is what an artist knows; the job has its tangent.
@@ -82,10 +78,9 @@ static const Setting solver_settings[] = {
      .shown = &(const SettingShown){.word = "mpm"},
      .label = "Solver",
      .tip = "How the sand is computed",
-     .meaning =
-         "single grains (docs/dem.md); a continuum of sand, snow or mud, several times faster for large amounts "
-         "(docs/mpm.md); smoothed particles of sand, dry or wet (docs/sph.md); parcels of anything from gas and sand "
-         "to paste (docs/meso.md)"},
+     .meaning = "individual grains (docs/dem.md); a continuum of sand, snow or mud, several times faster for large "
+                "amounts (docs/mpm.md); smoothed particles of sand, dry or wet (docs/sph.md); parcels of anything from "
+                "gas and sand to paste (docs/meso.md)"},
     {.key = "law",
      .type = SETTING_CHOICE,
      INTO(Job, law),
@@ -116,9 +111,8 @@ static const Setting solver_settings[] = {
      INTO(Job, meso_given.interaction),
      .word = "ip3",
      .word_labels = interaction_labels,
-     .meaning =
-         "sets the defaults of the four keys below (docs/meso.md): elastic only, viscous only, both with the same "
-         "reach, elastic reaching farther, viscous reaching farther"},
+     .meaning = "sets the defaults of the four keys below (docs/meso.md): elastic only, viscous only, both with the "
+                "same reach, elastic reaching farther, viscous reaching farther"},
     {.key = "elasticity",
      .type = SETTING_NUMBER,
      INTO(Job, meso_given.numbers.elasticity),
@@ -145,8 +139,7 @@ static const Setting solver_settings[] = {
      .shown = &(const SettingShown){.number = 60},
      .label = "Viscosity",
      .tip = "How strongly particles drag each other along: contact force per unit of separation speed and diameter, in "
-            "Pa s. "
-            "At 0 no energy is lost. Keyframe it to make a paste melt or set",
+            "Pa s. At 0 no energy is lost. Keyframe it to make a paste melt or set",
      .meaning = "Z of a pair divided by the sum of its radii"},
     {.key = "elastic_reach",
      .type = SETTING_NUMBER,
@@ -173,8 +166,7 @@ static const Setting solver_settings[] = {
      .shown = &(const SettingShown){.number = 2},
      .label = "Creaminess",
      .tip = "How far particles drag each other along, relative to how far they push. Below 1 they flow freely, above 2 "
-            "they "
-            "hold together and fold. Larger values bake more slowly",
+            "they hold together and fold. Larger values bake more slowly",
      .meaning = "Rs = Dv / De; times `elastic_reach` at most 8"},
     {.key = "ambient_viscosity",
      .type = SETTING_NUMBER,
@@ -189,9 +181,8 @@ static const Setting solver_settings[] = {
      .type = SETTING_OBJECT,
      .otherwise = "none",
      .allowed = "a list of [strength, rest, from, to]",
-     .meaning =
-         "further pieces of the elastic force, 4 in all with the one above; strength in Pa, lengths divided by the "
-         "sum of the radii"},
+     .meaning = "further pieces of the elastic force, 4 in all with the one above; strength in Pa, lengths divided by "
+                "the sum of the radii"},
     {.key = "viscous_pieces",
      .type = SETTING_OBJECT,
      .otherwise = "none",
@@ -209,8 +200,7 @@ static const Setting solver_settings[] = {
      .shown = &(const SettingShown){.number = 0.02},
      .label = "Particle Radius",
      .tip = "Radius of a simulated particle. The main quality setting: halving it means eight times as many particles. "
-            "Fitted "
-            "to the first source until you change it here",
+            "Fitted to the first source until you change it here",
      .meaning = "the main quality setting: half the radius means eight times as many particles"},
     {.key = "size_spread",
      .type = SETTING_NUMBER,
@@ -241,11 +231,9 @@ static const Setting solver_settings[] = {
      .is_animated = 1,
      .shown = FRICTION_ANGLE,
      .label = "Friction",
-     .tip = "As an angle. Of a bulk of sand: the slope at which it starts to flow, and the slope of a heap. Of single "
-            "grains: "
-            "the slope at which one starts to slide on another. Smooth beads about 15°, dry sand 31°, gravel 38°. "
-            "Keyframe it "
-            "to make a heap give way",
+     .tip = "As an angle. Of a continuum: the slope at which sand starts to flow, and the slope of a heap. Of "
+            "individual grains: the slope at which one starts to slide on another. Smooth beads about 15°, dry sand "
+            "31°, gravel 38°. Keyframe it to make a heap give way",
      .meaning = "tangent of the friction angle between grains"},
     {.key = "rolling_friction",
      .type = SETTING_NUMBER,
@@ -255,8 +243,7 @@ static const Setting solver_settings[] = {
      .number = {0.3},
      .label = "Rolling Friction",
      .tip = "How much grains resist rolling, as angular ones do. 0 lets them roll away like marbles, 0.3 heaps up like "
-            "sand, "
-            "0.6 like gravel",
+            "sand, 0.6 like gravel",
      .meaning = "how much grains resist rolling: 0 lets spheres roll away, 0.3 heaps up like sand"},
     {.key = "restitution",
      .type = SETTING_NUMBER,
@@ -275,8 +262,7 @@ static const Setting solver_settings[] = {
      .number = {0.1},
      .label = "Softness",
      .tip = "How deep the fastest impact may press grains into each other, in radii. Larger values bake faster, "
-            "smaller ones "
-            "are more accurate",
+            "smaller ones are more accurate",
      .meaning = "depth in radii of the fastest expected impact; larger bakes faster"},
     {.key = "normal_law",
      .type = SETTING_CHOICE,
@@ -303,9 +289,8 @@ static const Setting solver_settings[] = {
      .label = "Cohesion",
      .tip = "How strongly grains stick to each other, as a multiple of the weight of one. 0 is dry, 2 to 10 damp sand. "
             "Keyframe it to 0 to let a castle dry and crumble",
-     .meaning =
-         "force that pulls two grains apart, divided by the weight of one; 1 to 10 is damp sand. mpm and sph use the "
-         "strength of a bulk of such grains"},
+     .meaning = "force that pulls two grains apart, divided by the weight of one; 1 to 10 is damp sand. mpm and sph "
+                "use the strength of a bulk of such grains"},
     {.key = "young_modulus",
      .type = SETTING_NUMBER,
      INTO(Job, dem.young_modulus),
@@ -313,9 +298,8 @@ static const Setting solver_settings[] = {
      .high = 1e12,
      .soft_high = 1e9,
      .label = "Stiffness",
-     .tip =
-         "Young's modulus of a grain in pascals; at 0 it follows from Softness. Real quartz (7e10) would need steps a "
-         "thousand times shorter and look the same",
+     .tip = "Young's modulus of a grain in pascals; at 0 it follows from Softness. Real quartz (7e10) would need steps "
+            "a thousand times shorter and look the same",
      .meaning = "stiffness, for the Hertz laws; 0: it follows from `softness`"},
     {.key = "poisson_ratio",
      .type = SETTING_NUMBER,
@@ -333,11 +317,9 @@ static const Setting solver_settings[] = {
      .word_labels = shape_labels,
      .label = "Grain Shape",
      .tip = "Shape of a single grain. Grains that are not round interlock and heap up steeper; they bake more slowly, "
-            "by the "
-            "number of balls they are made of",
-     .meaning =
-         "`particle_radius` is then the radius of the ball around a grain. mesh: the shape of the object with the role "
-         "grain"},
+            "by the number of balls they are made of",
+     .meaning = "`particle_radius` is then the radius of the ball around a grain. mesh: the shape of the object with "
+                "the role grain"},
     {.key = "grain_balls",
      .type = SETTING_INTEGER,
      INTO(Job, dem.grain_balls),
@@ -345,8 +327,8 @@ static const Setting solver_settings[] = {
      .high = GRAIN_SHAPE_MAX_BALLS,
      .number = {12},
      .label = "Balls",
-     .tip = "Most balls that represent the object in collisions. More follow its surface more closely and bake more "
-            "slowly",
+     .tip = "Largest number of balls that represent the object in collisions. More follow its surface more closely and "
+            "bake more slowly",
      .meaning = "most balls that represent the mesh of a grain"},
     {.key = "integrator",
      .type = SETTING_CHOICE,
@@ -372,16 +354,13 @@ static const Setting solver_settings[] = {
      .number = {1},
      .label = "Let Grains Sleep",
      .tip = "Sand that lies still is skipped until something moves near it. Heaps bake several times faster, with no "
-            "visible "
-            "difference",
-     .meaning =
-         "what is at rest is skipped until something moves near it, which is several times faster. Of dem: spheres "
-         "with the spring law; of sph: `elastoplastic`, without moisture that spreads"},
+            "visible difference",
+     .meaning = "what is at rest is skipped until something moves near it, which is several times faster. Of dem: "
+                "spheres with the spring law; of sph: `elastoplastic`, without moisture that spreads"},
     {.key = "animation",
      .type = SETTING_OBJECT,
-     .allowed =
-         "an object with any of `friction`, `cohesion` (dem, sph, mpm but not its snow) and `viscosity` (meso): array "
-         "numbers, f32 x 1",
+     .allowed = "an object with any of `friction`, `cohesion` (dem, sph, mpm but not its snow) and `viscosity` (meso): "
+                "array numbers, f32 x 1",
      .meaning =
          "a sample per frame, the first at `frame_start`, replacing the value beside it. Linear in between; the last "
          "one is held. Evaluated eight times a frame. Sleeping sand wakes when friction changes by half a degree or "

@@ -21,8 +21,7 @@ static const Setting upsample_settings[] = {
      .number = {64},
      .label = "Grains per Particle",
      .tip = "Render grains made of each simulated particle. Grain radius shrinks with the cube root: 64 per particle "
-            "gives a "
-            "quarter of the radius",
+            "gives a quarter of the radius",
      .meaning = "of each coarse particle; 9.5 gives every other one a tenth grain"},
     {.key = "grains",
      .type = SETTING_NUMBER,
@@ -32,9 +31,8 @@ static const Setting upsample_settings[] = {
      .absence = SETTING_IS_ABSENT,
      .shown = &(const SettingShown){.as = "millions", .number = 2, .low = 0.001, .high = 100000, .soft_high = 100},
      .label = "Million Grains",
-     .tip = "Total number of render grains, in millions. On disk a million takes up to 7 MB a frame while all of them "
-            "move, "
-            "up to 11 MB if they also turn, and next to nothing at rest",
+     .tip = "Total number of render grains, in millions. A million takes about 7 MB on disk for each frame while all "
+            "of them move (11 MB with orientation), and almost nothing at rest",
      .meaning = "in total, instead of the above: \"fit to 20 million\""},
     {.key = "size_spread",
      .type = SETTING_NUMBER,
@@ -43,9 +41,8 @@ static const Setting upsample_settings[] = {
      .number = {0.3},
      .label = "Grain Size Spread",
      .tip = "How much the radii of the render grains vary",
-     .meaning =
-         "radii are spread evenly over this fraction, up and down; the mean is that of the coarse particle divided by "
-         "the cube root of its grains"},
+     .meaning = "radii are spread evenly over this fraction, up and down; the mean is that of the coarse particle "
+                "divided by the cube root of its grains"},
     {.key = "substep",
      .type = SETTING_NUMBER,
      INTO(JobUpsample, substep),
@@ -61,7 +58,7 @@ static const Setting upsample_settings[] = {
      .absence = SETTING_INHERITS,
      .otherwise = "the job's `seed`",
      .label = "Grain Seed",
-     .tip = "Change it to get different render grains in the same sand",
+     .tip = "Changes the render grains without changing the sand",
      .meaning = "changes the arrangement of the grains"},
     {.key = "scheme",
      .type = SETTING_CHOICE,
@@ -88,8 +85,8 @@ const SettingBlock schema_upsample = {"upsample", upsample_settings,
 
 static const char *const source_words[] = {"coarse", "grains", NULL};
 static const SettingWord source_labels[] = {
-    {"Simulated Particles", "Quick and soft: fog and dust"},
-    {"Render Grains", "As fine as the grains: needs Render Grains to be baked"},
+    {"Simulated Particles", "Fast and soft: for fog and dust"},
+    {"Render Grains", "As fine as the render grains, which must be baked first"},
 };
 
 static const Setting volume_settings[] = {
@@ -99,8 +96,8 @@ static const Setting volume_settings[] = {
      .words = source_words,
      .word = "coarse",
      .word_labels = source_labels,
-     .label = "Made Of",
-     .tip = "What the volume is made of",
+     .label = "Made From",
+     .tip = "What the volume is made from",
      .meaning = "the simulated particles, or the render grains"},
     {.key = "voxel_size",
      .type = SETTING_NUMBER,
@@ -111,21 +108,22 @@ static const Setting volume_settings[] = {
      .soft_high = 10,
      .number = {2},
      .label = "Voxel Size",
-     .tip = "Edge of a voxel, in radii of the particles or grains. Halving it takes eight times as much disk",
+     .tip =
+         "Edge of a voxel, in radii of the particles or grains. Halving it takes eight times as much disk space space",
      .meaning = "edge of a voxel, in radii of what it is made of"},
     {.key = "density",
      .type = SETTING_FLAG,
      INTO(JobVolume, density),
      .number = {1},
      .label = "Density",
-     .tip = "How much sand each voxel holds: renders as fog",
+     .tip = "Amount of sand in each voxel: renders as fog",
      .meaning = "whether the files have this grid"},
     {.key = "velocity",
      .type = SETTING_FLAG,
      INTO(JobVolume, velocity),
      .number = {1},
      .label = "Velocity",
-     .tip = "How fast the sand moves: Cycles uses it for motion blur",
+     .tip = "Velocity of the sand: Cycles uses it for motion blur",
      .meaning = "likewise"},
     {.key = "dust",
      .type = SETTING_FLAG,
@@ -138,7 +136,7 @@ static const Setting volume_settings[] = {
      .type = SETTING_FLAG,
      INTO(JobVolume, surface),
      .label = "Surface",
-     .tip = "Distance from the surface of the sand: for a mesh of wet sand or mud (Surface Mesh)",
+     .tip = "Distance from the surface of the sand, for a mesh of wet sand or mud (Surface Mesh)",
      .meaning = "likewise"},
     {.key = "surface_reach",
      .type = SETTING_NUMBER,
@@ -168,7 +166,7 @@ static const Setting volume_settings[] = {
      .soft_high = 3,
      .number = {0.5},
      .label = "Linger",
-     .tip = "Seconds until dust is gone. It spreads and thins meanwhile",
+     .tip = "Seconds until dust has disappeared. It spreads and thins out meanwhile",
      .meaning = "until dust is gone"},
 };
 const SettingBlock schema_volume = {"volume", volume_settings, sizeof volume_settings / sizeof *volume_settings};

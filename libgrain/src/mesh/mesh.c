@@ -37,12 +37,12 @@ static GrainResult say_wrong(const GrainMesh *mesh)
         const float *p = mesh->positions + 3 * vertex;
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
             return fail(GRAIN_ERROR_MESH,
-                        "vertex %lld is at (%g, %g, %g), which is no place: look at the object's modifiers and drivers",
+                        "vertex %lld is at (%g, %g, %g), which is not finite: check the object's modifiers and drivers",
                         (long long)vertex, (double)p[0], (double)p[1], (double)p[2]);
     }
     int64_t corner = 0;
     while (mesh->triangles[corner] >= 0 && mesh->triangles[corner] < mesh->vertex_count) corner++;
-    return fail(GRAIN_ERROR_MESH, "triangle %lld names vertex %d, but the mesh has vertices 0 to %lld",
+    return fail(GRAIN_ERROR_MESH, "triangle %lld refers to vertex %d, but the mesh has vertices 0 to %lld",
                 (long long)(corner / 3), mesh->triangles[corner], (long long)mesh->vertex_count - 1);
 }
 
@@ -131,7 +131,7 @@ GrainResult grain_mesh_mass(const GrainMesh *mesh, double density, GrainMassProp
 
 GrainResult grain_mesh_file_read(const char *path, GrainMeshFile **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a pointer for its result");
     *out = NULL;
     if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_mesh_file_read needs a path");
     GrainMeshFile *file = ALLOC_ZEROED(GrainMeshFile, 1);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Meshes as they come from the artist: checked before anything else looks at them.
+/// Triangle meshes, and the checks that everything else relies on.
 #include "base/run.h"
 #include "base/vec.h"
 #include "grain/mesh.h"
 
-/// Arrays there, at least one triangle, finite coordinates, indices in range; otherwise a text that says which.
+/// Checks that there are arrays and triangles, that coordinates are finite and indices in range.
 GrainResult mesh_validate(const GrainMesh *mesh);
-/// Only the arrays and counts, not what stands in them; a mesh without triangles passes.
+/// Checks only the arrays and counts, not their contents. A mesh without triangles passes.
 GrainResult mesh_validate_arrays(const GrainMesh *mesh);
-/// As mesh_validate, on several threads.
+/// Like mesh_validate, on several threads.
 GrainResult mesh_validate_on(const GrainMesh *mesh, int threads);
 
 static inline Vec3 mesh_vertex(const GrainMesh *mesh, int64_t triangle, int corner)
@@ -26,5 +26,5 @@ void mesh_report_text(const GrainMeshReport *report, char *buffer, int64_t size)
 /// mesh_mass.c
 GrainResult mesh_mass(const GrainMesh *mesh, double density, GrainMassProperties *out);
 
-/// Box around the vertices that triangles use.
+/// Bounding box of the vertices used by triangles.
 void mesh_bounds(const GrainMesh *mesh, int threads, Vec3 *low, Vec3 *high);

@@ -2,7 +2,7 @@
 #pragma once
 #include "mesh/mesh.h"
 
-/// Triangles along a curve that keeps neighbours together (Morton 1966), by their middles. wanted, unless NULL, marks
-/// those that take part. Triangles without an area come last, in the same order: where they lie on the edge of a proper
-/// one, the proper one is found first. Free *order with alloc_free.
+/// Sorts triangles by their centres along a space-filling curve (Morton 1966). wanted, unless NULL, marks the triangles
+/// to include. Triangles without area come last, in the same order, so that a search finds the proper triangle whose
+/// edge they lie on first. Free *order with alloc_free.
 GrainResult mesh_order(const GrainMesh *mesh, const uint8_t *wanted, int threads, int32_t **order, int64_t *count);

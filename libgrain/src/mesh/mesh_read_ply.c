@@ -65,7 +65,7 @@ static GrainResult read_format(Ply *ply)
     else if (reader_take_word(r, "binary_big_endian"))
         ply->format = PLY_BIG;
     else
-        return reader_fail(r, "the format is none of ascii, binary_little_endian, binary_big_endian");
+        return reader_fail(r, "the format must be ascii, binary_little_endian or binary_big_endian");
     return GRAIN_OK;
 }
 
@@ -151,7 +151,7 @@ static GrainResult take_binary_value(Ply *ply, PlyType type, double *value)
 {
     Reader *r = ply->r;
     int bytes = types[type].bytes;
-    if (r->end - r->at < bytes) return reader_fail(r, "the file is cut short");
+    if (r->end - r->at < bytes) return reader_fail(r, "the file is truncated");
     uint64_t word = 0;
     for (int i = 0; i < bytes; i++)
         word |= (uint64_t)(uint8_t)r->at[i] << (8 * (ply->format == PLY_LITTLE ? i : bytes - 1 - i));

@@ -47,7 +47,7 @@ static GrainResult read_text(Reader *r, GrainMeshFile *file)
         TRY(mesh_file_add_face(file, corners, 3));
     } while (reader_next_line(r));
     r->line = 0;
-    if (file->vertex_count % 3 != 0) return reader_fail(r, "the last triangle is not whole: the file is cut short");
+    if (file->vertex_count % 3 != 0) return reader_fail(r, "the last triangle is incomplete: the file is truncated");
     return GRAIN_OK;
 }
 
@@ -82,7 +82,7 @@ GrainResult mesh_read_stl(Reader *r, GrainMeshFile *file)
     else if (says_text)
         TRY(read_text(r, file));
     else
-        return reader_fail(r, "this is no .stl file, or it is cut short (%lld bytes)", (long long)bytes);
+        return reader_fail(r, "this is not an .stl file, or it is truncated (%lld bytes)", (long long)bytes);
     if (file->triangle_count == 0) return reader_fail(r, "the file has no triangles");
     return join_corners(file);
 }

@@ -38,16 +38,17 @@ void mesh_report_text(const GrainMeshReport *r, char *buffer, int64_t size)
     }
     add(&text, "%lld triangle%s in %lld separate part%s, %s.\n", (long long)r->triangles, r->triangles == 1 ? "" : "s",
         (long long)r->shells, r->shells == 1 ? "" : "s", r->closed ? "closed" : "not closed");
-    add_count(&text, r->non_finite_vertices, "vertex is nowhere (not a number)", "vertices are nowhere (not a number)",
-              "look at modifiers, drivers and simulations of the object, or delete them");
-    add_count(&text, r->broken_triangles, "triangle names a vertex that is missing or nowhere",
-              "triangles name vertices that are missing or nowhere", "run Mesh > Clean Up, or export the mesh again");
-    add_count(&text, r->duplicate_vertices, "vertex lies exactly on another one", "vertices lie exactly on other ones",
+    add_count(&text, r->non_finite_vertices, "vertex has no finite position", "vertices have no finite position",
+              "check the object's modifiers, drivers and simulations, or delete the vertices");
+    add_count(&text, r->broken_triangles, "triangle refers to a vertex that is missing or not finite",
+              "triangles refer to vertices that are missing or not finite",
+              "run Mesh > Clean Up, or export the mesh again");
+    add_count(&text, r->duplicate_vertices, "vertex coincides with another one", "vertices coincide with other ones",
               "Mesh > Merge > By Distance joins them; Grain takes them as one");
     add_count(&text, r->degenerate_triangles, "triangle has no area", "triangles have no area",
               "Mesh > Clean Up > Degenerate Dissolve removes them");
-    add_count(&text, r->duplicate_triangles, "triangle lies exactly on another one",
-              "triangles lie exactly on other ones", "Mesh > Merge > By Distance, then delete the doubled faces");
+    add_count(&text, r->duplicate_triangles, "triangle coincides with another one",
+              "triangles coincide with other ones", "Mesh > Merge > By Distance, then delete the doubled faces");
     add_count(&text, r->loose_vertices, "vertex belongs to no face", "vertices belong to no face",
               "Mesh > Clean Up > Delete Loose removes them; Grain does not see them");
     add_count(&text, r->open_edges, "edge is open (a hole's rim)", "edges are open (rims of holes)",

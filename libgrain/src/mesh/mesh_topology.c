@@ -17,7 +17,7 @@ static inline int has_vertex_twice(const int32_t *vertex, int64_t triangle)
     return v[0] == v[1] || v[1] == v[2] || v[2] == v[0];
 }
 
-// Each piece owns a range of vertices and reads all triangles: reading is cheap, and so nobody waits for anybody and
+// Each piece owns a range of vertices and reads all triangles: reading is cheap, no thread waits for another, and
 // the corners come out in ascending order.
 static void count_corners(MeshTopology *t, int64_t piece, int64_t piece_count)
 {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Which triangle lies beside which. Nothing is stored for edges: the corners around each vertex tell everything, and
-/// finding a neighbour is a look at some six of them.
+/// Adjacency of triangles. No edges are stored: a neighbour is found by looking at the corners around a vertex, about
+/// six of them.
 ///
 /// A corner is 3 * triangle + 0..2. It also names the edge that starts there and runs to the triangle's next corner.
 #include "mesh/mesh.h"
 
 typedef struct MeshTopology {
     const GrainMesh *mesh;
-    const int32_t *vertex; ///< of each corner: the mesh's own, or after welding the lowest one at the same place
+    const int32_t *vertex; ///< of each corner: that of the mesh or, after welding, the lowest one at the same position
     int64_t vertex_count;
     int32_t *corner_start; ///< vertex -> its first entry in corners; vertex_count + 1 entries
     int32_t *corners;      ///< the corners around each vertex, ascending; triangles with a vertex twice are left out
     int64_t open_edges;    ///< with one triangle
     int64_t crowded_edges; ///< with three or more
-    int64_t flipped_edges; ///< with two that run the same way: one of them is turned
-    int32_t *welded;       ///< what vertex points to when vertices at one place were taken as one
+    int64_t flipped_edges; ///< with two triangles that run the same way: one of them is flipped
+    int32_t *welded;       ///< storage of vertex after welding
 } MeshTopology;
 
-/// The mesh must have passed mesh_validate and outlive the topology. With weld set, vertices at exactly the same place
-/// count as one if the mesh is open otherwise: a surface that an export cut along its seams is closed again.
+/// The mesh must have passed mesh_validate and outlive the topology. With weld set, vertices at exactly the same
+/// position are merged if the mesh is open otherwise, which closes surfaces that an exporter split along their seams.
 GrainResult mesh_topology_build(MeshTopology *topology, const GrainMesh *mesh, int weld, int threads);
 void mesh_topology_free(MeshTopology *topology);
 
-/// Every edge has two triangles that agree on what is outside.
+/// Whether every edge has two triangles with consistent winding.
 static inline int mesh_is_closed(const MeshTopology *topology)
 {
     return topology->open_edges + topology->crowded_edges + topology->flipped_edges == 0;

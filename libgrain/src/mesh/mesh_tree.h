@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Finds the point of a triangle mesh nearest to any place.
+/// Nearest-point search on a triangle mesh.
 ///
 /// Triangles are sorted along a space-filling curve; eight neighbours on the curve make a leaf, eight leaves a node,
 /// eight nodes a node above. So the tree has no pointers, is made in one pass from below, and is made again the same
@@ -10,14 +10,14 @@
 ///     level 1        [ node 0 ][ node 1 ][ node 2 ] ...        a node holds its eight children's boxes
 ///     level 0        [leaf][leaf][leaf][leaf][leaf] ...        a leaf holds eight triangles
 ///
-/// Slots are places in that order. Coordinates are whatever the caller's triangles are in; the cover counts in
-/// spacings from the middle of the mesh, so that tiny and huge meshes stay in the range of float.
+/// A slot is a position in that order. Coordinates are those of the caller's triangles. A cover, for example, measures
+/// in spacings from the centre of the mesh, so that tiny and huge meshes stay in the range of float.
 #include "base/simd.h"
 #include "base/vec.h"
 #include "grain/base.h"
 
 #define MESH_TREE_WIDTH 8
-/// 8^11 triangles are more than there are.
+/// 8^11 triangles are more than a mesh can have.
 #define MESH_TREE_MAX_LEVELS 11
 
 /// Eight triangles side by side: corner a, edges to b and c.
@@ -41,28 +41,28 @@ typedef struct MeshTree {
 
 /// corners: three to a triangle, 3 * triangle_count, in the order of the slots.
 GrainResult mesh_tree_build(MeshTree *tree, const Vec3 *corners, int64_t triangle_count, int threads);
-/// The same triangles elsewhere.
+/// Rebuilds the tree after the triangles have moved.
 void mesh_tree_refit(MeshTree *tree, const Vec3 *corners, int threads);
 void mesh_tree_free(MeshTree *tree);
 
-/// A point of the mesh: slot of the triangle and the place in it, a + v * (b - a) + w * (c - a).
+/// A point on the mesh: the slot of its triangle and its position there, a + v * (b - a) + w * (c - a).
 typedef struct MeshPoint {
     int32_t slot;
     float v, w;
     float distance_squared;
 } MeshPoint;
 
-/// The mesh's nearest point to each of count places. points[i].slot is a guess on entry (or -1): the nearer it is, the
-/// sooner the search ends. The result does not depend on it, except among triangles at the same distance, and except
-/// where a triangle beside the guess has the foot of a perpendicular no longer than `enough`: that is taken at once.
+/// The nearest point on the mesh for each of count positions. On entry, points[i].slot is a guess (or -1); a better
+/// guess shortens the search. The result does not depend on it, with two exceptions: triangles at the same distance,
+/// and a triangle next to the guess with a perpendicular no longer than `enough`, which is accepted at once.
 void mesh_tree_nearest(const MeshTree *tree, const float *x, const float *y, const float *z, int64_t count,
                        float enough, MeshPoint *points);
 
-/// The nearest point to one place, slot -1 where none is within reach. guess: as above.
+/// The nearest point for one position; its slot is -1 if none is within reach. guess: as above.
 MeshPoint mesh_tree_within(const MeshTree *tree, Vec3 place, float reach, int32_t guess);
 
-/// Calls visit for all triangles that may be within reach of a place (and some that are not), until one answers other
-/// than 0. Returns that answer.
+/// Calls visit for all triangles within reach of a position, and some that are not, until a call returns a value other
+/// than 0. Returns that value.
 typedef int MeshTreeVisitFn(void *user, int32_t slot);
 int mesh_tree_visit(const MeshTree *tree, Vec3 place, float reach, MeshTreeVisitFn *visit, void *user);
 

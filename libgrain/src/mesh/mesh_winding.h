@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// The generalised winding number (Jacobson, Kavan, Sorkine-Hornung 2013): how often a surface goes around a point. 1
-/// inside a closed outward mesh, 0 outside, and something in between near the holes of an open one; crossing and
-/// overlapping surfaces add up. Groups of triangles that are far away count as one dipole and quadrupole (Barill,
+/// The generalised winding number (Jacobson, Kavan, Sorkine-Hornung 2013): how often a surface winds around a point. It
+/// is 1 inside a closed, outward mesh, 0 outside, and between them near the holes of an open mesh; crossing and
+/// overlapping surfaces add up. Distant groups of triangles are approximated by a dipole and a quadrupole (Barill,
 /// Dickson, Schmidt, Levin, Jacobson 2018).
 #include "base/simd.h"
 #include "mesh/mesh.h"
@@ -12,7 +12,7 @@
 
 typedef struct WindingNode {
     float x, y, z;       ///< middle, weighted by area
-    float reach_squared; ///< from farther away than this the sums below stand for all triangles
+    float reach_squared; ///< beyond this distance the sums below replace the triangles
     float nx, ny, nz;    ///< sum of area * normal
     float xx, yy, zz;    ///< sum of area * (middle of triangle - middle) * normal, symmetric part
     float xy, yz, zx;    ///< off the diagonal, twice
@@ -29,7 +29,7 @@ typedef struct MeshWinding {
     WindingNode *nodes;
 } MeshWinding;
 
-/// flipped, unless NULL, marks triangles to be turned; wanted, unless NULL, those that take part.
+/// flipped, unless NULL, marks triangles to flip; wanted, unless NULL, those to include.
 GrainResult mesh_winding_build(MeshWinding *winding, const GrainMesh *mesh, const uint8_t *flipped,
                                const uint8_t *wanted, int threads);
 void mesh_winding_free(MeshWinding *winding);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A value that changes over the shot: a number, or samples a frame apart with straight lines between them; the last is
-/// held.
+/// A value that may change over the shot: a constant, or one sample per frame with linear interpolation; the last
+/// sample is held.
 #include "base/vec.h"
 #include <stdint.h>
 
 typedef struct Curve {
-    float constant[3];    ///< where there are no samples
+    float constant[3];    ///< used without samples
     const float *samples; ///< count * components
     int64_t count;
     int components; ///< 1 or 3
@@ -22,20 +22,20 @@ static inline float curve_part(const Curve *curve, double frames, int component)
     return *sample + (float)(frames - (double)at) * (sample[curve->components] - *sample);
 }
 
-/// At so many frames (1.5: between the second and the third).
+/// Value at a frame, counted from 0 (1.5: between the second and the third).
 static inline float curve_number(const Curve *curve, double frames) { return curve_part(curve, frames, 0); }
 static inline Vec3 curve_vector(const Curve *curve, double frames)
 {
     return vec3(curve_part(curve, frames, 0), curve_part(curve, frames, 1), curve_part(curve, frames, 2));
 }
 
-/// The constant, which samples take the place of.
+/// Sets the constant, which samples replace.
 static inline Vec3 curve_constant(const Curve *curve)
 {
     return vec3(curve->constant[0], curve->constant[1], curve->constant[2]);
 }
 
-/// Longest vector, or largest number.
+/// Length of the longest vector, or the largest number.
 static inline float curve_largest(const Curve *curve)
 {
     float largest = 0.0f;

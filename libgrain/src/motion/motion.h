@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// How an object moves over the shot: it stands still, moves as one piece (poses), or bends (shapes). Samples are
-/// borrowed and a fixed period apart, the first at time 0, where objects are as their meshes say; the last one is held.
+/// Motion of an object over the shot: none, rigid (poses) or deforming (shapes). Samples are borrowed and evenly
+/// spaced. The first is at time 0, when the object is as its mesh says; the last one is held.
 #include "base/vec.h"
 #include "grain/mesh.h"
 
@@ -23,7 +23,7 @@ typedef struct Pose {
 
 #define MOTION_POSE_FLOATS 7
 
-/// s between samples that are evenly spread over a frame.
+/// s between samples evenly spaced over a frame.
 static inline double motion_period(double fps, int samples_per_frame) { return 1.0 / (fps * samples_per_frame); }
 
 static inline Motion motion_of_poses(const float *poses, int64_t count, double period)
@@ -40,7 +40,7 @@ static inline Motion motion_of_shapes(const float *positions, int64_t vertex_cou
 /// m, the pivot at time 0.
 Vec3d motion_pivot(const Motion *motion);
 Pose motion_pose(const Motion *motion, double seconds);
-/// Where a point of the mesh at time 0 is now.
+/// Current position of a point of the mesh at time 0.
 Vec3d motion_carry(const Motion *motion, Vec3 point, double seconds);
 /// The same for a direction.
 Vec3 motion_turn(const Motion *motion, Vec3 direction, double seconds);
@@ -53,7 +53,7 @@ const Vec3 *motion_shape(const Motion *motion, int64_t sample);
 int64_t motion_nearest(const Motion *motion, double seconds);
 /// The sample interval this time lies in. Within one, every vertex moves along a straight line.
 int64_t motion_interval(const Motion *motion, double seconds);
-/// Where the corners of a triangle are, and how fast they move (m/s; speed may be NULL).
+/// Positions and velocities of the corners of a triangle (m, m/s; speed may be NULL).
 void motion_corners(const Motion *motion, double seconds, const int32_t *triangle, Vec3 corner[3], Vec3 speed[3]);
 
 /// m/s, an upper bound on the speed of any vertex over the whole shot. mesh: at time 0; NULL: only the pivot counts.

@@ -104,11 +104,11 @@ static GrainResult fail_other_job(const Cache *cache, const CacheManifest *wante
 {
     char changes[512];
     cache_manifest_explain(&cache->manifest, wanted, changes, sizeof changes);
-    return fail(
-        GRAIN_ERROR_OTHER_JOB,
-        "'%s' holds a bake of other settings or another scene (%lld frames; %s); bake anew (--restart) or choose "
-        "another cache folder",
-        cache->folder, (long long)cache->manifest.frame_count, changes);
+    return fail(GRAIN_ERROR_OTHER_JOB,
+                "'%s' contains a bake with other settings or of another scene (%lld frames; %s); bake anew (--restart) "
+                "or choose "
+                "another cache folder",
+                cache->folder, (long long)cache->manifest.frame_count, changes);
 }
 
 static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, CacheOpening opening)

@@ -36,10 +36,11 @@ typedef struct CacheManifest {
     int64_t birth_count, birth_capacity;
 } CacheManifest;
 
-/// GRAIN_ERROR_IO where there is none, GRAIN_ERROR_DAMAGED where it makes no sense.
+/// GRAIN_ERROR_IO if there is no manifest, GRAIN_ERROR_DAMAGED if it is not valid.
 GrainResult cache_manifest_read(const char *folder, CacheManifest *out);
 void cache_manifest_free(CacheManifest *manifest);
-/// Forgets the frames behind the first gap: those that bakes and upsampling can go on from or read one after the other.
+/// Removes the frames after the first gap. Bakes resume from the frames that remain, and upsampling reads them in
+/// order.
 void cache_manifest_keep_run(CacheManifest *manifest);
 /// The entry of a frame among those of a manifest; NULL where it is not listed.
 const CacheFrame *cache_manifest_find(const CacheFrame *frames, int64_t count, int32_t frame);
@@ -94,9 +95,9 @@ GrainResult cache_write_checkpoint(Cache *cache, const ColumnFileHeader *header,
 /// Frames after this one are no longer listed; their files are written over as the bake comes to them.
 void cache_forget_frames(Cache *cache, int32_t last);
 
-/// The checkpoint to go on from, if *found: the newest before which every frame is whole, checked by checksum. Frames
-/// and births after it leave the manifest, to be baked again (all of them, where there is none). Damage is told to
-/// `warn`.
+/// Finds the checkpoint to resume from, the newest one before which every frame is intact by its checksum; *found is 0
+/// if there is none. Frames and births after it (or all of them) leave the manifest, to be baked again. Reports damage
+/// to `warn`.
 GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, int *found, GrainMessageFn *warn,
                                   void *user);
 

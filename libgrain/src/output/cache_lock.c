@@ -13,8 +13,8 @@
 #include <time.h>
 
 #define SECONDS_BETWEEN_BEATS 5.0
-// A lock that nobody touched for so long has lost its owner. Far longer than any pause between two beats: a share may
-// hang.
+// A lock not touched for this long has lost its owner. Much longer than the pause between two touches, because a
+// network share may hang.
 #define STALE_SECONDS 120
 // Tries at taking over, each against somebody else who does the same.
 #define MOST_TRIES 5

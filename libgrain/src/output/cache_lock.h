@@ -3,9 +3,9 @@
 /// One writer to a cache folder at a time. The file "lock" in it says who writes.
 ///
 /// Where the file system has locks they decide: the system itself releases one when its holder dies. On network shares
-/// that do not (or with GRAIN_LOCK=heartbeat in the environment) the file is there only while somebody writes: whoever
-/// made it is the owner and touches it every few seconds, and one that has not been touched for a while, or whose
-/// process on this machine is gone, is stale and taken over.
+/// that do not (or with GRAIN_LOCK=heartbeat in the environment) the file exists only while a process writes: its
+/// creator is the owner and touches it every few seconds. A lock that has not been touched for a while, or whose
+/// process on this machine no longer exists, is stale and may be taken over.
 #include "grain/base.h"
 
 typedef struct CacheLock {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looking after cache folders: what is damaged, what nobody needs.
+// Maintenance of cache folders: finding damaged files and files no longer needed.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"

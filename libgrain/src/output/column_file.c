@@ -73,10 +73,10 @@ GrainResult column_file_begin(ColumnFileStream *stream, const char *path, const 
     char head[HEADER_BYTES + COLUMN_FILE_MAX_COLUMNS * ENTRY_BYTES] = {0};
     *stream = (ColumnFileStream){.file.descriptor = -1, .header = *header};
     if (column_count > COLUMN_FILE_MAX_COLUMNS)
-        return fail(GRAIN_ERROR_ARGUMENT, "%d columns; a file holds %d", column_count, COLUMN_FILE_MAX_COLUMNS);
+        return fail(GRAIN_ERROR_ARGUMENT, "%d columns; a file has at most %d", column_count, COLUMN_FILE_MAX_COLUMNS);
     for (int i = 0; i < column_count; i++) // what is written can be read
         if (columns[i].components < 1 || columns[i].components > COLUMN_FILE_MAX_COMPONENTS)
-            return fail(GRAIN_ERROR_ARGUMENT, "column '%s' has %d components; a file holds 1 to %d", columns[i].name,
+            return fail(GRAIN_ERROR_ARGUMENT, "column '%s' has %d components; a file allows 1 to %d", columns[i].name,
                         columns[i].components, COLUMN_FILE_MAX_COMPONENTS);
     int64_t head_bytes = HEADER_BYTES + (int64_t)column_count * ENTRY_BYTES;
     stream->header.bytes = head_bytes;
@@ -166,7 +166,7 @@ static GrainResult read_entry(const char *path, const char *memory, int64_t byte
     get(entry, AT_COUNT, count);
     if (type > GRAIN_I64 || components < 1 || components > COLUMN_FILE_MAX_COMPONENTS || count > (uint64_t)bytes ||
         offset > (uint64_t)bytes || offset % 64 != 0 || entry[NAME_BYTES - 1] != 0 || particles < 0)
-        return fail_damaged(path, "a column's entry makes no sense");
+        return fail_damaged(path, "a column's entry is not valid");
     *column = (Column){entry + AT_NAME, (GrainType)type, (int32_t)components, (int64_t)count, memory + offset};
     if (column_bytes(column) > bytes - (int64_t)offset) return fail_damaged(path, "a column reaches past the end");
     return GRAIN_OK;
@@ -176,7 +176,7 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
 {
     uint32_t format, columns;
     if (bytes < HEADER_BYTES || memcmp(memory, magic, sizeof magic) != 0)
-        return fail_damaged(path, bytes < HEADER_BYTES ? "it is cut off" : "it is not a Grain file");
+        return fail_damaged(path, bytes < HEADER_BYTES ? "it is truncated" : "it is not a Grain file");
     get(memory, AT_FORMAT, format);
     if (format > COLUMN_FILE_FORMAT)
         return fail(GRAIN_ERROR_DAMAGED,
@@ -185,7 +185,7 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
     ColumnFileHeader *header = &out->header;
     get(memory, AT_BYTES, header->bytes);
     get(memory, AT_CHECKSUM, header->checksum);
-    if (header->bytes != bytes) return fail_damaged(path, "it is cut off");
+    if (header->bytes != bytes) return fail_damaged(path, "it is truncated");
     memset(memory + AT_CHECKSUM, 0, sizeof header->checksum);
     if (XXH3_64bits(memory, (size_t)bytes) != header->checksum) return fail_damaged(path, "its checksum is wrong");
 

@@ -217,15 +217,15 @@ static GrainResult import_grid(Import *m, const char *grid_name)
     if (code != VDB_OK) return vdb_fail(code, m->path, &message);
     if (m->info.block_count == 0) return fail(GRAIN_ERROR_DAMAGED, "%s: the level set is empty", m->path);
     if (!(m->info.voxel_size > 0.0) || !(m->info.background > 0.0f) || !isfinite(m->info.background))
-        return fail(GRAIN_ERROR_DAMAGED, "%s: voxels of %g m and a background of %g m make no level set", m->path,
-                    m->info.voxel_size, (double)m->info.background);
+        return fail(GRAIN_ERROR_DAMAGED, "%s: voxels of %g m and a background of %g m do not describe a level set",
+                    m->path, m->info.voxel_size, (double)m->info.background);
     m->corner = ALLOC(int32_t, 3 * m->info.block_count);
     m->values = ALLOC(float, 512 * m->info.block_count);
     if (!m->corner || !m->values) return GRAIN_ERROR_MEMORY;
     code = vdb_shim()->level_set_read(m->reader, m->corner, m->values, &message);
     if (code != VDB_OK) return vdb_fail(code, m->path, &message);
     for (int64_t i = 0; i < 512 * m->info.block_count; i++)
-        if (!isfinite(m->values[i])) return fail(GRAIN_ERROR_DAMAGED, "%s: a distance is no number", m->path);
+        if (!isfinite(m->values[i])) return fail(GRAIN_ERROR_DAMAGED, "%s: a distance is not a number", m->path);
     TRY(place_lattice(m));
     TRY(list_blocks(m));
     TRY(make_blocks(m));

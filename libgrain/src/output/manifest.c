@@ -95,10 +95,10 @@ static GrainResult read_entry(const json_t *entry, json_int_t least, int64_t num
     if (json_unpack((json_t *)entry, "{s:I, s:I, s:I, s:s}", "frame", &frame, "particles", &particles, "bytes", &bytes,
                     "checksum", &checksum) != 0 ||
         frame < least || frame > INT32_MAX || particles < 0 || bytes < 0)
-        return fail(GRAIN_ERROR_DAMAGED, "frame entry %lld makes no sense", (long long)number);
+        return fail(GRAIN_ERROR_DAMAGED, "frame entry %lld is not valid", (long long)number);
     *out = (CacheFrame){(int32_t)frame, particles, bytes, 0};
     if (strlen(checksum) != 16 || sscanf(checksum, "%16" SCNx64, &out->checksum) != 1)
-        return fail(GRAIN_ERROR_DAMAGED, "the checksum of frame %d makes no sense", out->frame);
+        return fail(GRAIN_ERROR_DAMAGED, "the checksum of frame %d is not valid", out->frame);
     return GRAIN_OK;
 }
 
@@ -123,7 +123,7 @@ static GrainResult read_bodies(const json_t *root, char **out)
     size_t number, bytes = 1;
     json_array_foreach(list, number, name)
     {
-        if (!json_is_string(name)) return fail(GRAIN_ERROR_DAMAGED, "the list of bodies makes no sense");
+        if (!json_is_string(name)) return fail(GRAIN_ERROR_DAMAGED, "the list of bodies is not valid");
         bytes += json_string_length(name) + 1;
     }
     *out = ALLOC_ZEROED(char, (int64_t)bytes);
@@ -176,7 +176,7 @@ static GrainResult read_manifest(const json_t *root, CacheManifest *out)
                     "fingerprint", &fingerprint, "fps", &out->fps, "frame_start", &frame_start, "frame_end", &frame_end,
                     "frames", &frames) != 0 ||
         strlen(fingerprint) != CACHE_FINGERPRINT_CHARS || !json_is_array(frames))
-        return fail(GRAIN_ERROR_DAMAGED, "an entry is missing or of the wrong kind");
+        return fail(GRAIN_ERROR_DAMAGED, "an entry is missing or has the wrong type");
     memcpy(out->fingerprint, fingerprint, sizeof out->fingerprint);
     const json_t *streams = json_object_get(root, "streams");
     out->stream = json_object_get(streams, "grains")   ? "grains"
@@ -258,7 +258,7 @@ static void add_text(char *text, size_t bytes, const char *format, const char *k
     free(now);
 }
 
-// A hash tells nobody anything.
+// Hashes are not shown to users.
 static int is_hash(const json_t *value)
 {
     const char *text = json_string_value(value);

@@ -163,7 +163,7 @@ GrainResult grain_sdf_write_vdb(const GrainSdf *sdf, const char *path, const cha
 
 GrainResult grain_sdf_read_vdb(const char *path, const char *grid_name, GrainSdf **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a pointer for its result");
     *out = NULL;
     if (!path) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_read_vdb needs a path");
     return level_set_read(path, grid_name, out);
@@ -210,7 +210,7 @@ GrainResult grain_cache_read(const GrainCache *cache, int32_t frame, GrainFrame 
     if (!cache || !out) return fail(GRAIN_ERROR_ARGUMENT, "grain_cache_read: cache or out is NULL");
     *out = NULL;
     if (cache->info.stream == GRAIN_STREAM_VOLUME)
-        return fail(GRAIN_ERROR_ARGUMENT, "'%s' holds volumes, which are files for other programs already",
+        return fail(GRAIN_ERROR_ARGUMENT, "'%s' contains volumes, which other programs can open directly",
                     cache->folder);
     const CacheFrame *listed;
     TRY(cache_view_find(cache, frame, &listed));

@@ -139,7 +139,7 @@ static GrainResult get_columns(PackedFile *file, const uint8_t *entry)
                                        coding <= CHUNK_ROTATION ? (ChunkCoding)coding : CHUNK_ROTATION + 1};
         get(entry, AT_STEP, column->layout.step);
         if (column->name[sizeof column->name - 1] != 0 || !is_layout(&column->layout))
-            return fail_damaged(file, "a column's entry makes no sense");
+            return fail_damaged(file, "a column's entry is not valid");
     }
     return GRAIN_OK;
 }
@@ -179,7 +179,7 @@ static GrainResult get_blocks(PackedFile *file, const uint8_t *entry)
             block->bytes > (grains > 0 ? chunk_bound(grains, chunk_words(&stored)) : 0) ||
             (is_keyed && (block->key_frame >= file->header.frame ||
                           file->header.frame - (int64_t)block->key_frame > PACKED_MOST_FRAMES_TO_KEY)))
-            return fail_damaged(file, "a block's entry makes no sense");
+            return fail_damaged(file, "a block's entry is not valid");
         at += block->bytes;
     }
     return at == file->header.bytes ? GRAIN_OK : fail_damaged(file, "its blocks do not add up");
@@ -200,7 +200,7 @@ static GrainResult check_header(PackedFile *file, const uint8_t *head, int64_t b
 {
     ColumnFileHeader *header = &file->header;
     uint32_t format, columns, chunks;
-    if (memcmp(head, magic, sizeof magic) != 0) return fail_damaged(file, "it is not a file of grains");
+    if (memcmp(head, magic, sizeof magic) != 0) return fail_damaged(file, "it is not a file of render grains");
     get(head, AT_FORMAT, format);
     if (format > PACKED_FILE_FORMAT)
         return fail(GRAIN_ERROR_DAMAGED,
@@ -209,7 +209,7 @@ static GrainResult check_header(PackedFile *file, const uint8_t *head, int64_t b
     get(head, AT_BYTES, header->bytes);
     get(head, AT_COLUMNS, columns);
     get(head, AT_CHUNKS, chunks);
-    if (header->bytes != bytes) return fail_damaged(file, "it is cut off");
+    if (header->bytes != bytes) return fail_damaged(file, "it is truncated");
     if (columns > COLUMN_FILE_MAX_COLUMNS || packed_head_bytes((int)columns, chunks) > bytes)
         return fail_damaged(file, "its tables reach past the end");
     file->column_count = (int)columns;
@@ -242,13 +242,13 @@ static GrainResult read_head(PackedFile *file)
     if (system_info_of_file(file->descriptor, &info) != 0)
         return fail(GRAIN_ERROR_IO, "could not read '%s': %s", file->path, strerror(errno));
     if (info.bytes < HEADER_BYTES || !read_at(file->descriptor, header, HEADER_BYTES, 0))
-        return fail_damaged(file, "it is cut off");
+        return fail_damaged(file, "it is truncated");
     TRY(check_header(file, header, info.bytes));
     int64_t head_bytes = packed_head_bytes(file->column_count, file->chunk_count);
     uint8_t *head = ALLOC(uint8_t, head_bytes);
     if (!head) return GRAIN_ERROR_MEMORY;
     GrainResult result = read_at(file->descriptor, head, head_bytes, 0) ? check_head(file, head, head_bytes)
-                                                                        : fail_damaged(file, "it is cut off");
+                                                                        : fail_damaged(file, "it is truncated");
     alloc_free(head);
     return result;
 }
@@ -366,7 +366,7 @@ GrainResult packed_open_key(PackedFile *file, int32_t frame)
 
 static const char *read_block(const PackedFile *file, const PackedBlock *block, uint8_t *bytes)
 {
-    if (!read_at(file->descriptor, bytes, block->bytes, block->offset)) return "it is cut off";
+    if (!read_at(file->descriptor, bytes, block->bytes, block->offset)) return "it is truncated";
     return XXH3_64bits(bytes, block->bytes) == block->checksum ? NULL : "a checksum is wrong";
 }
 
@@ -387,7 +387,7 @@ static const char *decode_key(const PackedFile *file, const PackedBlock *block, 
     return chunk_decode(&scratch->coder, scratch->bytes, from->bytes, (ChunkMode)from->mode, NULL, count, word_count,
                         scratch->key_words)
                ? NULL
-               : "its key frame makes no sense";
+               : "its key frame is not valid";
 }
 
 const char *packed_decode(const PackedFile *file, int64_t chunk, int column, PackedScratch *scratch, int32_t *words)
@@ -402,7 +402,7 @@ const char *packed_decode(const PackedFile *file, int64_t chunk, int column, Pac
     return chunk_decode(&scratch->coder, scratch->bytes, block->bytes, (ChunkMode)block->mode, scratch->key_words,
                         file->chunk_grains[chunk], word_count, words)
                ? NULL
-               : "a block makes no sense";
+               : "a block is not valid";
 }
 
 // --- columns --------------------------------------------------------------------------------------

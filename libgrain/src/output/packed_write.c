@@ -89,11 +89,11 @@ GrainResult packed_begin(PackedWriter *writer, const char *path, const ColumnFil
     PackedFile *head = &writer->head;
     *head = (PackedFile){.header = *header, .descriptor = -1, .column_count = column_count, .chunk_count = chunk_count};
     if (column_count > COLUMN_FILE_MAX_COLUMNS || chunk_count > UINT32_MAX)
-        return fail(GRAIN_ERROR_ARGUMENT, "%d columns, %lld chunks; a file of grains holds %d and 4 billion",
+        return fail(GRAIN_ERROR_ARGUMENT, "%d columns, %lld chunks; a file of grains allows %d and 4 billion",
                     column_count, (long long)chunk_count, COLUMN_FILE_MAX_COLUMNS);
     for (int c = 0; c < column_count; c++) {
         if (columns[c].layout.components < 1 || columns[c].layout.components > CHUNK_MAX_COMPONENTS)
-            return fail(GRAIN_ERROR_ARGUMENT, "column '%s' has %d components; a file of grains holds 1 to %d",
+            return fail(GRAIN_ERROR_ARGUMENT, "column '%s' has %d components; a file of grains allows 1 to %d",
                         columns[c].name, columns[c].layout.components, CHUNK_MAX_COMPONENTS);
         head->columns[c] = columns[c];
     }

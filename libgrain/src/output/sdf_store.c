@@ -65,7 +65,7 @@ static GrainResult copy_field(const struct GrainFrame *file, GrainSdf *sdf)
     TRY(column_copy(columns, count, "lattice", GRAIN_I32, 4, 1, lattice));
     if (!nodes || nodes->count % SDF_NODE_CHILDREN != 0 || nodes->count == 0 || blocks < 1 || blocks > INT32_MAX ||
         lattice[3] < 1 || lattice[3] > SDF_MAX_DEPTH)
-        return fail(GRAIN_ERROR_DAMAGED, "a kept distance field makes no sense");
+        return fail(GRAIN_ERROR_DAMAGED, "a stored distance field is not valid");
     sdf->origin = vec3(head[0], head[1], head[2]);
     sdf->voxel_size = head[3], sdf->half_width = head[4];
     sdf->bounds_low = vec3(head[5], head[6], head[7]), sdf->bounds_high = vec3(head[8], head[9], head[10]);
@@ -79,7 +79,7 @@ static GrainResult copy_field(const struct GrainFrame *file, GrainSdf *sdf)
     TRY(column_copy(columns, count, "keys", GRAIN_I32, 2, blocks, sdf->block_key));
     TRY(column_copy(columns, count, "nodes", GRAIN_I32, 1, nodes->count, sdf->nodes));
     TRY(column_copy(columns, count, "values", GRAIN_F32, 1, blocks * SDF_BLOCK_VALUES, sdf->values));
-    return is_sound(sdf) ? GRAIN_OK : fail(GRAIN_ERROR_DAMAGED, "the tree of a kept distance field makes no sense");
+    return is_sound(sdf) ? GRAIN_OK : fail(GRAIN_ERROR_DAMAGED, "the tree of a stored distance field is not valid");
 }
 
 static GrainResult read_field(const char *path, GrainSdf **out)

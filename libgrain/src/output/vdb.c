@@ -36,7 +36,7 @@ static void load_shim(void)
     if (!library) return;
     VdbVersionFn *version = (VdbVersionFn *)system_library_symbol(library, "vdb_shim_version");
     if (!version || version() != VDB_SHIM_VERSION) {
-        snprintf(load_error, sizeof load_error, "%s is of another version than libgrain", SHIM_NAME);
+        snprintf(load_error, sizeof load_error, "%s belongs to another version than libgrain", SHIM_NAME);
         return;
     }
     shim.level_set_write = (VdbLevelSetWriteFn *)system_library_symbol(library, "vdb_level_set_write");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Particles as plain arrays in the order of their birth: what fills produce, solvers start from and frames show.
+/// Particles as arrays in the order of birth: the result of filling, the input of solvers, the contents of frames.
 #include "base/vec.h"
 #include "grain/base.h"
 
@@ -15,16 +15,16 @@ typedef struct Particles {
     int64_t moisture_capacity;
 } Particles;
 
-/// Room for at least capacity particles; count stays. A zeroed Particles is a valid start.
+/// Reserves memory for at least capacity particles; count is unchanged. A zeroed Particles is valid.
 GrainResult particles_reserve(Particles *particles, int64_t capacity);
 GrainResult particles_add(Particles *particles, Vec3 position, Vec3 velocity, float radius);
-/// Gives the particles an orientation, for as many as there is room for now.
+/// Adds orientations, for the current capacity.
 GrainResult particles_orient(Particles *particles);
-/// Likewise moisture.
+/// Adds moisture, for the current capacity.
 GrainResult particles_moisten(Particles *particles);
 void particles_free(Particles *particles);
 
-/// A named array that belongs to somebody else: how state is handed to files without either knowing the other.
+/// A named array, owned by another object. Columns carry state to and from files, so that neither side knows the other.
 typedef struct Column {
     const char *name; ///< at most 31 bytes
     GrainType type;
@@ -34,9 +34,9 @@ typedef struct Column {
 } Column;
 
 int64_t column_bytes(const Column *column);
-/// The column of that name, or NULL.
+/// The column with this name, or NULL.
 const Column *column_find(const Column *columns, int column_count, const char *name);
-/// Copies a column's elements to where they belong; GRAIN_ERROR_DAMAGED when it is missing or of another shape.
+/// Copies the elements of a column; GRAIN_ERROR_DAMAGED if it is missing or has another type or size.
 GrainResult column_copy(const Column *columns, int column_count, const char *name, GrainType type, int components,
                         int64_t count, void *to);
 

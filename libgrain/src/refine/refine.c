@@ -169,7 +169,7 @@ static GrainResult create_inside(GrainUpsampler *upsampler, const GrainFrame *fi
 GrainResult grain_upsampler_create(const GrainScene *scene, const GrainFrame *first, const GrainRun *run,
                                    GrainUpsampler **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_upsampler_create needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_upsampler_create needs a pointer for its result");
     *out = NULL;
     if (!scene || !first) return fail(GRAIN_ERROR_ARGUMENT, "grain_upsampler_create needs a scene and a frame");
     GrainUpsampler *upsampler = ALLOC_ZEROED(GrainUpsampler, 1);

@@ -48,7 +48,7 @@ static GrainResult create(json_t *document, char *geometry, int64_t geometry_byt
 
 GrainResult grain_scene_create(GrainScene **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_scene_create needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_scene_create needs a pointer for its result");
     *out = NULL;
     json_t *document =
         json_pack("{s:i, s:s, s:i, s:i, s:i, s:{s:s}, s:[], s:[]}", "schema", 1, "writer", "libgrain", "fps", 24,
@@ -92,7 +92,7 @@ GrainResult grain_scene_fingerprint(const GrainScene *scene, char out[33])
 {
     Job job;
     TRY(check_scene(scene));
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_scene_fingerprint needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_scene_fingerprint needs a pointer for its result");
     TRY(scene_begin_job(scene, &job));
     memcpy(out, job.fingerprint, sizeof job.fingerprint);
     scene_end_job(&job);

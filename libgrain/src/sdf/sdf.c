@@ -43,7 +43,7 @@ static GrainResult check_def(const GrainSdfDef *def)
 
 GrainResult grain_sdf_create(const GrainMesh *mesh, const GrainSdfDef *def, const GrainRun *options, GrainSdf **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_create needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_create needs a pointer for its result");
     *out = NULL;
     Run run;
     TRY(run_begin(&run, options));
@@ -107,7 +107,7 @@ GrainResult grain_sdf_sample(const GrainSdf *sdf, const float *positions, int64_
                              float *gradients, const GrainRun *options)
 {
     if (!sdf || count < 0 || (count > 0 && (!positions || !distances)))
-        return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_sample needs a GrainSdf, positions and a place for distances");
+        return fail(GRAIN_ERROR_ARGUMENT, "grain_sdf_sample needs a GrainSdf, positions and an array for distances");
     Run run;
     TRY(run_begin(&run, options));
     int64_t block_count = parallel_block_count(count, SAMPLE_BLOCK);

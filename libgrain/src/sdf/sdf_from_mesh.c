@@ -62,7 +62,7 @@ static GrainResult choose_lattice(Builder *b)
     }
     sdf->origin = vec3(origin[0], origin[1], origin[2]);
     if (!isfinite(extent) || !vec3_is_finite(sdf->origin))
-        return fail(GRAIN_ERROR_MESH, "the mesh reaches from %g to %g m: too far for distances to be told",
+        return fail(GRAIN_ERROR_MESH, "the mesh reaches from %g to %g m: too far for distances to be computed",
                     real_min(lows[0], real_min(lows[1], lows[2])), real_max(highs[0], real_max(highs[1], highs[2])));
     sdf->depth = 1;
     while (sdf->depth < SDF_MAX_DEPTH && (double)(1 << (3 * (sdf->depth + 1))) < extent) sdf->depth++;

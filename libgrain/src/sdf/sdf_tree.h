@@ -3,7 +3,7 @@
 /// The tree over the blocks of a GrainSdf, and what lies between the blocks.
 #include "sdf/sdf.h"
 
-/// Marks voxels whose distance nobody has measured: they are beyond the band, on a side yet to be found.
+/// Marks voxels beyond the band, whose distance is not computed and whose sign is not yet known.
 #define SDF_FAR 1e30f
 
 /// The key of the block that holds this voxel. Keys ascend node by node, so that near blocks are near in memory.

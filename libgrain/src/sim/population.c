@@ -93,7 +93,7 @@ static GrainResult load_gone(Population *p, const Column *columns, int column_co
     TRY(column_copy(columns, column_count, "sim.gone_place", GRAIN_F32, 3, count, p->gone_place));
     for (int64_t k = 0; k < count; k++) {
         if (p->gone[k] < 0 || p->gone[k] >= p->born || p->is_gone[p->gone[k]])
-            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
         p->is_gone[p->gone[k]] = 1;
     }
     p->gone_count = count;

@@ -26,7 +26,7 @@ GrainResult population_change(Population *population, const SimChange *change, c
 void population_mask_gone(const Population *population, Particles *particles);
 
 #define POPULATION_COLUMNS 4
-/// For checkpoints; none where nobody ever came or went.
+/// For checkpoints; no columns if no particle was ever added or removed.
 int population_save(const Population *population, Column *columns);
 /// The population of a checkpoint, and in *change what a solver must be told to have the same. What change points to
 /// belongs to the population and *born.

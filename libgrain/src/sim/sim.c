@@ -183,7 +183,7 @@ static GrainResult load_steering(Sim *sim, const Column *columns, int column_cou
     TRY(column_copy(columns, column_count, "sim.woken_by", GRAIN_F32, 3, acceleration->count, sim->woken_by));
     TRY(column_copy(columns, column_count, "sim.acceleration", GRAIN_F32, 3, acceleration->count, sim->acceleration));
     if (acceleration->count != 0 && acceleration->count != sim->population.born)
-        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
     sim->acceleration_count = acceleration->count;
     sim->is_steered = 1;
     sim->has_grips = column_find(columns, column_count, "sim.grips") != NULL;
@@ -199,7 +199,8 @@ GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
     TRY(column_copy(columns, column_count, "sim.substep", GRAIN_I32, 1, 1, &sim->substep));
     TRY(column_copy(columns, column_count, "sim.slot", GRAIN_I32, 1, 1, &sim->slot));
     if (sim->slot < 0 || sim->slot >= sim->slot_count)
-        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint stands in a part of a frame that is not there");
+        return fail(GRAIN_ERROR_DAMAGED, "checkpoint slot %d is out of range (0 to %d)", sim->slot,
+                    sim->slot_count - 1);
     TRY(load_population(sim, columns, column_count));
     TRY(load_steering(sim, columns, column_count));
     return sim->solver->load(sim->state, columns, column_count);

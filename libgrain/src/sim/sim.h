@@ -11,8 +11,8 @@ typedef struct Sim {
     double frame_seconds; ///< length of a frame
     double frame_done;    ///< s of the present frame that are done, [0, frame_seconds)
     uint32_t substep;     ///< substeps done in the present frame
-    int32_t slot_count;   ///< parts of a frame, each of which ends with a look at who comes and goes; 1 unless it is
-                          ///< asked for
+    int32_t slot_count;   ///< parts of a frame; particles are added and removed at the end of each. 1 unless
+                          ///< requested
     int32_t slot;         ///< the present one
     Population population;
     SimSteering steering[2]; ///< now, and when all were woken last; means something once it was steered
@@ -28,24 +28,24 @@ typedef struct Sim {
 GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, double frame_seconds, int threads);
 void sim_destroy(Sim *sim);
 
-/// Asked after every substep with the part of the frame that is done; anything but GRAIN_OK stops there.
+/// Called after every substep with the completed fraction of the frame. Any result but GRAIN_OK stops the simulation.
 typedef GrainResult SimWatchFn(void *user, double fraction);
-/// Asked at the end of every slot, with its beginning and end (s since the first frame), to call sim_change where
-/// particles come or go.
+/// Called at the end of every slot with its start and end time (s since the first frame). Calls sim_change to add or
+/// remove particles.
 typedef GrainResult SimFlowFn(void *user, double from, double to);
 typedef struct SimWatch {
     SimWatchFn *watch; ///< NULL: never stopped
-    SimFlowFn *flow;   ///< NULL: nobody comes or goes
+    SimFlowFn *flow;   ///< NULL: particles are neither added nor removed
     void *user;
 } SimWatch;
 
-/// Advances to the end of the present frame. When the watcher stops it, the sim stands after a whole substep and the
-/// next call goes on from there with the same result as if it had not been stopped.
+/// Advances to the end of the current frame. If the watcher stops it, the simulation is left after a complete substep,
+/// and the next call continues with the same result as without the interruption.
 GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch);
 
-/// Before the first frame: lets everything come to rest, for `longest` seconds at most that count for nobody. What is
-/// solid stands as at time 0, and what moves is slowed. radius: m, of a particle. Asks `watch` with the part of the
-/// longest time that is over. *moving: part of the particles that is not at rest in the end.
+/// Lets everything come to rest before the first frame, for at most `longest` seconds, which are not part of the shot.
+/// Colliders stay as they are at time 0, and motion is damped. radius: m, of a particle. Calls `watch` with the elapsed
+/// fraction of `longest`. *moving: fraction of the particles that are still moving at the end.
 GrainResult sim_settle(Sim *sim, double longest, float radius, const SimWatch *watch, double *moving);
 
 /// The particles in the order of birth. Those that are gone have the radius 0 and the velocity 0, and are where they

@@ -77,7 +77,7 @@ int steering_is_noticed(const SimSteering *now, const SimSteering *before);
 int grips_are_noticed(const SimGrip *now, const SimGrip *before, int count);
 #define STEERING_NOTICED 0.2f ///< m/s2, a fiftieth of the Earth's gravity
 
-/// The state in a few numbers. What a solver does not know stays 0.
+/// The state in a few numbers. A solver leaves those it does not compute at 0.
 typedef struct SimStats {
     double kinetic;          ///< J, of motion and spin
     double potential;        ///< J, in gravity, against the origin
@@ -85,7 +85,7 @@ typedef struct SimStats {
     int64_t contacts;        ///< that touch, of grains with each other and with colliders
     double deepest;          ///< largest overlap of two balls, over the smaller one's radius
     int64_t asleep;          ///< balls
-    int64_t steps, rejected; ///< since this run began; rejected: adaptive steps that were done again shorter
+    int64_t steps, rejected; ///< since this run began; rejected: adaptive steps repeated with a shorter step
 } SimStats;
 
 #define SOLVER_MAX_COLUMNS 60

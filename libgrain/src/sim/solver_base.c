@@ -68,7 +68,7 @@ void solver_base_steer(SolverBase *base, const SimSteering *now, const SimGrip *
 GrainResult solver_base_check_id(const SolverBase *base, int32_t id)
 {
     if (id >= 0 && id < base->born) return GRAIN_OK;
-    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles are not this job's");
+    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
 }
 
 GrainResult solver_check_lost(const SolverLost *lost, const char *remedy)

@@ -184,7 +184,7 @@ static GrainResult find_gone(Emission *emission, double from, double to, int64_t
     return GRAIN_OK;
 }
 
-// --- who comes ------------------------------------------------------------------------------------
+// --- emission -------------------------------------------------------------------------------------
 
 static int compare_births(const void *a, const void *b)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Who comes and goes while a job is baked: emitters, kill zones, and the end of the world.
+/// Emission and removal of particles during a bake: emitters, kill zones, the bounds of the scene.
 #include "job/birth.h"
 #include "sim/flow/emitter.h"
 #include "sim/flow/space.h"

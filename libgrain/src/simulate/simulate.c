@@ -261,7 +261,7 @@ static GrainResult create_inside(GrainSim *sim, const GrainRun *run)
 
 GrainResult grain_sim_create(const GrainScene *scene, const GrainRun *run, GrainSim **out)
 {
-    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sim_create needs a place for its result");
+    if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_sim_create needs a pointer for its result");
     *out = NULL;
     if (!scene) return fail(GRAIN_ERROR_ARGUMENT, "GrainScene is NULL");
     GrainSim *sim = ALLOC_ZEROED(GrainSim, 1);

@@ -103,8 +103,8 @@ GrainResult stage_read_input(const Runner *runner, const char *folder, const cha
     TRY(result);
     if (strcmp(out->fingerprint, fingerprint) == 0) return GRAIN_OK;
     return fail(GRAIN_ERROR_OTHER_JOB,
-                "the %s in '%s' are of other settings, another scene or another version of Grain: run %s first", what,
-                folder, command);
+                "the %s in '%s' were made with other settings, another scene or another version of Grain: run %s first",
+                what, folder, command);
 }
 
 GrainResult stage_choose_frames(Runner *runner, const CacheManifest *input)
@@ -114,7 +114,7 @@ GrainResult stage_choose_frames(Runner *runner, const CacheManifest *input)
     runner->first = def->limit_frames ? def->first_frame : start;
     runner->last = runner->until = def->limit_frames ? def->last_frame : end;
     if (runner->first >= start && runner->last <= end && runner->first <= runner->last) return GRAIN_OK;
-    return fail(GRAIN_ERROR_ARGUMENT, "frames %d to %d were asked for; there are frames %d to %d", runner->first,
+    return fail(GRAIN_ERROR_ARGUMENT, "frames %d to %d were requested; there are frames %d to %d", runner->first,
                 runner->last, start, end);
 }
 
@@ -184,7 +184,7 @@ static GrainResult check(const Stage *stage, const GrainStageDef *def)
                     stage->command, last_restart);
     int most_shards = stage->has_shards ? 1000 : 1;
     if (def->shard >= 1 && def->shard <= def->shard_count && def->shard_count <= most_shards) return GRAIN_OK;
-    return fail(GRAIN_ERROR_ARGUMENT, "shard %d of %d was asked for; %s allows 1/1 to %d/%d", def->shard,
+    return fail(GRAIN_ERROR_ARGUMENT, "shard %d of %d was requested; %s allows 1/1 to %d/%d", def->shard,
                 def->shard_count, stage->command, most_shards, most_shards);
 }
 

@@ -130,10 +130,11 @@ static GrainResult settle(Runner *runner)
     TRY(simulate_settle(&simulate->simulation, watch_settling, runner, &longest, &moving));
     if (moving == 0.0) return GRAIN_OK;
     char text[200];
-    snprintf(text, sizeof text,
-             "after %g s of settling %.3g %% of the sand is still moving; it starts as it is. Let it settle longer, or "
-             "check what it can escape through",
-             longest, 100.0 * moving);
+    snprintf(
+        text, sizeof text,
+        "after %g s of settling %.3g %% of the sand is still moving; baking starts anyway. Let it settle longer, or "
+        "check what it can escape through",
+        longest, 100.0 * moving);
     stage_warn(runner, text);
     return GRAIN_OK;
 }

@@ -3,10 +3,9 @@
 /// Render grains that follow a coarse bake (Ihmsen, Wahl, Teschner 2013, section 4; what differs and why:
 /// docs/upsampling.md).
 ///
-/// Grains do not meet each other. Each is a function of (coarse frames, colliders, seed, its own number), so a bake can
-/// be cut into shards that know nothing of one another, and the bits do not depend on threads, shards or where it was
-/// stopped: sums over coarse particles always run in the order of the coarse grid, and whatever is out of reach adds an
-/// exact zero.
+/// Grains do not interact. Each is a function of the coarse frames, the colliders, the seed and its own rank, so the
+/// work can be divided into independent shards, and the bits do not depend on threads, shards or interruptions: sums
+/// over coarse particles always run in the order of the coarse grid, and particles out of reach add an exact zero.
 ///
 ///     coarse particle c, layer j   ->  grain with rank j * coarse_total + c
 ///
@@ -24,20 +23,20 @@ typedef enum UpsampleScheme {
     UPSAMPLE_IHMSEN2013, ///< as printed, for comparison: alpha of section 4.2, no friction, nothing rejected at birth
 } UpsampleScheme;
 
-/// What grains may not enter, at one moment. A mesh as its signed distance field, or an endless plane (sdf is NULL).
+/// A collider at one moment: a signed distance field, or an endless plane (sdf is NULL).
 typedef struct UpsampleCollider {
     const GrainSdf *sdf;                           ///< in the collider's own space
     Vec3 plane_point, plane_normal;                ///< of a plane; unit normal
     float friction;                                ///< tangent of the friction angle
     float pull;                                    ///< m/s2, of a sticky surface on a grain that touches it
     const RigidPaint *friction_paint, *pull_paint; ///< factors over the surface; NULL: 1 everywhere
-    int is_moving;                                 ///< the rest means something
+    int is_moving;                                 ///< the fields below are used
     Quat rotation;                                 ///< own space to world
     Vec3 position;                                 ///< of the own space's origin in the world
     Vec3 velocity, spin;                           ///< of that point, m/s; rad/s
 } UpsampleCollider;
 
-/// The colliders at a time (s since the first frame). Asked once a substep, between parallel regions.
+/// The colliders at a time (s since the first frame). Called once per substep, between parallel regions.
 typedef const UpsampleCollider *UpsampleCollidersFn(void *user, double time, int *count);
 
 #define UPSAMPLE_MAX_PER_PARTICLE 1000
@@ -49,13 +48,13 @@ static inline int64_t upsample_id(int64_t coarse, int64_t layer) { return coarse
 typedef struct UpsampleDef {
     UpsampleScheme scheme;
     float coarse_radius; ///< m, mean radius of the coarse particles
-    double per_particle; ///< grains to a coarse particle, (0, 1000]; fractions are spread evenly over the particles
+    double per_particle; ///< grains per coarse particle, (0, 1000]; fractions are distributed evenly over the particles
     float size_spread;   ///< radii are even in +- this fraction
     float substep;       ///< s, at most
     uint64_t seed;
     Curve gravity;              ///< m/s2
     double frame_seconds;       ///< between samples of gravity
-    int64_t coarse_total;       ///< coarse particles by the end of the bake, those still to be born included
+    int64_t coarse_total;       ///< coarse particles by the end of the bake, including those not yet born
     int32_t shard, shard_count; ///< shard counts from 0
     UpsampleCollidersFn *colliders;
     void *colliders_user;
@@ -66,28 +65,28 @@ typedef struct UpsampleCoarse {
     int64_t count;
     const Vec3 *position, *velocity;
     const float *birth_time; ///< s since the first frame; NULL: unknown
-    const float *radius;     ///< 0: it is gone, and its grains with it; NULL: nobody is
+    const float *radius;     ///< 0: removed, and its grains with it; NULL: no particle is
 } UpsampleCoarse;
 
 typedef struct Upsampler Upsampler;
 
-/// Checks the def. Memory for all grains of the shard is taken here; none is taken later.
+/// Checks the def and allocates the memory for all grains of the shard; nothing is allocated later.
 GrainResult upsample_create(const UpsampleDef *def, int threads, Upsampler **out);
 void upsample_destroy(Upsampler *upsampler);
 
-/// Gives birth to the grains of the first frame.
+/// Makes the grains of the first frame.
 GrainResult upsample_begin(Upsampler *upsampler, const UpsampleCoarse *first, double time);
 
-/// Asked after every substep with the part of the frame that is done; anything but GRAIN_OK stops there, and the grains
-/// then stand between frames: begin or load again.
+/// Called after every substep with the completed fraction of the frame. Any result but GRAIN_OK stops the work and
+/// leaves the grains between two frames: begin or load again.
 typedef GrainResult UpsampleWatchFn(void *user, double fraction);
-/// From the time of one coarse frame to that of the next.
+/// Advances from one coarse frame to the next.
 GrainResult upsample_advance(Upsampler *upsampler, const UpsampleCoarse *from, const UpsampleCoarse *to, double time,
                              double seconds, UpsampleWatchFn *watch, void *user);
 
 /// Grains born so far.
 int64_t upsample_count(const Upsampler *upsampler);
-/// Bytes held for each grain of the shard, at the most.
+/// Largest number of bytes allocated per grain of the shard.
 double upsample_bytes_per_grain(void);
 
 /// Grains in the order of their ranks: which they are, and what they do. Any of the arrays may be NULL. Calls with

@@ -191,13 +191,14 @@ void coarse_walk_begin(CoarseWalk *walk, const CoarseField *field, const float l
     *walk = (CoarseWalk){.field = field};
     for (int axis = 0; axis < 3; axis++) {
         walk->low[axis] = low[axis], walk->high[axis] = high[axis];
-        double reach = (double)field->reach * (1.0 + 1e-5); // nobody who could add more than an exact zero is left out
+        double reach =
+            (double)field->reach * (1.0 + 1e-5); // leaves out no particle that contributes more than an exact zero
         double from = floor(((double)low[axis] - reach - grid->low[axis]) * grid->cells_per_metre);
         double to = floor(((double)high[axis] + reach - grid->low[axis]) * grid->cells_per_metre);
         double last = (double)grid->cells[axis] - 3.0; // cells are counted with an empty one at either end
         walk->cell_low[axis] = from < 0.0 ? 1 : from > last ? (int64_t)last + 1 : (int64_t)from + 1;
         walk->cell_high[axis] = to < 0.0 ? 0 : to > last ? (int64_t)last + 1 : (int64_t)to + 1;
-        if (!(to >= from)) walk->cell_high[axis] = 0; // NaN: nobody is near
+        if (!(to >= from)) walk->cell_high[axis] = 0; // NaN: no particle is near
     }
     walk->y = walk->cell_low[1], walk->z = walk->cell_low[2];
     if (grid->cell_count == 0 || walk->cell_high[0] < walk->cell_low[0] || walk->cell_high[1] < walk->cell_low[1])

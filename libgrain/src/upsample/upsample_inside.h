@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What the files of this folder share.
+/// Shared by the files of this folder.
 #include "upsample/upsample.h"
 
 /// Reach of a coarse particle over its radius; the paper's h_HR.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Colliders as grains meet them: nobody enters one, free grains bounce, slide and come to rest on it.
+// Collisions of render grains: no grain enters a collider; free grains bounce, slide and come to rest on it.
 #include "base/real.h"
 #include "sim/rigid/rigid_view.h"
 #include "upsample/upsample_inside.h"
@@ -21,7 +21,7 @@
 
 typedef struct Wall {
     float distance;
-    Vec3 normal, velocity; ///< unit, or 0 where nobody knows the way out
+    Vec3 normal, velocity; ///< unit, or 0 where the way out is unknown
 } Wall;
 
 static Vec3 to_own_space(const UpsampleCollider *c, Vec3 p)

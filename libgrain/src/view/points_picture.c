@@ -23,7 +23,7 @@ typedef struct Canvas {
 static void put(uint64_t *pixel, uint64_t value)
 {
     uint64_t before = *pixel;
-    *pixel = value < before ? value : before; // without a branch, which nobody could foresee
+    *pixel = value < before ? value : before; // without a branch, which could not be predicted
 }
 
 static uint64_t depth_above(float depth)

@@ -49,7 +49,7 @@ GrainResult grain_points_picture(const float *positions, const uint8_t *colours,
                     MOST_SIDE);
     if (view->left < 0 || view->bottom < 0 || view->right <= view->left || view->top <= view->bottom ||
         view->right > view->width || view->top > view->height)
-        return fail(GRAIN_ERROR_ARGUMENT, "the part from (%d, %d) to (%d, %d) is none of a view of %d x %d pixels",
+        return fail(GRAIN_ERROR_ARGUMENT, "the part from (%d, %d) to (%d, %d) is not inside a view of %d x %d pixels",
                     view->left, view->bottom, view->right, view->top, view->width, view->height);
     if (view->most_pixels < 1 || view->most_pixels > MOST_PIXELS)
         return fail(GRAIN_ERROR_ARGUMENT, "most_pixels is %d; allowed are 1 to %d", view->most_pixels, MOST_PIXELS);
@@ -79,7 +79,7 @@ static GrainResult check_def(const GrainPrefetchDef *def)
                     def->column_count);
     for (int c = 0; c < def->column_count; c++)
         if (!def->names[c] || !def->columns[c])
-            return fail(GRAIN_ERROR_ARGUMENT, "grain_prefetch_add: column %d has no name or no room", c);
+            return fail(GRAIN_ERROR_ARGUMENT, "grain_prefetch_add: column %d has no name or no array", c);
     if (!def->look) return GRAIN_OK;
     CHECK_STRUCT(def->look, GrainPointsLook);
     if (!def->colours || !prefetch_column(def, "position") || !prefetch_column(def, "radius"))

@@ -19,15 +19,15 @@ typedef struct VolumeParticles {
     const Vec3 *position;               ///< m
     const Vec3 *velocity;               ///< m/s; NULL unless velocities are wanted
     const float *radius;                ///< m
-    double amount_each, amount_of_cube; ///< m3 of sand in a particle: the first, and the second times its radius cubed
-    const float *amount;                ///< instead of these, m3; may be NULL
+    double amount_each, amount_of_cube; ///< m3 of sand in a particle: amount_each + amount_of_cube * radius^3
+    const float *amount;                ///< m3, replaces these unless NULL
     const float *width;                 ///< m; NULL: a particle's diameter. At least a voxel, at most VOLUME_MOST_WIDTH
 } VolumeParticles;
 
 typedef struct VolumeDef {
     float voxel_size;       ///< m
-    float velocity_seconds; ///< above 0: velocities are wanted, and around the sand for as far as it moves in this time
-    float surface_radii;    ///< above 0: distances are wanted; how far a particle counts for its neighbours' surface
+    float velocity_seconds; ///< above 0: make velocities, extended beyond the sand by its motion in this time
+    float surface_radii;    ///< above 0: make distances; reach of a particle, for the surface around it
 } VolumeDef;
 
 typedef struct Volume {
@@ -42,5 +42,5 @@ typedef struct Volume {
 
 GrainResult volume_make(Volume *out, const VolumeDef *def, const VolumeParticles *particles, int threads);
 void volume_free(Volume *volume);
-/// Memory that making it takes at most, beside what it is made of.
+/// Upper bound of the memory needed, without the input.
 double volume_bytes(int64_t particles, int64_t blocks, const VolumeDef *def);

@@ -73,8 +73,7 @@ static GrainResult place_lattice(VolumeLattice *l, const VolumeParticles *in, in
 {
     Box box;
     TRY(find_box(in, threads, &box));
-    if (box.bad >= 0)
-        return fail(GRAIN_ERROR_DIVERGED, "particle %lld is nowhere: its position is no number", (long long)box.bad);
+    if (box.bad >= 0) return fail(GRAIN_ERROR_DIVERGED, "particle %lld has no finite position", (long long)box.bad);
     double voxel = (double)l->def->voxel_size;
     const double low[3] = {(double)box.low.x, (double)box.low.y, (double)box.low.z};
     const double high[3] = {(double)box.high.x, (double)box.high.y, (double)box.high.z};
@@ -90,11 +89,10 @@ static GrainResult place_lattice(VolumeLattice *l, const VolumeParticles *in, in
         bits += l->bits[axis];
     }
     if (bits <= MOST_KEY_BITS) return GRAIN_OK;
-    return fail(
-        GRAIN_ERROR_ARGUMENT,
-        "voxels of %g m are too small for sand that lies between (%g, %g, %g) and (%g, %g, %g) m; use larger ones, "
-        "or take away what has fallen far down",
-        voxel, low[0], low[1], low[2], high[0], high[1], high[2]);
+    return fail(GRAIN_ERROR_ARGUMENT,
+                "voxels of %g m are too small for sand that lies between (%g, %g, %g) and (%g, %g, %g) m; use larger "
+                "ones, or remove sand that has fallen far down",
+                voxel, low[0], low[1], low[2], high[0], high[1], high[2]);
 }
 
 // --- particles by block ---------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Dust: fast sand leaves a puff in every frame, which the air stops, stirs, spreads and thins until it is gone. What
-/// there is in a frame follows from that frame and those shortly before it, so frames can be made in any order.
+/// Dust: fast sand leaves a puff in every frame, which the air stops, stirs, spreads and thins out. The dust of a frame
+/// follows from that frame and the ones shortly before it, so frames can be made in any order.
 #include "volume/volume.h"
 
 typedef struct Dust Dust;
@@ -20,5 +20,5 @@ typedef struct DustDef {
 GrainResult dust_create(const DustDef *def, Dust **out);
 void dust_destroy(Dust *dust);
 GrainResult dust_add(Dust *dust, int32_t frame, const VolumeParticles *sand);
-/// The puffs there are in a frame, as particles; they are the dust's, until its next call.
+/// The puffs of a frame, as particles. Valid until the next call.
 GrainResult dust_at(Dust *dust, int32_t frame, int threads, VolumeParticles *out);

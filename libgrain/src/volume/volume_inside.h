@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What the files of this folder share.
+/// Shared by the files of this folder.
 #include "base/simd.h"
 #include "volume/volume.h"
 

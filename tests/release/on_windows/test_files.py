@@ -80,7 +80,7 @@ def test_a_lock_is_seen_and_says_whose_it_is(folder: Path) -> None:
     try:
         cache.free(where)
     except cache.CacheError as error:
-        assert "Stop it first" in str(error)
+        assert "Pause it first" in str(error)
     else:
         raise AssertionError("freed under a running bake")
     process.stop()

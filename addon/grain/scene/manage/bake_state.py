@@ -35,7 +35,7 @@ def of_grains(simulation: Simulation) -> Condition:
     folder = paths.cache_folder(simulation)
     grains = cache.read_manifest(cache.grains_folder(folder))
     if not simulation.use_upsample:
-        return Condition('OFF' if grains is not None else 'EMPTY', "Render Grains is switched off")
+        return Condition('OFF' if grains is not None else 'EMPTY', "Render grains are switched off")
     missing = _missing_grains(simulation, folder, *frames.bake_range(simulation))
     if missing:
         kind = 'EMPTY' if grains is None else 'PARTIAL'
@@ -69,10 +69,10 @@ def _missing_grains(simulation: Simulation, folder: Path, first: int, last: int)
     """What is missing of the render grains, in words; '' when nothing is."""
     grains = cache.read_manifest(cache.grains_folder(folder))
     if grains is None:
-        return "the render grains are not made yet"
+        return "the render grains are not baked yet"
     document = _baked_document(cache.job_folder(folder)) or {}
     if document.get("upsample") != job_files.describe(job_builder.settings_only(simulation)).document.get("upsample"):
-        return "the render grains are of other settings"
+        return "the render grains were baked with other settings"
     missing = sum(1 for frame in range(first, last + 1) if frame not in grains.particles)
     return f"render grains are missing in {text.plural(missing, 'frame')}" if missing else ""
 

@@ -33,7 +33,7 @@ def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: 
     folder = _usable_folder(simulation)
     other = paths.shares_folder(simulation)
     if other:
-        raise BakeRefused(f"{other} bakes into the same folder. Give this simulation another name or folder")
+        raise BakeRefused(f"{other} bakes into the same folder. Rename this simulation, or choose another cache folder")
     try:
         made, warnings = job_builder.make(simulation, view_layer)
     except SnapshotError as error:
@@ -71,7 +71,7 @@ def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: 
 def start_grains(simulation: Simulation, view_layer: ViewLayer) -> runtime.Bake:
     """Makes render grains of what is baked, whatever became of the scene since. Raises BakeRefused."""
     if not simulation.use_upsample:
-        raise BakeRefused("Render Grains is switched off. Switch it on in the Render Grains panel")
+        raise BakeRefused("Render grains are switched off: turn them on in the Render Grains panel")
     grain_object.refresh(simulation, view_layer.depsgraph)
     apply.update_display(simulation)
     settings = job_files.describe_upsample(job_builder.upsample_settings(simulation))
@@ -127,19 +127,20 @@ def _check_same(described: job_files.Description, folder: cache.Path) -> None:
     if objects:  # the panel sees changed settings by itself
         runtime.state.outdated[folder] = text.listing(objects)
     if settings or objects:
-        raise BakeRefused(f"Changed since the bake: {text.listing(settings + objects)}. Bake Anew deletes the baked "
-                          "frames and starts again; undoing the change lets you go on with them")
+        raise BakeRefused(f"Changed since the bake: {text.listing(settings + objects)}. Use Bake Anew to delete the baked "
+                          "frames and start again, or undo the change to keep them")
 
 
 def _place_warnings(simulation: Simulation, view_layer: ViewLayer) -> list[str]:
     result = []
     if paths.is_temporary(simulation):
-        result.append("This file is not saved, so the frames go to a temporary folder, which is deleted when Blender "
-                      "quits. Saving the file moves them beside it")
+        result.append("This file is not saved, so frames go to a temporary folder that Blender deletes when it quits. "
+                      "Save the file to move them next to it")
     expected = estimate.of_simulation(simulation, view_layer.depsgraph)
     if expected.free_bytes is not None and expected.byte_count > expected.free_bytes:
         result.append(f"The frames need about {text.size(expected.byte_count)}, but the disk has "
-                      f"{text.size(expected.free_bytes)} left. The bake stops when it is full, and can be resumed")
+                      f"{text.size(expected.free_bytes)} free. The bake stops when the disk is full, and can be resumed "
+                      "after you free some space")
     return result
 
 
@@ -260,7 +261,7 @@ def summary(bake: runtime.Bake) -> str:
     """One line for the status bar and the console."""
     status = bake.process.status
     if bake.process.is_stopping:
-        return "Stopping: the bake writes a checkpoint" if bake.process.pid is not None else "Stopping"
+        return "Pausing: saving a restart point" if bake.process.pid is not None else "Pausing"
     if status.particles == 0:
         return status.stage
     return ", ".join(part for part in (

@@ -36,13 +36,13 @@ def zone(firm: float, reach_ratio: float, viscosity: float) -> str:
     if firm <= 0.0:
         return "Eddies: nothing keeps particles apart"
     if viscosity <= 0.0 or reach_ratio <= 0.0:
-        return "Gas: bounces for ever"
+        return "Gas: bounces forever"
     if reach_ratio < _DRY:
         return "Fluid: spreads flat"
     if firm < _FOAMY:
-        return "Foam: holds together, packs under its own weight"
+        return "Foam: holds together, compresses under its own weight"
     if reach_ratio < _DAMP:
-        return "Dry sand: runs, piles up low"
+        return "Dry sand: runs, forms a low pile"
     if reach_ratio < _CREAMY:
-        return "Damp sand: slumps at once, stays up"
-    return "Cream: folds, sinks together" if reach_ratio < _DOUGHY else "Paste: folds, keeps its shape for a while"
+        return "Damp sand: slumps at first, then holds its shape"
+    return "Cream: folds, then sinks into itself" if reach_ratio < _DOUGHY else "Paste: folds, keeps its shape for a while"

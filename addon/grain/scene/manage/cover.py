@@ -43,7 +43,7 @@ def read_surface(item: Object, context: Context) -> Surface:
     context.view_layer.update()
     positions, triangles = meshes.surface_of(item, context.evaluated_depsgraph_get())
     if len(triangles) == 0:
-        raise SnapshotError(f"'{item.name}' has no faces: there is nothing to cover. Give it a surface, or "
+        raise SnapshotError(f"'{item.name}' has no faces to cover. Give it a surface, or "
                                      "check its modifiers")
     return Surface(positions, triangles)
 

@@ -43,7 +43,7 @@ def write_frames(simulation: Simulation, path: Path, kind: str, first: int, last
         raise ExportError(str(error)) from error
     frames = [frame for frame in range(first, last + 1) if manifest is not None and frame in manifest.particles]
     if not frames:
-        raise ExportError(f"None of the frames {first} to {last} is baked. Bake first")
+        raise ExportError(f"None of the frames {first} to {last} is baked. Bake the simulation first")
     written = []
     for frame in frames:
         target = frame_file(path, frame, ending)

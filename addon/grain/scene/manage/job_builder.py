@@ -80,8 +80,8 @@ def make(simulation: Simulation, view_layer: ViewLayer) -> tuple[Job, list[str]]
     job = settings_only(simulation)
     warnings = _gravity_warning(scene)
     if job.frame_end < job.frame_start:
-        raise SnapshotError(f"The last frame ({job.frame_end}) lies before the first ({job.frame_start}). "
-                                     "Set the frame range")
+        raise SnapshotError(f"The last frame ({job.frame_end}) is before the first ({job.frame_start}). "
+                                     "Correct the frame range")
     bodies.restore_all(simulation)  # where they were placed counts, not where an earlier bake moved them
     with frames.visiting(scene):
         if scene.frame_current != job.frame_start or scene.frame_subframe != 0.0:
@@ -114,8 +114,8 @@ def _motion_warnings(simulation: Simulation, view_layer: ViewLayer) -> list[str]
     result = []
     for item, what in motion_search.moving_objects(simulation, view_layer, sorted(items, key=lambda item: item.name)).items():
         if item.grain.type == 'SOURCE':
-            result.append(f"'{item.name}' {what}; the sand starts from its pose at frame {first}")
+            result.append(f"'{item.name}' {what}; the sand fills it as it is at frame {first}")
         else:
-            result.append(f"'{item.name}' {what}; an endless floor stands still, as it is at frame {first}. Use Shape > "
-                          "Mesh for one that moves")
+            result.append(f"'{item.name}' {what}; an endless floor cannot move and stays as it is at frame {first}. "
+                          "Use Shape > Mesh for a moving floor")
     return result

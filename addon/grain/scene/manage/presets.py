@@ -42,15 +42,15 @@ def _parcels(firmness: float, reach_ratio: float, viscosity: float, elastic_reac
 
 
 PRESETS: dict[str, Preset] = {
-    'DRY_SAND': Preset("Dry Sand", "Flows, and heaps up at about 31°", 'SAND',
+    'DRY_SAND': Preset("Dry Sand", "Flows and heaps up at about 31°", 'SAND',
                        _bulk(31.0, 2600.0, solver='MPM', law='SAND')),
     'DAMP_SAND': Preset("Damp Sand", "Clumps a little, stands steeper, crumbles", 'SAND',
                         _bulk(33.0, 2600.0, solver='SPH', model='ELASTOPLASTIC', moisture_diffusion=0.0), moisture=0.35),
-    'WET_SAND': Preset("Wet Sand", "Sand of castles: stands upright, breaks in lumps, dark", 'SAND',
+    'WET_SAND': Preset("Wet Sand", "Castle sand: stands upright, breaks into lumps, dark", 'SAND',
                        _bulk(33.0, 2600.0, solver='SPH', model='ELASTOPLASTIC', moisture_diffusion=0.0), moisture=1.0),
-    'GRAVEL': Preset("Gravel", "Broken stones that catch in each other", 'GRAVEL',
+    'GRAVEL': Preset("Gravel", "Broken stones that interlock", 'GRAVEL',
                      _grains(35.0, 0.1, 2700.0, 0.25, 0.4, 'TETRAHEDRON')),
-    'SNOW': Preset("Snow", "Packs, and breaks into lumps", 'SNOW', _bulk(31.0, 400.0, solver='MPM', law='SNOW_CHUNKY')),
+    'SNOW': Preset("Snow", "Packs and breaks into lumps", 'SNOW', _bulk(31.0, 400.0, solver='MPM', law='SNOW_CHUNKY')),
     'RICE': Preset("Rice", "Long, smooth grains", 'RICE', _grains(22.0, 0.05, 1450.0, 0.3, 0.1, 'ROD')),
     'COFFEE': Preset("Coffee Beans", "Light, oily beans that roll and bounce", 'COFFEE',
                      _grains(24.0, 0.05, 700.0, 0.4, 0.12, 'BEAN')),

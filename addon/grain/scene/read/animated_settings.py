@@ -53,7 +53,7 @@ def add_curves(curves: Curves, entry: JobField, simulation: Simulation) -> list[
         _add(curves, entry, simulation, key)
     labels = {key: simulation.bl_rna.properties[name].name for key, (name, _) in _PROPERTIES.items()}
     solver = simulation.bl_rna.properties["solver"].enum_items[simulation.solver].name
-    return [f"{labels[key]} is animated, but '{solver}' has none: it has no effect"
+    return [f"{labels[key]} is animated, but has no effect with the solver '{solver}'"
             for key in _PROPERTIES if key not in can and is_animated(simulation, key)]
 
 

@@ -26,12 +26,12 @@ def take(simulation: Simulation, view_layer: ViewLayer, curves: Curves) -> tuple
         if settings is None or settings.type == 'NONE' or item.hide_viewport or not settings.apply_to_location:
             continue
         if settings.type not in KINDS:
-            warnings.append(f"'{item.name}' is a force field of the type {settings.type.replace('_', ' ').title()}, which sand does "
-                            f"not know. Use {', '.join(kind.title() for kind in KINDS[:-1])} or {KINDS[-1].title()}")
+            warnings.append(f"'{item.name}' is a {settings.type.replace('_', ' ').title()} field, which has no effect on sand. Use "
+                            f"{', '.join(kind.title() for kind in KINDS[:-1])} or {KINDS[-1].title()}")
             continue
         if settings.shape not in _SHAPES:
-            warnings.append(f"The force field of '{item.name}' acts from its middle: sand does not know the shape "
-                            f"{settings.shape.title()}. Use Point, Line or Plane")
+            warnings.append(f"The force field of '{item.name}' acts from its centre, because the shape {settings.shape.title()} is not "
+                            "supported. Use Point, Line or Plane")
         entry = _describe(item, settings, scale)
         curves.add(entry, "poses", lambda item=item: _pose(item, view_layer, scale))
         curves.add(entry, "strength", lambda item=item: tidy(_strength(item.field, scale)))
@@ -45,15 +45,15 @@ def effect(item: Object) -> tuple[bool, str]:
     settings = item.field
     name = settings.type.replace('_', ' ').title()
     if settings.type not in KINDS:
-        return False, f"Sand does not know the type {name}. It knows {', '.join(kind.title() for kind in KINDS[:-1])} and {KINDS[-1].title()}"
+        return False, f"{name} fields have no effect on sand. Use {', '.join(kind.title() for kind in KINDS[:-1])} or {KINDS[-1].title()}"
     if item.hide_viewport:
-        return False, "Switched off by its monitor icon in the Outliner"
+        return False, "Disabled by the monitor icon in the Outliner"
     if not settings.apply_to_location:
-        return False, "Does not move sand: Affect > Location is off"
+        return False, "Has no effect on sand: Affect > Location is off"
     if settings.shape not in _SHAPES:
-        return True, f"Acts on sand from its middle: sand does not know the shape {settings.shape.title()}, but Point, Line and Plane"
+        return True, f"Acts on sand from its centre: the shape {settings.shape.title()} is not supported. Use Point, Line or Plane"
     if settings.type in ('FORCE', 'WIND', 'TURBULENCE'):
-        return True, "Acts on all sand. Strength is in m/s²: 10 pushes as hard as gravity pulls. Wind Factor and Absorption do not count"
+        return True, "Acts on all sand. Strength is in m/s²: 10 is about as strong as gravity. Wind Factor and Absorption are ignored"
     return True, "Acts on all sand"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What sand is made of: the kinds that Sand and Snow knows, and what of a source's own material means something to a solver."""
+"""Materials: the laws of the solver Continuum, and what of a source's own material means something to a solver."""
 from math import tan
 from typing import Optional
 

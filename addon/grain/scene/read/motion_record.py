@@ -107,17 +107,17 @@ def run(scene: Scene, tracks: dict[Key, Track], read: Callable[[], Iterable[Mesh
 def _describe(track: Track, samples: int, scale: float, first: int) -> list[str]:
     entry = track.entry
     if track.problem:
-        return [f"'{entry.name}' {track.problem}; as it is at frame {first}, it takes part. A Remesh or Decimate modifier "
-                "that works anew in every frame does this"]
+        return [f"'{entry.name}' {track.problem}, so it keeps its shape of frame {first}. A Remesh or Decimate modifier "
+                "that gives another result in every frame is the usual cause"]
     if track.stands:
         return []
     entry.samples_per_frame = samples
     poses = track.poses(scale)
     if entry.role == "body" and (entry.release_frame is None or poses is None):
         if poses is None:
-            return [f"'{entry.name}' changes its shape or size; a rigid body keeps those of frame {first}"]
-        return [f"'{entry.name}' is animated, but falls freely from frame {first} on. To use its animation first, turn on "
-                "Animated in its Grain settings"]
+            return [f"'{entry.name}' changes its shape or size; a rigid body keeps its shape and size of frame {first}"]
+        return [f"'{entry.name}' is animated, but is simulated from frame {first} on. To use its animation first, turn on "
+                "Animated in its Grain panel"]
     if poses is not None:
         entry.poses = poses
     else:

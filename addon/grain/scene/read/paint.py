@@ -38,5 +38,5 @@ def _weights(item: Object, mesh: Mesh, name: str, where: str) -> np.ndarray:
                 if element.group == group.index:
                     weights[vertex.index] = element.weight
     else:
-        raise SnapshotError(f"'{item.original.name}' has no vertex group '{name}', which is to say {where}")
+        raise SnapshotError(f"'{item.original.name}' has no vertex group or attribute '{name}', which should say {where}")
     return np.clip(weights, 0.0, 1.0).reshape(-1, 1)

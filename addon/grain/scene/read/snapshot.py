@@ -173,8 +173,8 @@ def _job_object(mesh: Mesh, simulation: Simulation, scale: float, warnings: list
 def _source(mesh: Mesh, simulation: Simulation, scale: float, warnings: list[str]) -> JobObject:
     open_edges = count_open_edges(mesh.triangles)
     if open_edges:
-        warnings.append(f"'{mesh.name}' is not closed ({open_edges} open edges): sand may fill it oddly. Close it, for "
-                        "instance with a Solidify modifier or Fill Holes")
+        warnings.append(f"'{mesh.name}' is not closed ({open_edges} open edges), so sand may fill it incorrectly. Close it, for "
+                        "example with a Solidify modifier or Fill Holes")
     source = mesh.owner.grain.source
     velocity = _metres(source.velocity, scale)
     return JobObject(mesh.name, "source", velocity=(0.0, 0.0, 0.0) if source.use_settle else velocity,
@@ -201,8 +201,8 @@ def _kill(mesh: Mesh, simulation: Simulation, scale: float, warnings: list[str])
 def _warn_of_holes(mesh: Mesh, remedy: str, warnings: list[str]) -> None:
     open_edges = count_open_edges(mesh.triangles)
     if open_edges:
-        warnings.append(f"'{mesh.name}' is not closed ({open_edges} open edges), so it is not clear what is inside. "
-                        f"{remedy}, for instance with a Solidify modifier or Fill Holes")
+        warnings.append(f"'{mesh.name}' is not closed ({open_edges} open edges), so its inside is ambiguous. "
+                        f"{remedy}, for example with a Solidify modifier or Fill Holes")
 
 
 def _collider(mesh: Mesh, simulation: Simulation, scale: float, warnings: list[str]) -> JobObject:
@@ -222,7 +222,7 @@ def _body(mesh: Mesh, simulation: Simulation, scale: float, warnings: list[str])
     open_edges = count_open_edges(mesh.triangles)
     if open_edges:
         raise SnapshotError(f"'{owner.name}' is not closed ({open_edges} open edges), so it has no mass. Close it, for "
-                            "instance with a Solidify modifier or Fill Holes, or make it a Collider")
+                            "example with a Solidify modifier or Fill Holes, or make it a Collider")
     return JobObject(owner.name, "body", **animated_settings.grip(settings), density=tidy(settings.density),
                      pivot=_metres(mesh.matrix.translation, scale),
                      release_frame=settings.release_frame if settings.use_animation else None)
@@ -239,10 +239,10 @@ def _metres(vector: Vector, scale: float) -> tuple[float, float, float]:
 
 def _grain(item: Optional[Object], depsgraph: Depsgraph, scale: float) -> JobObject:
     if item is None:
-        raise SnapshotError("Grains are to be shaped like an object, but none is chosen: pick one in Grains > Object")
+        raise SnapshotError("Grain Shape is Object, but no object is chosen: choose one in Grains > Object")
     positions, triangles = meshes.surface_of(item, depsgraph)
     if len(triangles) == 0 or not np.isfinite(positions).all():
-        raise SnapshotError(f"'{item.name}' has no surface that grains could be shaped like. Choose a closed mesh")
+        raise SnapshotError(f"'{item.name}' has no surface, so it cannot be a grain shape. Choose a closed mesh in Grains > Object")
     if count_open_edges(triangles):
         raise SnapshotError(f"'{item.name}' is not closed, so it has no inside to fill with balls. Close it, or choose "
                             "another object in Grains > Object")

@@ -207,19 +207,19 @@ def _explain(frame: int, folder: Path, manifest: Optional[cache.Manifest], shown
     if manifest is None:
         return Message('INFO', f"No baked frames in {folder}")
     if shown is None:
-        return Message('INFO', f"Frame {frame} lies before the first baked frame ({manifest.first}): no sand yet")
+        return Message('INFO', f"Frame {frame} is before the first baked frame ({manifest.first}): there is no sand yet")
     if shown == frame:
         return None
     if frame > manifest.frame_end:
-        return Message('INFO', f"Frame {frame} lies after the bake: frame {shown} is held")
-    return Message('INFO', f"Frame {frame} is not baked yet: frame {shown} is shown")
+        return Message('INFO', f"Frame {frame} is after the end of the bake: showing frame {shown}")
+    return Message('INFO', f"Frame {frame} is not baked yet: showing frame {shown}")
 
 
 def _describe(error: Exception, frame: int) -> str:
     if isinstance(error, GrainError):
         if error.code == 0:  # libgrain itself is missing
             return str(error)
-        return f"Frame {frame} cannot be shown: {str(error).rstrip('.')}. Bake again: only damaged frames are redone"
+        return f"Frame {frame} cannot be shown: {str(error).rstrip('.')}. Bake again: only damaged frames are baked again"
     if isinstance(error, OSError):
         return f"Frame {frame} cannot be read: {error.strerror} ({error.filename}). Bake again to redo it"
     return str(error)

@@ -65,7 +65,7 @@ def condition(simulation: Simulation) -> tuple[str, str]:
         return 'EMPTY', "No volume is baked yet"
     document = job_files.read_document(cache.job_folder(folder)) or {}
     if document.get("volume") != settings_of(simulation):
-        return 'OTHER', "The volume is of other settings"
+        return 'OTHER', "The volume was baked with other settings"
     baked = cache.read_manifest(folder)
     missing = len(set(baked.particles) - set(made.particles)) if baked is not None else 0
     if missing:

@@ -74,7 +74,7 @@ GrainResult dem_reserve(Dem *dem, const Particles *born)
     return alloc_grow((void **)&dem->block_walls, &dem->block_walls_capacity, blocks + 1, sizeof(int64_t));
 }
 
-// Those born now stood nowhere; of those that go, nobody asks.
+// New particles have no previous position; removed ones need none.
 static GrainResult note_places(Dem *dem, const uint8_t *gone, int64_t born)
 {
     TRY(alloc_grow((void **)&dem->stood, &dem->stood_capacity, dem->count + born, sizeof(int32_t)));

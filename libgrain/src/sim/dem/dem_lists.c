@@ -217,7 +217,7 @@ static GrainResult restore_walls(Dem *dem, const Column *columns, int column_cou
     const Column *ball = column_find(columns, column_count, "dem.wall_ball");
     const Column *collider = column_find(columns, column_count, "dem.wall_collider");
     if (!ball || !collider || ball->count != collider->count || ball->type != GRAIN_I32 || collider->type != GRAIN_I32)
-        return fail(GRAIN_ERROR_DAMAGED, "the list of walls is missing");
+        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has no list of walls");
     return dem_restore_walls(dem, ball->data, collider->data, ball->count);
 }
 

@@ -59,7 +59,7 @@ GrainResult dem_adaptive_create(Dem *dem)
         return fail(GRAIN_ERROR_ARGUMENT, "there is no integrator '%.40s'; allowed are symplectic, rkf45", name);
     if (dem->base.has_moving)
         return fail(GRAIN_ERROR_ARGUMENT,
-                    "the integrator rkf45 knows only colliders that stand; use symplectic where props or bodies move");
+                    "the integrator rkf45 supports static colliders only; use symplectic if colliders or bodies move");
     if (!(dem->base.def.tolerance > 0.0f))
         return fail(GRAIN_ERROR_ARGUMENT, "the tolerance of rkf45 is %g; it must be above 0",
                     (double)dem->base.def.tolerance);

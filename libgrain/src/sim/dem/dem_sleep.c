@@ -38,7 +38,7 @@ GrainResult dem_sleep_reserve(Dem *dem)
 void dem_sleep_wake(Dem *dem, const uint8_t *gone)
 {
     const DemPairs *pairs = &dem->pairs;
-    // Between this and the lists being made anew nobody asks who stands beside whom.
+    // Neighbours are not needed between this point and the rebuilding of the lists.
     for (int64_t pair = 0; dem->sleep.is_allowed && pairs->own && pair < pairs->count; pair++) {
         int32_t a = pairs->a[pair], b = pairs->b[pair];
         if (gone[dem->ball_particle[dem->id[a]]]) dem->sleep.quiet[b] = 0;
@@ -75,7 +75,7 @@ static int touches_what_moves(const Dem *dem, int32_t record)
     return object->has_moved && !object->is_held;
 }
 
-// Quiet, with nobody around who is not.
+// Quiet, and so are all its neighbours.
 static int is_undisturbed(const Dem *dem, int64_t ball)
 {
     const DemSleep *sleep = &dem->sleep;

@@ -396,7 +396,7 @@ GrainResult dem_restore_walls(Dem *dem, const int32_t *ball, const int32_t *coll
     for (int64_t wall = 0; wall < count; wall++) {
         int number = collider[wall] & ~DEM_WALL_FIXED;
         if (ball[wall] < 0 || ball[wall] >= dem->count || number < 0 || number >= dem->base.def.collider_count)
-            return fail(GRAIN_ERROR_DAMAGED, "a wall belongs to nobody");
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a wall that belongs to no particle");
         fill_wall(dem, wall, &(DemWallFound){.ball = ball[wall], .collider = collider[wall]}, -1);
     }
     return dem_list_loads(dem);

@@ -13,8 +13,8 @@
 #define CELL_BITS 6
 
 // Blocks are numbered with x running fastest, counted from the lowest one. Around those
-// that are stored, which are one farther out than those that hold particles, one more stays empty: so nobody is taken
-// for somebody's neighbour across the end of a row.
+// that are stored, which are one farther out than those that hold particles, one more stays empty, so that the end
+// of a row is never adjacent to the start of the next.
 typedef struct Numbering {
     int32_t low[3];
     uint64_t row, slab; // step in the key from one y, one z to the next

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Particles that stand in the order of their cells, eight that follow each other in a block, a lane each. What solvers
-/// with neighbours share: the columns of what a particle is, sorting, and which solid objects a block comes near to and
-/// meets in every step. Who is near whom is listed by neighbours_rows.h (eight lists side by side) or by the solver.
+/// Particles sorted by cell, eight consecutive ones in a block, a lane each. Shared by solvers with neighbours: the
+/// columns of the particles, sorting, and which colliders a block is near to and touches in every step. The neighbours
+/// themselves are listed by neighbours_rows.h (eight interleaved lists) or by the solver.
 #include "base/cell_grid.h"
 #include "base/parallel.h"
 #include "base/simd.h"
@@ -13,7 +13,7 @@
 /// Walls a particle can meet at once.
 #define BLOCK_WALLS 3
 #define BLOCK_CONTACTS (BLOCK_LANES * BLOCK_WALLS)
-/// Lanes of no particle stand here (m), beyond everybody's reach.
+/// Coordinate (m) of unused lanes, out of reach of all particles.
 #define BLOCK_NOWHERE 1e6f
 /// Blocks handed to a thread at once.
 #define BLOCK_RUN 32

@@ -5,7 +5,7 @@
 ///
 ///     block  [i0 i1 i2 i3 i4 i5 i6 i7]   a lane each
 ///     rows   [ 3  0  0  1 ...        ]   the first neighbour of each lane
-///            [ 4  2  1 -- ...        ]   the second; -- is nobody: a particle beyond everybody's reach
+///            [ 4  2  1 -- ...        ]   the second; -- is padding: a particle out of reach of all others
 ///
 /// Both partners list each other: a lane sums up its own neighbours in the order they stand in, needs nobody else's
 /// results, and has the same bits whatever it shares a block with.
@@ -15,7 +15,7 @@ typedef struct NeighbourRows {
     float reach;          ///< of particles, over the sum of their radii; the caller's to set
     float *radius;        ///< borrowed
     float *extent;        ///< m: two particles are listed when the sum of theirs is longer than the way between them
-    int32_t *list;        ///< BLOCK_LANES a row; nobody is `room`. Block.list and list_end count rows
+    int32_t *list;        ///< BLOCK_LANES per row; padding is `room`. Block.list and list_end count rows
     int32_t *found;       ///< of each thread: lists before they are set side by side
     int64_t found_room;   ///< of a lane
     int64_t rows_a_block; ///< that there is room for, on average

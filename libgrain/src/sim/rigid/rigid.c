@@ -487,11 +487,11 @@ static GrainResult load_contacts(Rigid *rigid, const Column *columns, int column
             const RigidContact *contact = &rigid->contacts[at];
             if (contact->point < 0 || contact->point >= rigid->bodies[b].point_count || contact->other < 0 ||
                 contact->other >= rigid->object_count || !slot_exists(&rigid->objects[contact->other], contact->slot))
-                return fail(GRAIN_ERROR_DAMAGED, "a contact belongs to nobody");
+                return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a contact that belongs to no object");
         }
     }
     rigid->first_contact[rigid->body_count] = at;
-    if (at != rigid->contact_count) return fail(GRAIN_ERROR_DAMAGED, "contacts are not in order");
+    if (at != rigid->contact_count) return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's contacts are not in order");
     rigid_list_reactions(rigid);
     return GRAIN_OK;
 }

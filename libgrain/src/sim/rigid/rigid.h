@@ -121,13 +121,13 @@ typedef struct Rigid {
 GrainResult rigid_create(const RigidDef *def, Rigid **out);
 void rigid_destroy(Rigid *rigid);
 
-/// Forces of the contacts of bodies with everything that is not a particle. Clears the loads of the step before.
+/// Contact forces of bodies with everything but particles. Clears the loads of the previous step.
 GrainResult rigid_find_loads(Rigid *rigid, double seconds);
-/// Something pushes an object: force, and torque about its pivot. Props do not mind.
+/// Adds a force, and a torque about its pivot, to an object. No effect on objects moved by animation.
 void rigid_add_load(Rigid *rigid, int object, Vec3d force, Vec3d torque);
 /// What force fields add to gravity for a body (RigidBody), m/s2, until the next call.
 void rigid_pull(Rigid *rigid, int body, Vec3d acceleration);
-/// Moves everything on. GRAIN_ERROR_DIVERGED names a body that is nowhere.
+/// Advances all objects. GRAIN_ERROR_DIVERGED names a body without a finite position.
 GrainResult rigid_move(Rigid *rigid, double seconds);
 
 /// Friction and stickiness of each object from now on, also of contacts of bodies.
