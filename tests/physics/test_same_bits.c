@@ -106,6 +106,11 @@ static GrainResult start(SandScene *scene, const Variant *variant, int threads)
     return scene->moisture ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
+static int same_bytes(const void *a, const void *b, int64_t bytes)
+{
+    return bytes == 0 || memcmp(a, b, (size_t)bytes) == 0;
+}
+
 // All that a checkpoint holds, and what is read out.
 static int same_state(const Sim *a, const Sim *b)
 {
@@ -115,10 +120,10 @@ static int same_state(const Sim *a, const Sim *b)
     int is_same = sim_save(b, others) == count && sim_read(a, &now) == GRAIN_OK && sim_read(b, &other) == GRAIN_OK;
     for (int i = 0; is_same && i < count; i++)
         is_same = strcmp(ours[i].name, others[i].name) == 0 && column_bytes(&ours[i]) == column_bytes(&others[i]) &&
-                  memcmp(ours[i].data, others[i].data, (size_t)column_bytes(&ours[i])) == 0;
+                  same_bytes(ours[i].data, others[i].data, column_bytes(&ours[i]));
     is_same = is_same && now.count == other.count &&
-              memcmp(now.position, other.position, (size_t)now.count * sizeof(Vec3)) == 0 &&
-              memcmp(now.velocity, other.velocity, (size_t)now.count * sizeof(Vec3)) == 0;
+              same_bytes(now.position, other.position, now.count * (int64_t)sizeof(Vec3)) &&
+              same_bytes(now.velocity, other.velocity, now.count * (int64_t)sizeof(Vec3));
     particles_free(&now);
     particles_free(&other);
     return is_same;
