@@ -53,7 +53,7 @@ def test_keys_drivers_and_paint_reach_the_job(_: Path) -> None:
         made(9)
         raise AssertionError("a vertex group that is not there was taken")
     except SnapshotError as error:
-        assert "'Step' has no vertex group 'Gone'" in str(error) and "rough" in str(error) and "Collider panel" in str(error), error
+        assert "'Step' has no vertex group or attribute 'Gone'" in str(error) and "rough" in str(error) and "Collider panel" in str(error), error
 
 
 def test_a_slope_painted_half_keeps_half_of_the_sand(folder: Path) -> None:
