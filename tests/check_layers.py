@@ -169,6 +169,14 @@ def long_files() -> Iterator[str]:
             yield f"{path.relative_to(ROOT)} has {count} lines; split it by idea"
 
 
+def long_headers() -> Iterator[str]:
+    """All who work on a folder read its headers, and are compiled again with each change of them."""
+    for path in sorted(SOURCE.rglob("*.h")):
+        count = len(path.read_text("utf-8").splitlines())
+        if count > 200:
+            yield f"{path.relative_to(ROOT)} has {count} lines; split it by idea"
+
+
 RENDERED_FROM = re.compile(rb"File\0[^\0]*?\.blend|File:[^\0]*?\.blend")
 
 
@@ -234,6 +242,7 @@ RULES = {
     "no_bare_except": bare_excepts,
     "type_hints_everywhere": missing_hints,
     "no_file_too_long": long_files,
+    "no_private_header_too_long": long_headers,
     "no_paths_in_pictures": pictures_with_paths,
     "c_is_formatted": unformatted,
     "every_source_names_its_licence": without_licence,

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "grain/grain.h"
 #include "shared/mpm_scene.h"
+#include "sim/mpm/mpm_transfer.h"
 #include "unit/test.h"
 
 #include <math.h>

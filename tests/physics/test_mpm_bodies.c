@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "shared/sand_scene.h"
 #include "sim/mpm/mpm.h"
+#include "sim/mpm/mpm_transfer.h"
 #include "unit/test.h"
 
 #include <math.h>

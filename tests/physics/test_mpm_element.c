@@ -2,6 +2,7 @@
 // One particle of sand in a field of motion that is given, as in a laboratory's shear box: what it bears.
 #include "base/error.h"
 #include "sim/mpm/mpm.h"
+#include "sim/mpm/mpm_transfer.h"
 #include "unit/test.h"
 
 #include <math.h>

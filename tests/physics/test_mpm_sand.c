@@ -2,6 +2,7 @@
 // What sand of the material point method must do beyond test_sand.c: slide and rest.
 #include "shared/mpm_scene.h"
 #include "shared/processor_clock.h"
+#include "sim/mpm/mpm_transfer.h"
 #include "unit/test.h"
 
 #include <math.h>

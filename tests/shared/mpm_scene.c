@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "sim/mpm/mpm_transfer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@ static _Atomic int chosen = NOT_ASKED_YET;
 #if defined(__x86_64__)
 // Asked for here: not every compiler's runtime has the table that __builtin_cpu_supports looks into.
 #include <cpuid.h>
+#include <string.h>
 
 #define SAVES_YMM 0x06 // registers that the system saves when it switches threads
 #define SAVES_ZMM 0xe6

@@ -2,6 +2,8 @@
 #include "cover/cover_surface.h"
 #include "base/real.h"
 
+#include <stddef.h>
+
 // Parts of a triangle, in the numbering of CoverMesh: 0 to 2 the edge that starts at that corner, 3 to 5 a corner.
 enum { PART_EDGE = 0, PART_CORNER = 3, PART_FACE = 6 };
 // Nearer than this, in parts of the triangle, is on the edge.

@@ -2,6 +2,7 @@
 // What a job says about materials, and about the shapes of grains.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 #include "job/schema.h"
 #include "shape/shape.h"
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 #include "job/schema.h"
 
 #include <stdio.h>

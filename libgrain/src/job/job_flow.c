@@ -2,6 +2,7 @@
 // What a job says about sand that comes and goes, and about values that change over the shot.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 #include "job/schema.h"
 
 GrainResult job_read_curve(const JobNode *node, const SettingBlock *block, int role, const char *key, const Job *job,

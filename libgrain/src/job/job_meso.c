@@ -2,6 +2,7 @@
 // What a job says about the material of the solver meso.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 #include "job/schema.h"
 
 #define MAX_REACH 8.0 // diameters

@@ -2,6 +2,7 @@
 // What a job says about how objects move: poses, shapes.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 
 #include <math.h>
 

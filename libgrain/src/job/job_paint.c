@@ -2,6 +2,7 @@
 // What a job says is painted on meshes: attributes that sources hand to their particles, and single numbers by vertex.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 #include "job/schema.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 #include "job/job_value.h"
 #include "job/schema.h"
 #include "mesh/mesh.h"

@@ -2,6 +2,7 @@
 // Settings that change over the shot: of the solver, and of sources with a material of their own.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 #include "job/schema.h"
 #include "sim/solver.h"
 

@@ -2,6 +2,7 @@
 // What a job says about volumes.
 #include "base/error.h"
 #include "job/job.h"
+#include "job/job_parts.h"
 #include "job/schema.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The job's own keys, and its geometry.
+#include "job/job_parts.h"
 #include "job/schema.h"
 
 #define FRAME_LIMIT 1048574         // Blender's own

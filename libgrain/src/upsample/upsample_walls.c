@@ -5,6 +5,7 @@
 #include "upsample/upsample_inside.h"
 
 #include <math.h>
+#include <stddef.h>
 
 // Share of its speed towards a wall a single grain keeps: sand hardly bounces.
 #define RESTITUTION 0.15f

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/real.h"
+#include "sim/dem/dem_contacts.h"
 
 #include <math.h>
 #include <string.h>

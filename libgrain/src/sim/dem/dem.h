@@ -17,11 +17,11 @@
 /// Places are kept as anchor + offset: the anchor is where the ball was when the lists were made, the offset how far it
 /// has come since, and a pair keeps the difference of its anchors. So overlaps, which are some millionths of a radius
 /// for grains at rest, are exact to a ten-millionth of a radius however far the scene is from the origin.
-#include "base/cell_grid.h"
-#include "base/real.h"
 #include "base/simd.h"
 #include "shape/shape.h"
+#include "sim/dem/dem_grains.h"
 #include "sim/dem/dem_law.h"
+#include "sim/dem/dem_lists.h"
 #include "sim/dem/dem_sleep.h"
 #include "sim/solver_base.h"
 
@@ -36,111 +36,7 @@ typedef struct DemBall {
 } DemBall;
 #define DEM_BALL_FLOATS 16
 
-/// A grain of several balls that move as one. Its balls follow it; contacts only ever see balls.
-///
-/// What it has turned since the lists were made is kept apart from how it faced then, as its way is from its anchor: so
-/// that the tiny turns of a grain at rest are not lost in rounding.
-typedef struct DemGrain {
-    float offset[3], inverse_mass;
-    float velocity[3], radius;          ///< radius: of the ball around it
-    float momentum[3], unused_a;        ///< kg m2/s, angular, in the world's axes
-    float turned[3], unused_b;          ///< x, y, z of the quaternion of what it has turned since the lists were made
-    float spin[3], unused_c;            ///< rad/s
-    float inverse_inertia[3], unused_d; ///< about its principal axes
-    float facing[4];                    ///< w, x, y, z: from principal axes to the world when the lists were made
-    float anchor[3], unused_e;
-} DemGrain;
-#define DEM_GRAIN_FLOATS 32
-
-/// Where a ball is on its grain, from the grain's centre, in the world's axes (m).
-typedef struct DemArm {
-    float listed[3], unused_a; ///< when the lists were made
-    float now[3], unused_b;
-    float rounding[3], unused_c; ///< anchor of the grain + listed - anchor of the ball
-} DemArm;
-
-/// Lists are as long as a multiple of this, so that no vector reaches past their end. The entries that fill them up
-/// belong to ball 0 and touch nothing.
-#define DEM_LIST_MULTIPLE 16
-
-/// A ball's shared records are as many as a multiple of this; those too many are the one that is always 0. Most balls
-/// have no more, and the processor need not guess how many there are.
-#define DEM_SHARED_MULTIPLE 4
-
-/// Three components of a vector for each entry of a list.
-typedef struct DemVectors {
-    float *x, *y, *z;
-    int64_t capacity[3];
-} DemVectors;
-
-/// Pairs of balls; a ball's own pairs are those in which it is the first.
-typedef struct DemPairs {
-    int64_t count;    ///< without the filling
-    int32_t *own;     ///< ball -> its first pair; ball count + 1 entries
-    int32_t *a, *b;   ///< places of the balls, a < b
-    int32_t *mix;     ///< which DemMix they have; NULL when there is only one kind of grain
-    DemVectors apart; ///< m, anchor of a minus anchor of b
-    DemVectors shear; ///< m, the tangential spring; 0 where they do not touch
-    DemVectors roll;  ///< m, the rolling spring
-    int64_t own_capacity, a_capacity, b_capacity, mix_capacity;
-} DemPairs;
-
-/// A wall of a collider that moves, as it was when the lists were made: the plane goes with the collider from there.
-typedef struct DemWallHeld {
-    float normal[3], gap;       ///< as in DemWalls
-    float sampled[3], unused_a; ///< m, offset of the ball from its anchor, seen from the collider
-    float drive[3], unused_b;   ///< m/s, of a surface that bends
-} DemWallHeld;
-#define DEM_HELD_FLOATS 12
-
-/// Places where a collider may touch a ball: a plane that stands for the collider near the ball.
-typedef struct DemWalls {
-    int64_t count;
-    int32_t *ball;
-    int32_t *collider;  ///< DEM_WALL_FIXED is set where several planes stand for one collider, in a corner
-    DemVectors normal;  ///< towards the ball
-    DemVectors sampled; ///< m, the ball's offset when the plane was found
-    float *gap;         ///< m, from the plane to the ball's centre at that offset
-    float *friction;    ///< of the collider, there
-    float *pull;        ///< m/s2, by which the collider is sticky there; NULL when none ever is
-    SimGrip *part;      ///< what is painted there, of both; NULL when nothing is
-    int64_t pull_capacity, part_capacity;
-    int32_t *mix; ///< the grain's kind with itself; NULL when there is only one
-    DemVectors shear, roll;
-    // Only in scenes where something moves; then dem_drive_walls writes normal, sampled and gap in every step.
-    DemVectors drive;  ///< m/s, of the collider where it touches
-    float *partner;    ///< 1/kg, what a body's mass counts for in this contact; 0 for other colliders
-    DemWallHeld *held; ///< means nothing for colliders that stand
-    int64_t partner_capacity, held_capacity;
-    int64_t ball_capacity, collider_capacity, gap_capacity, friction_capacity, mix_capacity;
-} DemWalls;
-
-#define DEM_WALL_FIXED (1 << 30)
-
-/// A wall as it is found, before it gets a place in the lists.
-typedef struct DemWallFound {
-    int32_t ball, collider;
-    Vec3 normal;
-    float gap;
-    Vec3 drive;
-    SimGrip part; ///< painted
-} DemWallFound;
-
-/// Balls of very different sizes are sorted into grids of their own, each with cells for the largest of it; the balls
-/// of a finer grid look for partners in the coarser ones too. Most scenes need one level.
-#define DEM_MAX_LEVELS 8
-typedef struct DemLevels {
-    int count;                         ///< finest first
-    CellGrid grid[DEM_MAX_LEVELS];     ///< places within a level
-    int32_t first[DEM_MAX_LEVELS + 1]; ///< level -> place of its first ball
-    const int32_t *order;              ///< place -> place before
-    uint8_t *level;                    ///< of each ball, as it stood before
-    int32_t *by_level, *combined;      ///< only with several levels
-    float *x, *y, *z;
-    int64_t level_capacity, by_level_capacity, combined_capacity, x_capacity, y_capacity, z_capacity;
-} DemLevels;
-
-typedef struct Dem {
+struct Dem {
     SolverBase base;
     int is_sticky, is_painted; ///< some of the colliders
     float smallest_radius;     ///< m, of all balls
@@ -203,7 +99,7 @@ typedef struct Dem {
 
     int32_t must_list; ///< somebody left the skin, or nothing is listed yet
     int64_t block_count;
-} Dem;
+};
 
 // dem_change.c
 /// Room for particles that are born now, on top of those there are.
@@ -214,45 +110,10 @@ GrainResult dem_change(void *state, const SimChange *change);
 GrainResult dem_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void dem_push(void *state, const Vec3 *acceleration, double seconds);
 
-// dem_grains.c
-/// How many balls and grains of several balls these particles are, numbered from SolverBase.born on.
-void dem_count_grains(const Dem *dem, const Particles *born, int64_t *balls, int64_t *grains);
-/// Balls and grains as they start, behind those there are; kinds: of each, or NULL.
-void dem_start_grains(Dem *dem, const Particles *born, const uint8_t *kinds);
-/// The present state becomes the one that turns and offsets are counted from; anchors of their balls follow.
-void dem_anchor_grains(Dem *dem);
-/// Grains of particles that are gone leave; their balls are gone already.
-void dem_remove_grains(Dem *dem, const uint8_t *gone);
-/// After the balls have been sorted: grains in the order of their first ball, and where each ball is on its grain.
-void dem_sort_grains(Dem *dem);
-void dem_place_arms(Dem *dem);
-/// How the shape as it was given has to be turned to face as grain g does now.
-Quat dem_grain_orientation(const Dem *dem, int64_t g);
-void dem_free_grains(Dem *dem);
-
 // dem.c
 double dem_longest_step(const Dem *dem);
-
-// dem_lists.c
-/// Makes the lists if somebody has left the skin. Springs of pairs that stay are kept.
-GrainResult dem_make_lists(Dem *dem, double seconds);
-/// Makes them as they were when the balls stood at their anchors; springs are 0. columns: what was saved.
-GrainResult dem_restore_lists(Dem *dem, const Column *columns, int column_count);
-void dem_free_lists(Dem *dem);
 /// GRAIN_ERROR_DIVERGED with the name of a particle that is nowhere.
 GrainResult dem_name_lost(const Dem *dem);
-
-// dem_walls.c
-/// Finds the planes that stand for the colliders near each ball, keeping the springs of those before.
-GrainResult dem_find_walls(Dem *dem, const int32_t *ball_before);
-/// The walls as they were listed, when that does not follow from the balls alone; what they have learnt is still to
-/// come.
-GrainResult dem_restore_walls(Dem *dem, const int32_t *ball, const int32_t *collider, int64_t count);
-/// Looks at the colliders again for balls that have moved on.
-void dem_refresh_walls(Dem *dem, int64_t first, int64_t last);
-void dem_free_walls(DemWalls *walls);
-/// Friction and stickiness of walls [first, last) as their colliders have them now.
-void dem_grip_walls(Dem *dem, int64_t first, int64_t last);
 
 // dem_drive.c
 /// Puts walls [first, last) of colliders that move where they are now.
@@ -289,73 +150,3 @@ GrainResult dem_sleep_end_step(Dem *dem);
 
 // dem_energy.c
 void dem_measure(const void *state, SimStats *out);
-
-// dem_levels.c
-/// Sorts balls at x, y, z with this reach (all in the order they stand in) into levels and cells.
-GrainResult dem_levels_build(DemLevels *levels, const float *x, const float *y, const float *z, const float *reach,
-                             int64_t count, int threads);
-void dem_levels_free(DemLevels *levels);
-
-// dem_pairs.c
-/// Finds all pairs that may touch; ball_before[place] is where a ball stood in the lists before, NULL: there were none.
-GrainResult dem_list_pairs(Dem *dem, const int32_t *ball_before);
-void dem_free_pairs(DemPairs *pairs);
-
-// dem_vectors.c
-GrainResult dem_vectors_grow(DemVectors *vectors, int64_t count);
-void dem_vectors_free(DemVectors *vectors);
-
-/// How a vector changes when it is turned by the quaternion with these x, y, z. No digit is lost however small the
-/// turn.
-static inline Vec3 dem_turn_arm(Vec3 turned, Vec3 arm)
-{
-    float w = sqrtf(real_maxf(1.0f - vec3_dot(turned, turned), 0.0f));
-    Vec3 cross = vec3_cross(turned, arm);
-    return vec3_scale(vec3_add(vec3_scale(cross, w), vec3_cross(turned, cross)), 2.0f);
-}
-
-static inline int64_t dem_round_up(int64_t count)
-{
-    return (count + DEM_LIST_MULTIPLE - 1) / DEM_LIST_MULTIPLE * DEM_LIST_MULTIPLE;
-}
-
-// --- kernels ------------------------------------------------------------------------------------
-
-/// What the two loops over contacts need to know. They work on a copy of their own: a store into an array might change
-/// what they were given by address, for all the compiler knows, and everything would be read again and again.
-typedef struct DemWork {
-    const DemBall *balls;
-    DemPairs pairs;
-    DemWalls walls;
-    float *force, *moment, *torque; ///< torque is NULL when nothing resists rolling
-    DemLaw law;                     ///< for a substep of this length
-    const DemMixes *mixes;
-    float seconds;
-    int wakes_all;   ///< pairs of balls that sleep are worked out too
-    int gives_rates; ///< springs are read as they are, and overwritten by how fast they stretch
-} DemWork;
-
-// dem_forces.c
-/// The forces of all contacts, into their records.
-void dem_find_forces(Dem *dem, const DemWork *work);
-/// Balls and grains by these.
-void dem_move_all(Dem *dem, float seconds);
-
-// dem.c
-/// Work as it is for the default integrator, save for the law.
-DemWork dem_work(const Dem *dem);
-
-/// Forces of pairs [first, last), both multiples of DEM_LIST_MULTIPLE, into their records.
-SIMD_KERNEL(void, dem_pairs, (const DemWork *work, int64_t first, int64_t last))
-/// The same for walls; their records stand behind those of the pairs.
-SIMD_KERNEL(void, dem_walls, (const DemWork *work, int64_t first, int64_t last, int64_t first_record))
-/// Sums the records of balls [first, last) and moves them. Returns whether one of them left its skin.
-SIMD_KERNEL(int32_t, dem_move, (const Dem *dem, int64_t first, int64_t last, float seconds))
-/// Moves grains [first, last) by the sums of their balls, and the balls with them. Returns whether a ball left its
-/// skin.
-SIMD_KERNEL(int32_t, dem_grains, (const Dem *dem, int64_t first, int64_t last, float seconds))
-/// Partners b > a of the balls of cells [first_cell, last_cell) of a level into found (room for `room` of them), how
-/// many each ball has into own[ball]. Returns how many there are in all, also when that is more than room.
-SIMD_KERNEL(int64_t, dem_search,
-            (const Dem *dem, int level, int64_t first_cell, int64_t last_cell, int32_t *own, int32_t *found,
-             int64_t room))

@@ -2,6 +2,7 @@
 #pragma once
 /// The contact laws for SIMD_LANES contacts at once; included by the kernels only.
 #include "sim/dem/dem.h"
+#include "sim/dem/dem_contacts.h"
 #include "sim/dem/dem_vec_simd.h"
 
 /// Zero where the mask is not set.

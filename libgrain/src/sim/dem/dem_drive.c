@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sim/dem/dem.h"
+#include "sim/dem/dem_contacts.h"
 
 #include <string.h>
 

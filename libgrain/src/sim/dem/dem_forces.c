@@ -3,6 +3,7 @@
 // thread whose core is held up, or whose balls are awake while those of others sleep, gets help.
 #include "base/parallel.h"
 #include "sim/dem/dem.h"
+#include "sim/dem/dem_contacts.h"
 
 // Of one piece of work: pairs, walls (which cost more) and balls, grains. Some microseconds each.
 #define PAIR_BLOCK 1024

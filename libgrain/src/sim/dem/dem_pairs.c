@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "sim/dem/dem.h"
+#include "sim/dem/dem_contacts.h"
 
 #include <stdatomic.h>
 

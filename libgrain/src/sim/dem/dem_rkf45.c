@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/real.h"
+#include "sim/dem/dem_contacts.h"
 #include "sim/dem/dem_grain_motion.h"
 
 #include <math.h>

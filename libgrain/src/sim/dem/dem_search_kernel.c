@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/dem/dem.h"
+#include "sim/dem/dem_contacts.h"
 
 // Which of the SIMD_LANES balls from `other` on are near the one given; lanes past `end` are left out.
 SIMD_INLINE uint32_t near_bits(const Dem *dem, int32_t ball, int32_t other, int32_t end)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/dem/dem_contact_simd.h"
+#include "sim/dem/dem_contacts.h"
 
 #include <stddef.h>
 

@@ -6,6 +6,7 @@
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
+#include <stddef.h>
 
 const char *const field_kind_names[] = {"force", "wind", "vortex", "turbulence", "drag", "harmonic", "charge", NULL};
 const char *const field_shape_names[] = {"point", "line", "plane", NULL};

@@ -16,21 +16,9 @@
 /// and the bits do not depend on how many there are.
 #include "base/simd.h"
 #include "base/sort.h"
+#include "sim/mpm/mpm_grid.h"
 #include "sim/mpm/mpm_law.h"
 #include "sim/solver_base.h"
-
-#define MPM_BLOCK_SIDE 4
-/// Colliders nearer to a node than this, in cells, are kept in mind for its block.
-#define MPM_NEAR_CELLS 2.0f
-#define MPM_BLOCK_NODES 64
-#define MPM_BOARD_SIDE 8
-#define MPM_BOARD_NODES 512
-/// Nodes are taken four at a time along x: behind the last ones there is room.
-#define MPM_BOARD_STRIDE 520
-/// Blocks around a block, itself in the middle; x runs fastest.
-#define MPM_AROUND 27
-/// Of a filled block in checkpoints: corner, first particle.
-#define MPM_FILLED_INTS 4
 
 /// Lengths count from Mpm.origin. In fours, as vectors hold them.
 typedef struct MpmParticle {
@@ -53,58 +41,6 @@ typedef struct MpmParticle {
     float moisture;
 } MpmParticle;
 #define MPM_PARTICLE_FLOATS ((int)(sizeof(MpmParticle) / sizeof(float)))
-
-/// What particles bring to a node: momentum, and what their stress adds to it within the step.
-typedef struct MpmNode {
-    float momentum[3], mass;
-} MpmNode;
-/// How a node moves after the step. mass: of the particles around it, as if all of each went with the node and were as
-/// dense as the densest: how full it is there, also where materials of several densities meet, and where sand flies.
-typedef struct MpmMotion {
-    float velocity[3], mass;
-} MpmMotion;
-
-/// Blocks that hold particles, and all around them, in ascending order of their keys.
-typedef struct MpmBlock {
-    int32_t corner[4];                ///< node coordinates of the first node; [3] is 0
-    int32_t begin, end;               ///< particles; equal where there are none
-    int32_t board;                    ///< which board its particles scatter into; -1 where there are none
-    int32_t around[MPM_AROUND];       ///< blocks; -1 where none is stored
-    uint32_t reach;                   ///< which of them its particles reach the nodes of, 1 << place in around
-    int32_t first_sheet, sheet_end;   ///< colliders near its nodes that stand
-    int32_t first_moving, moving_end; ///< and those that move, in this step
-} MpmBlock;
-
-/// A collider as the nodes of one block see it.
-typedef struct MpmSheet {
-    Vec3 normal[MPM_BLOCK_NODES], speed[MPM_BLOCK_NODES]; ///< of the surface, m/s
-    float distance[MPM_BLOCK_NODES];
-    Vec3 taken[MPM_BLOCK_NODES];                            ///< m/s: of the nodes' velocities, by a body
-    float friction[MPM_BLOCK_NODES], pull[MPM_BLOCK_NODES]; ///< as in RigidView
-    int32_t collider;
-    float nearest; ///< smallest distance
-} MpmSheet;
-
-/// What is behind a thin wall, seen from a particle (mpm_walls.c).
-typedef struct MpmWall {
-    float normal[3], friction; ///< towards the particle
-    float speed[3], pull;      ///< m/s, of the wall; m/s2, by which it is sticky
-    float distance;            ///< m
-    float taken[3];            ///< kg m/s: what the wall has taken from the particle in this step
-    uint32_t barred;           ///< nodes that are not the particle's, 1 << (9 * z + 3 * y + x)
-    int32_t collider;
-} MpmWall;
-
-/// What the material has given to a body.
-typedef struct MpmImpulse {
-    Vec3d linear, angular; ///< kg m/s; kg m2/s, about the body's centre
-} MpmImpulse;
-
-/// Of a filled block: does it sleep, is what it brings to the nodes known already, is somebody awake beside it, does a
-/// thin wall part particles from nodes, and does the mass that it brings not tell how full the nodes are?
-typedef struct MpmRest {
-    uint8_t is_asleep, is_scattered, is_watching, is_split, has_rooms;
-} MpmRest;
 
 typedef struct Mpm {
     SolverBase base;
@@ -158,39 +94,9 @@ typedef struct Mpm {
     int64_t left_capacity;
 } Mpm;
 
-/// What a kernel needs to know about the step.
-typedef struct MpmStep {
-    const MpmMaterials *materials;
-    float seconds, inverse_cell, full_mass;
-    float fall[4]; ///< gravity * seconds
-    float slow;    ///< m/s: slower than this is still
-    int is_damp;   ///< some particles have moisture
-} MpmStep;
-
 // mpm.c
 /// Materials and the step as friction and cohesion ask for.
 GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now);
-
-/// A particle of loose sand flies alone where less than the first part of the bulk's mass is around it, and is part of
-/// the bulk from the second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
-#define MPM_ALONE 0.06f
-#define MPM_NOT_ALONE 0.18f
-
-/// How far such a particle moves with the nodes in the next step, from the mass that it sees around it; for the rest it
-/// flies alone. What goes with the nodes is also all that it brings to them, so together they keep their momentum.
-static inline float mpm_share_of(float mass, float full_mass)
-{
-    if (mass >= MPM_NOT_ALONE * full_mass) return 1.0f;
-    float t = mass / full_mass * (1.0f / (MPM_NOT_ALONE - MPM_ALONE)) - MPM_ALONE / (MPM_NOT_ALONE - MPM_ALONE);
-    t = t > 0.0f ? t : 0.0f;
-    return t * t * (3.0f - 2.0f * t);
-}
-
-/// All of a particle's mass, kg.
-static inline float mpm_mass_of(const MpmMaterials *materials, const MpmParticle *p)
-{
-    return p->volume * materials->of[p->material].density;
-}
 
 /// Of a particle, in the world.
 static inline Vec3 mpm_place_of(const Mpm *mpm, const MpmParticle *p)
@@ -253,6 +159,7 @@ int mpm_bar_particles(Mpm *mpm, int64_t filled);
 void mpm_pay_walls(const Mpm *mpm, const MpmBlock *block, MpmImpulse *impulses);
 
 // mpm_sleep.c
+struct MpmStep;
 /// Particles in a block and those around it.
 void mpm_wake_around(Mpm *mpm, const MpmBlock *block);
 float mpm_slow_speed(const Mpm *mpm, float seconds);
@@ -262,25 +169,7 @@ void mpm_find_sleepers(Mpm *mpm);
 /// At the start of a step: who must be computed.
 void mpm_find_watchers(Mpm *mpm);
 /// At its end, for one filled block that was awake, or watching.
-void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now);
-void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmStep *now);
+void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const struct MpmStep *now);
+void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const struct MpmStep *now);
 
 extern const Solver mpm_solver;
-
-// --- kernels --------------------------------------------------------------------------------------
-
-SIMD_KERNEL(void, mpm_scatter,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, float seconds,
-             const MpmWall *walls, MpmNode *board))
-SIMD_KERNEL(void, mpm_scatter_room,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
-             const MpmWall *walls, float *board))
-/// Velocity and position of the particles of a block from its board of node velocities, then their stress. walls: of
-/// the same particles; NULL when the block is not split.
-SIMD_KERNEL(void, mpm_gather,
-            (MpmParticle * particles, int64_t count, const int32_t corner[4], const MpmMotion *board, MpmWall *walls,
-             const MpmStep *step))
-/// Of particles that sleep: by how much the nodes would pull one faster than when it fell asleep, at most, m/s.
-SIMD_KERNEL(float, mpm_stronger_pull,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board,
-             MpmWall *walls, const MpmStep *step))

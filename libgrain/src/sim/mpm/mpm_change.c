@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/real.h"
 #include "sim/mpm/mpm.h"
+#include "sim/mpm/mpm_transfer.h"
 
 #include <math.h>
 

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/real.h"
 #include "sim/mpm/mpm.h"
+#include "sim/mpm/mpm_transfer.h"
 #include "sim/rigid/rigid_view.h"
 
 #include <math.h>

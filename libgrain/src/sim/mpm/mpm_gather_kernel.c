@@ -4,6 +4,7 @@
 #include "sim/mpm/mpm_law_sand.h"
 #include "sim/mpm/mpm_law_snow.h"
 #include "sim/mpm/mpm_spline.h"
+#include "sim/mpm/mpm_transfer.h"
 #include "sim/rigid/rigid_view.h"
 
 // Particles of one batch: whole vectors on every instruction set.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/mpm/mpm_spline.h"
+#include "sim/mpm/mpm_transfer.h"
 
 // What the particles of one cell bring to their nodes: nine rows, [3 * z + y].
 typedef struct Brought {

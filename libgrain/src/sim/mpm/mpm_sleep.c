@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/real.h"
 #include "sim/mpm/mpm.h"
+#include "sim/mpm/mpm_transfer.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "sdf/sdf.h"
 
 #include <math.h>
+#include <stddef.h>
 
 // The surface as a mesh that bends has it.
 static void view_bending(const Rigid *rigid, const RigidObject *object, const Vec3 *places, int count, float reach,

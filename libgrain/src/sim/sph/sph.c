@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/real.h"
+#include "sim/sph/sph_step.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 // The wall's material is the mirror image: as far behind the wall, moving against it the other way.
 #define SIMD_FIXED_LANES 8
 #include "sim/sph/sph.h"
+#include "sim/sph/sph_step.h"
 
 #include <math.h>
 

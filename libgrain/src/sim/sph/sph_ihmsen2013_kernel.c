@@ -4,6 +4,7 @@
 // so that one velocity gradient gives both the density and the strain that a step would lead to.
 #define SIMD_FIXED_LANES 8
 #include "sim/sph/sph.h"
+#include "sim/sph/sph_step.h"
 
 // Sparser than this, sand is not a continuum: no pressure, and particles that come too close push each other.
 #define SPARSE 0.6f

@@ -3,6 +3,7 @@
 // they stand in.
 #define SIMD_FIXED_LANES 8
 #include "sim/sph/sph.h"
+#include "sim/sph/sph_step.h"
 
 #define MAX_RANGES (9 * BLOCK_LANES)
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "sim/sph/sph.h"
+#include "sim/sph/sph_step.h"
 
 // Blocks handed to a thread at once.
 #define LIST_BLOCKS 64

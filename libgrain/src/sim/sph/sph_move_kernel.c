@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #define SIMD_FIXED_LANES 8
 #include "sim/sph/sph.h"
+#include "sim/sph/sph_step.h"
 
 #include <math.h>
 

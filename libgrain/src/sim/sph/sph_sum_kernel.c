@@ -6,6 +6,7 @@
 //
 // Narrower registers take these sixteen in turn. The sums of both halves are added at the end: the same bits for all.
 #include "sim/sph/sph.h"
+#include "sim/sph/sph_step.h"
 
 enum { PAIR = 2 * BLOCK_LANES, TURNS = PAIR / SIMD_LANES };
 

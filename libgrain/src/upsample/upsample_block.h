@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+/// A block of grains: its sums over the coarse sand, the walls it sees, and the kernels that work on it.
+#include "base/simd.h"
+#include "upsample/upsample_coarse.h"
+
+/// Grains worked on together: their sums stay in the first-level cache.
+#define UPSAMPLE_BLOCK 256
+/// Colliders around a block, at most; where there are more, its grains ask all there are.
+#define UPSAMPLE_NEAR_WALLS 32
+
+/// Sums over the coarse particles around each grain of a block.
+typedef struct BlockSums {
+    float weight[UPSAMPLE_BLOCK + 32];
+    float height[UPSAMPLE_BLOCK + 32];  ///< of the coarse particles; not for the paper's scheme
+    float largest[UPSAMPLE_BLOCK + 32]; ///< of the weights; only for the paper's scheme
+    float vx[UPSAMPLE_BLOCK + 32], vy[UPSAMPLE_BLOCK + 32], vz[UPSAMPLE_BLOCK + 32];
+    float sx[UPSAMPLE_BLOCK + 32], sy[UPSAMPLE_BLOCK + 32], sz[UPSAMPLE_BLOCK + 32];
+} BlockSums;
+
+/// Colliders as the grains of a block see them at the start of a substep.
+typedef struct BlockWalls {
+    float distance[UPSAMPLE_BLOCK + 32];
+    float nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
+    float vx[UPSAMPLE_BLOCK + 32], vy[UPSAMPLE_BLOCK + 32], vz[UPSAMPLE_BLOCK + 32]; ///< of the nearest wall there
+    int nearest[UPSAMPLE_BLOCK + 32];                                                ///< which collider; -1: none near
+    int near[UPSAMPLE_NEAR_WALLS]; ///< colliders that may be within `range` of a grain during the substep, ascending
+    int near_count;                ///< -1: too many to list
+    float range;                   ///< m
+} BlockWalls;
+
+typedef struct StepNumbers {
+    UpsampleScheme scheme;
+    float seconds;
+    float inverse_reach2;            ///< 1 / h^2
+    float wall_range;                ///< m
+    float flies, is_sand;            ///< sums of weights
+    float blend;                     ///< seconds over UPSAMPLE_BLEND_TIME
+    float friction;                  ///< m/s taken off in the substep by full sand
+    float gx, gy, gz;                ///< m/s gained by falling for the substep
+    float weight_at_radius;          ///< of the paper's second case
+    float ux, uy, uz;                ///< upwards, a unit; 0 where nothing falls
+    float hang_low, hang_high;       ///< m: sand this far above a grain, and none below, does not carry it
+    float carry_low, carry_high;     ///< m: a wall this far below it does
+    float tumbling;                  ///< rad/m: turning of a free grain over its way
+    float squeeze_low, squeeze_high; ///< m: from a wall; between them the flow towards it fades out
+} StepNumbers;
+
+SIMD_KERNEL(void, upsample_box, (const float *x, const float *y, const float *z, int count, BlockBox *box))
+/// Lists those of places [*begin, end) that are nearer to the box than the root of limit2, in their order, until there
+/// is no more room for a vector of them; *begin is then where to go on. Returns how many. One place behind the last is
+/// written to.
+SIMD_KERNEL(int, upsample_gather,
+            (const float *x, const float *y, const float *z, int64_t *begin, int64_t end, const BlockBox *box,
+             float limit2, int32_t *out, int room))
+/// Adds the coarse particles listed to the sums of count grains. The first call for a block begins them, the last
+/// brings them to the weights' scale.
+enum { SUM_SPIN = 1, SUM_PAPER = 2, SUM_FIRST = 4, SUM_LAST = 8 };
+SIMD_KERNEL(void, upsample_accumulate,
+            (const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse, const int32_t *list,
+             int list_count, float reach, int flags, BlockSums *sums))
+/// Coarse particles whose spin is worked out together.
+#define UPSAMPLE_SPIN_BLOCK 16
+/// Sums around each of them: moments of the velocities, and of the masses.
+typedef struct SpinSums {
+    float x[UPSAMPLE_SPIN_BLOCK], y[UPSAMPLE_SPIN_BLOCK], z[UPSAMPLE_SPIN_BLOCK], inertia[UPSAMPLE_SPIN_BLOCK];
+} SpinSums;
+SIMD_KERNEL(void, upsample_add_spin,
+            (const CoarseRecord *own, int count, const CoarseRecord *coarse, const int32_t *list, int list_count,
+             float reach, SpinSums *sums))
+/// How much sand a grain has around it that carries it, to compare with StepNumbers.flies and .is_sand. In the paper's
+/// scheme nobody asks. walls may be NULL.
+SIMD_KERNEL(void, upsample_sand,
+            (const float *x, const float *y, const float *z, int count, const StepNumbers *step, const BlockSums *sums,
+             const BlockWalls *walls, float *sand))
+/// Velocities from the sums (walls may be NULL); moves the grains too where walls is NULL. alpha gets what is left of
+/// the grain's own motion, 0 to 1. Returns the largest speed.
+SIMD_KERNEL(float, upsample_blend,
+            (float *x, float *y, float *z, float *vx, float *vy, float *vz, int count, const StepNumbers *step,
+             const BlockSums *sums, const BlockWalls *walls, const float *sand, float *alpha))
+
+/// Turns the grains (w, x, y, z) over a frame, by how the sand turns around them; those that stand still do not.
+SIMD_KERNEL(void, upsample_turn,
+            (float *const q[4], const float *const v[3], int count, const StepNumbers *step, const BlockSums *sums,
+             const float *alpha, float seconds))
