@@ -25,7 +25,7 @@ def test_frames_are_whole_and_can_be_exported(folder: Path) -> None:
         for cache in (job.parent / "cache", job.parent / "cache/grains"):
             if not cache.is_dir():
                 continue
-            assert "whole" in program.run("verify", cache, check=0).stdout
+            assert "intact" in program.run("verify", cache, check=0).stdout
             frames = json.loads((cache / "cache.json").read_text())["frames"]
             assert [frame["frame"] for frame in frames] == [1, 2, 3, 4]
             for frame in frames:
