@@ -364,13 +364,13 @@ typedef struct Refuser {
 static void *allocate_some(void *user, uint64_t bytes, uint64_t alignment)
 {
     Refuser *refuser = user;
-    return refuser->left-- > 0 ? aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment) : NULL;
+    return refuser->left-- > 0 ? system_allocate(bytes, alignment) : NULL;
 }
 
 static void release_some(void *user, void *memory, uint64_t bytes)
 {
     (void)user, (void)bytes;
-    free(memory);
+    system_free(memory);
 }
 
 TEST(opening_a_cache_survives_any_refused_allocation)
