@@ -117,26 +117,39 @@ static GrainResult order_particles(Mpm *mpm, const Numbering *numbering)
     return GRAIN_OK;
 }
 
+// Three axes at once; the fourth number is the particle's volume, which does not matter.
+typedef float Float4 __attribute__((vector_size(16)));
+typedef int32_t Int4 __attribute__((vector_size(16)));
+
+static inline Float4 select4(Int4 mask, Float4 where_set, Float4 where_clear)
+{
+    return (Float4)((mask & (Int4)where_set) | (~mask & (Int4)where_clear));
+}
+
 int32_t mpm_find_reach(const Mpm *mpm, MpmBlock *block)
 {
-    int32_t left = 0;
+    const int32_t *corner = block->corner;
+    Float4 start = {(float)(corner[0] - 1), (float)(corner[1] - 1), (float)(corner[2] - 1), 0.0f};
+    Float4 low = (Float4){0} + INFINITY, high = -low;
+    Int4 within = (Int4){0} - 1;
+    for (int32_t i = block->begin; i < block->end; i++) {
+        Float4 at;
+        memcpy(&at, mpm->particles[i].position, sizeof at);
+        at = at * mpm->inverse_cell - start;
+        within &= (at >= 0.5f) & (at < 6.5f);
+        low = select4(at < low, at, low), high = select4(at > high, at, high);
+    }
+    // Places from at - 0.5, rounded down, to two beyond: 0 is the block's before, 5 to 7 are those after.
     int has[3][3];
     for (int axis = 0; axis < 3; axis++) {
-        float low = INFINITY, high = -INFINITY, start = (float)(block->corner[axis] - 1);
-        for (int32_t i = block->begin; i < block->end; i++) {
-            float at = mpm->particles[i].position[axis] * mpm->inverse_cell - start;
-            left |= !(at >= 0.5f && at < 6.5f);
-            low = at < low ? at : low, high = at > high ? at : high;
-        }
-        // Places from at - 0.5, rounded down, to two beyond: 0 is the block's before, 5 to 7 are those after.
-        has[axis][0] = !(low >= 1.5f);
+        has[axis][0] = !(low[axis] >= 1.5f);
         has[axis][1] = 1;
-        has[axis][2] = !(high < 3.5f);
+        has[axis][2] = !(high[axis] < 3.5f);
     }
     block->reach = 0;
     for (int k = 0; k < MPM_AROUND; k++)
         block->reach |= (uint32_t)(has[0][k % 3] && has[1][k / 3 % 3] && has[2][k / 9]) << k;
-    return left;
+    return !(within[0] & within[1] & within[2]);
 }
 
 // --- the list of blocks ---------------------------------------------------------------------------
