@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NOT_ASKED_YET (-1)
 static _Atomic int chosen = NOT_ASKED_YET;
