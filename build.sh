@@ -27,6 +27,7 @@ usage: ./build.sh [command]
   release test [-k TEXT]  the same, then the tests of it: what the binaries ask for, Windows' under wine, arm64's under
                       qemu, equal bytes everywhere, the zip in a bare system
   wine                the library and the program for Windows, and their quick tests under wine
+  arm64               the library and the program for 64-bit ARM, and their quickest tests under qemu
   format              clang-format over all C and C++ sources
   lint                ruff over all Python, and mypy over addon/grain/engine
 
@@ -45,8 +46,10 @@ BENCH_PACKAGES="lammps"
 PREVIEW_PACKAGES="webp"
 WINDOWS_PACKAGES="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix dpkg-dev python3-venv"
 WINE_PACKAGES="wine64 wine"
-RELEASE_PACKAGES="$WINDOWS_PACKAGES gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
-RELEASE_TEST_PACKAGES="$WINE_PACKAGES qemu-user-static debootstrap"
+ARM64_PACKAGES="gcc-aarch64-linux-gnu libc6-dev-arm64-cross dpkg-dev python3-venv"
+RELEASE_PACKAGES="$WINDOWS_PACKAGES $ARM64_PACKAGES"
+QEMU_PACKAGES="qemu-user-static"
+RELEASE_TEST_PACKAGES="$WINE_PACKAGES $QEMU_PACKAGES debootstrap"
 PLATFORMS="linux-x64 linux-arm64 windows-x64 macos-arm64 macos-x64"
 
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]; }
@@ -204,6 +207,14 @@ command_wine() {
     python3 tests/run.py --build build/release --only wine_unit,wine_cli -k "${2:-unit/test_|test_platforms|test_bake:|test_abi|test_errors}"
 }
 
+# qemu takes some twenty times as long: what differs between processors, and one simulation by each solver.
+command_arm64() {
+    need $BUILD_PACKAGES $ARM64_PACKAGES $QEMU_PACKAGES
+    python3 libgrain/platforms/binaries.py --tests --without-openvdb linux-arm64
+    python3 tests/run.py --build build/release --only arm64_unit \
+        -k "${2:-unit/test_real|unit/test_team|unit/test_sort|unit/test_file|unit/test_column_file|frames_in_memory}"
+}
+
 command_format() {
     need clang-format-14
     git ls-files '*.c' '*.h' '*.cpp' | xargs -r clang-format-14 -i
@@ -226,7 +237,7 @@ mkdir -p build
 command=${1:-default}
 [ $# -eq 0 ] || shift
 case "$command" in
-    default | test | versions | bench | asan | tsan | fuzz | gallery | package | release | wine | format | lint) "command_$command" "$@" ;;
+    default | test | versions | bench | asan | tsan | fuzz | gallery | package | release | wine | arm64 | format | lint) "command_$command" "$@" ;;
     help | -h | --help) usage ;;
     *) usage >&2; exit 2 ;;
 esac
