@@ -171,6 +171,76 @@ TEST(stl_text_and_binary_with_corners_joined)
                  "truncated");
 }
 
+#define PLY_TRIANGLE                                                                                                   \
+    "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"                  \
+    "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+
+TEST(ply_may_have_blank_lines_and_end_without_one)
+{
+    GrainMeshFile *file;
+    ENSURE_OK(read_text("a.ply", PLY_TRIANGLE "\n0 0 0 \r\n\n1 0 0\t\n0 1 0\n3 0 1 2\n \n\r\n", &file));
+    grain_mesh_file_destroy(file);
+    ENSURE_OK(read_text("a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1 0\n3 0 1 2", &file));
+    int right = has_counts(file, 3, 1);
+    grain_mesh_file_destroy(file);
+    ENSURE(right);
+}
+
+// Read on regardless, all of these gave meshes that nobody had made.
+TEST(rows_that_do_not_fit_are_refused_with_the_line)
+{
+    static const struct {
+        const char *name, *text, *word;
+    } cases[] = {
+        {"a.ply", PLY_TRIANGLE "0 0 0 9\n1 0 0 9\n0 1 0 9\n3 0 1 2\n", "line 10: the row goes on"},
+        {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1 0\n3 0 1 2 7\n", "line 13: the row goes on"},
+        {"a.ply", PLY_TRIANGLE "0 0 0\n1 0\n0 1 0\n3 0 1 2\n", "line 11: a number is missing"},
+        {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1 0\n4 0 1 2\n", "line 13: a number is missing"},
+        {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1,5 0\n3 0 1 2\n", "line 12: a value is not a number"},
+        {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1 0\n3 0 1.5 2\n", "whole number"},
+        {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 0 1 2\n", "line 14: 8 bytes are left"},
+        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0,5\nf 1 2 3\n", "line 3"},
+        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 2.5\n", "line 4"},
+        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3x\n", "line 4"},
+        {"a.stl", "solid\nfacet\nouter loop\nvertex 0 0 0 1\nvertex 1 0 0\nvertex 0 1 0\nendloop\n", "line 4"},
+        {"a.stl",
+         "solid\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 0\nendloop\nouter loop\n"
+         "vertex 0 0 0\nvertex 1 0 0\nendloop\n",
+         "line 7"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        GrainMeshFile *file = NULL;
+        GrainResult result = read_text(cases[i].name, cases[i].text, &file);
+        grain_mesh_file_destroy(file);
+        if (result != GRAIN_ERROR_MESH || !strstr(grain_last_error(), cases[i].word))
+            test_fail(__FILE__, __LINE__, "case %d gave %d: %s", (int)i, (int)result, grain_last_error());
+    }
+}
+
+// Vertices of 16 bytes under a header that says 12.
+TEST(binary_rows_longer_than_the_header_says_are_refused)
+{
+    char data[1024];
+    size_t used = (size_t)snprintf(data, sizeof data,
+                                   "ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty float x\nproperty "
+                                   "float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_index\n"
+                                   "end_header\n");
+    size_t header = used;
+    for (int i = 0; i < 12; i++) used += put(data + used, &(const float){0.25f * (float)i}, 4, 0);
+    data[used++] = 3;
+    for (int32_t i = 0; i < 3; i++) used += put(data + used, &i, 4, 0);
+    GrainMeshFile *file = NULL;
+    GrainResult result = grain_mesh_file_read(write_file("a.ply", data, used), &file);
+    grain_mesh_file_destroy(file);
+    ENSURE_EQUAL(result, GRAIN_ERROR_MESH);
+    // Rows as announced, and one more.
+    memmove(data + header + 36, data + header + 48, 13);
+    ENSURE_OK(grain_mesh_file_read(write_file("b.ply", data, header + 49), &file));
+    grain_mesh_file_destroy(file);
+    memset(data + header + 49, 5, 13);
+    ENSURE_FAILS(grain_mesh_file_read(write_file("c.ply", data, header + 62), &file), GRAIN_ERROR_MESH, "13 bytes");
+}
+
 TEST(malformed_files_are_refused_with_the_line)
 {
     static const struct {

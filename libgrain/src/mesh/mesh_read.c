@@ -37,6 +37,14 @@ int reader_take_word(Reader *r, const char *word)
     return 1;
 }
 
+int reader_is_word_over(const Reader *r) { return is_word_end(*r->at); }
+
+int reader_is_line_over(Reader *r)
+{
+    reader_skip_blanks(r);
+    return r->at == r->end || *r->at == '\n';
+}
+
 static const char *take_digits(const char *at, const char *end, double *value, int *digits, int *dropped)
 {
     for (; at < end && *at >= '0' && *at <= '9'; at++) {

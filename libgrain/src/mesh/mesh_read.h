@@ -29,6 +29,10 @@ int reader_next_line(Reader *reader);
 int reader_take_word(Reader *reader, const char *word);
 /// Reads a number, independent of the locale. Returns 0, without moving, if there is none.
 int reader_take_number(Reader *reader, double *value);
+/// Whether the word that was read ends here.
+int reader_is_word_over(const Reader *reader);
+/// Whether nothing but blanks is left of the line.
+int reader_is_line_over(Reader *reader);
 /// Fails, with path and line prepended.
 GrainResult reader_fail(const Reader *reader, const char *format, ...) LIKE_PRINTF(2, 3);
 

@@ -3,11 +3,14 @@
 #include "base/error.h"
 #include "mesh/mesh_read.h"
 
+#include <math.h>
+
 static GrainResult read_vertex(Reader *r, GrainMeshFile *file)
 {
     double place[3];
     for (int axis = 0; axis < 3; axis++)
-        if (!reader_take_number(r, &place[axis])) return reader_fail(r, "a vertex needs three numbers");
+        if (!reader_take_number(r, &place[axis]) || !reader_is_word_over(r))
+            return reader_fail(r, "a vertex needs three numbers, with decimal points and blanks between them");
     return mesh_file_add_vertex(file, place[0], place[1], place[2]);
 }
 
@@ -27,7 +30,8 @@ static GrainResult read_face(Reader *r, GrainMeshFile *file)
     int64_t corners[MESH_FILE_MAX_CORNERS], count = 0;
     for (skip_to_corner(r); r->at < r->end && *r->at != '\n' && *r->at != '#'; skip_to_corner(r)) {
         double number;
-        if (!reader_take_number(r, &number)) return reader_fail(r, "a face's corner is not a number");
+        if (!reader_take_number(r, &number) || number != floor(number) || !(*r->at == '/' || reader_is_word_over(r)))
+            return reader_fail(r, "a face's corner is not a number that counts vertices");
         // Texture and normal, which do not matter here, hang on after slashes.
         while (r->at < r->end && *r->at != ' ' && *r->at != '\t' && *r->at != '\r' && *r->at != '\n') r->at++;
         int64_t vertex = number >= 1.0 && number <= INT32_MAX     ? (int64_t)number - 1

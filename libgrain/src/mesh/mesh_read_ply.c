@@ -4,10 +4,12 @@
 #include "base/error.h"
 #include "mesh/mesh_read.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_ELEMENTS 16
 #define MAX_PROPERTIES 64
+#define FIX_HEADER "correct the header, or export the mesh again"
 
 typedef enum PlyType { PLY_I8, PLY_U8, PLY_I16, PLY_U16, PLY_I32, PLY_U32, PLY_F32, PLY_F64, PLY_TYPE_COUNT } PlyType;
 
@@ -142,9 +144,10 @@ static GrainResult read_header(Ply *ply)
 static GrainResult take_text_value(Ply *ply, double *value)
 {
     Reader *r = ply->r;
-    reader_skip_blanks(r);
-    while (r->at < r->end && *r->at == '\n') reader_next_line(r), reader_skip_blanks(r);
-    return reader_take_number(r, value) ? GRAIN_OK : reader_fail(r, "a number is missing");
+    if (reader_is_line_over(r))
+        return reader_fail(r, "a number is missing: the row has fewer than the header announces; " FIX_HEADER);
+    if (reader_take_number(r, value) && reader_is_word_over(r)) return GRAIN_OK;
+    return reader_fail(r, "a value is not a number");
 }
 
 static GrainResult take_binary_value(Ply *ply, PlyType type, double *value)
@@ -198,7 +201,9 @@ static GrainResult read_list(Ply *ply, const PlyProperty *property)
     for (int64_t i = 0; i < count; i++) {
         double value;
         TRY(take_value(ply, property->type, &value));
-        if (property->role == PLY_CORNERS) corners[i] = value >= 0.0 && value <= INT32_MAX ? (int64_t)value : -1;
+        if (property->role != PLY_CORNERS) continue;
+        if (value != floor(value)) return reader_fail(ply->r, "a face's corner is %g, not a whole number", value);
+        corners[i] = value >= 0.0 && value <= INT32_MAX ? (int64_t)value : -1;
     }
     return property->role == PLY_CORNERS && count >= 3 ? mesh_file_add_face(ply->file, corners, count) : GRAIN_OK;
 }
@@ -217,6 +222,33 @@ static GrainResult read_one(Ply *ply, const PlyElement *element)
         if (property->role >= PLY_X && property->role <= PLY_Z) place[property->role - PLY_X] = value;
     }
     return element->is_vertex ? mesh_file_add_vertex(ply->file, place[0], place[1], place[2]) : GRAIN_OK;
+}
+
+// Of text, each element is a line. Where rows hold other values than the header says, numbers would be taken for what
+// they are not.
+static GrainResult read_row(Ply *ply, const PlyElement *element)
+{
+    Reader *r = ply->r;
+    if (ply->format != PLY_TEXT) return read_one(ply, element);
+    while (r->at < r->end && reader_is_line_over(r)) reader_next_line(r);
+    TRY(read_one(ply, element));
+    if (!reader_is_line_over(r))
+        return reader_fail(r, "the row goes on after the values that the header announces (%d properties): " FIX_HEADER,
+                           element->property_count);
+    reader_next_line(r);
+    return GRAIN_OK;
+}
+
+// Behind the last element there may be an end of line, or zeros to fill up, but no values.
+static GrainResult check_end(const Reader *r)
+{
+    for (const char *at = r->at; at < r->end; at++)
+        if (*at != 0 && *at != ' ' && *at != '\t' && *at != '\r' && *at != '\n')
+            return reader_fail(r,
+                               "%lld bytes are left after the last row that the header announces: its counts or "
+                               "properties are not those of the rows; " FIX_HEADER,
+                               (long long)(r->end - at));
+    return GRAIN_OK;
 }
 
 static GrainResult check_elements(const Ply *ply)
@@ -239,8 +271,9 @@ GrainResult mesh_read_ply(Reader *r, GrainMeshFile *file)
         for (int64_t i = 0; i < ply.element[e].count; i++) {
             // An element without properties is nothing at all, however often it is announced.
             if (ply.element[e].property_count == 0 && !ply.element[e].is_vertex) break;
-            TRY(read_one(&ply, &ply.element[e]));
+            TRY(read_row(&ply, &ply.element[e]));
         }
+    TRY(check_end(r));
     r->line = 0;
     if (file->triangle_count == 0) return reader_fail(r, "the file has no faces");
     return GRAIN_OK;

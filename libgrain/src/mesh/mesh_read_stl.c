@@ -37,10 +37,14 @@ static GrainResult read_text(Reader *r, GrainMeshFile *file)
 {
     r->line = 1;
     do {
+        if (reader_take_word(r, "endloop") && file->vertex_count % 3 != 0)
+            return reader_fail(
+                r, "a facet has more or less than three vertices: triangulate the mesh and export it again");
         if (!reader_take_word(r, "vertex")) continue;
         double place[3];
         for (int axis = 0; axis < 3; axis++)
             if (!reader_take_number(r, &place[axis])) return reader_fail(r, "a vertex needs three numbers");
+        if (!reader_is_line_over(r)) return reader_fail(r, "a vertex has more than its three numbers");
         TRY(mesh_file_add_vertex(file, place[0], place[1], place[2]));
         if (file->vertex_count % 3 != 0) continue;
         const int64_t corners[3] = {file->vertex_count - 3, file->vertex_count - 2, file->vertex_count - 1};
