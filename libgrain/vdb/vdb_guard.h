@@ -4,11 +4,13 @@
 #include "vdb_shim.h"
 
 #include <openvdb/openvdb.h>
+#include <tbb/task_arena.h>
 
 #include <cstdio>
 #include <ios>
 #include <new>
 #include <string>
+#include <system_error>
 
 // Thrown for what is not OpenVDB's to say.
 struct Failure {
@@ -21,13 +23,17 @@ inline void say(VdbMessage *message, const char *text)
     if (message) snprintf(message->text, sizeof message->text, "%s", text);
 }
 
-// Runs the work and turns whatever it throws into a code and a text.
+// Runs the work and turns whatever it throws into a code and a text. On this thread alone: where memory runs out, TBB's
+// workers throw while they start each other, nothing catches it, and the process ends.
 template <typename Work> int32_t guarded(VdbMessage *message, Work work)
 {
     say(message, "");
     try {
-        openvdb::initialize();
-        work();
+        tbb::task_arena alone(1);
+        alone.execute([&] {
+            openvdb::initialize();
+            work();
+        });
         return VDB_OK;
     } catch (const Failure &failure) {
         say(message, failure.text.c_str());
@@ -40,6 +46,9 @@ template <typename Work> int32_t guarded(VdbMessage *message, Work work)
         return VDB_ERROR_FORMAT;
     } catch (const std::bad_alloc &) {
         say(message, "not enough memory");
+        return VDB_ERROR_MEMORY;
+    } catch (const std::system_error &error) { // of a thread or a lock that the system did not grant
+        say(message, error.what());
         return VDB_ERROR_MEMORY;
     } catch (const std::exception &error) {
         say(message, error.what());

@@ -239,3 +239,23 @@ def test_full_disk(folder: Path) -> None:
         assert files(job) == through
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_little_memory_ends_with_a_sentence(folder: Path) -> None:
+    """OpenVDB and what it brings may end the process where memory is refused: under each limit the files are written, or one
+    line says why not."""
+    if program.IS_WINDOWS or program.RUNNER:
+        raise Skip("there is no limit on addresses to set")
+    if "GRAIN_SANITIZE:STRING=\n" not in (program.BUILD / "CMakeCache.txt").read_text():
+        raise Skip("sanitizers take all addresses there are")
+    job = baked(folder, frame_end=2)
+    done = 0
+    for megabytes in range(60, 320, 10):
+        shutil.rmtree(job / "cache/volume", ignore_errors=True)
+        result = program.run("volume", job, wrap=["prlimit", f"--as={megabytes << 20}"])
+        assert result.code in (0, 4, 6), f"{megabytes} MB: exit code {result.code}: {result.stderr.strip()}"
+        if result.code == 0:
+            done += 1
+        else:
+            assert result.last["event"] == "error" and len(result.stderr.strip().splitlines()) == 1, f"{megabytes} MB: {result.stderr}"
+    assert done > 5, "no limit let it through"

@@ -3,13 +3,17 @@
 #include "base/error.h"
 #include "base/system.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define SHIM_NAME SYSTEM_LIBRARY_NAME("grain_vdb")
+// Bytes of addresses that have to be left before OpenVDB is loaded. Debian's brings 60 MB of libraries, and one of them
+// starts threads, each with a stack of 8 MB: if it cannot, it ends the process.
+#define ROOM_TO_LOAD ((uint64_t)160 << 20)
 
 static VdbShim shim;
 static char load_error[1024]; // why it cannot be used
-static int is_usable;
+static _Atomic int is_usable;
 static pthread_once_t shim_once = PTHREAD_ONCE_INIT;
 
 // Beside libgrain or the program it is linked into, where the add-on puts it; where an installed program's libraries
@@ -45,15 +49,29 @@ static void load_shim(void)
     shim.reader_close = (VdbReaderCloseFn *)system_library_symbol(library, "vdb_reader_close");
     shim.grids_write = (VdbGridsWriteFn *)system_library_symbol(library, "vdb_grids_write");
     shim.points_write = (VdbPointsWriteFn *)system_library_symbol(library, "vdb_points_write");
-    is_usable = shim.level_set_write && shim.level_set_open && shim.level_set_read && shim.reader_close &&
-                shim.grids_write && shim.points_write;
-    if (!is_usable) snprintf(load_error, sizeof load_error, "%s lacks a function", SHIM_NAME);
+    int is_whole = shim.level_set_write && shim.level_set_open && shim.level_set_read && shim.reader_close &&
+                   shim.grids_write && shim.points_write;
+    atomic_store(&is_usable, is_whole);
+    if (!is_whole) snprintf(load_error, sizeof load_error, "%s lacks a function", SHIM_NAME);
+}
+
+// Whether there are enough addresses left. A memory limit may be on them.
+static int has_room(void)
+{
+    void *room = system_map(ROOM_TO_LOAD);
+    if (room) system_unmap(room, ROOM_TO_LOAD);
+    return room != NULL;
 }
 
 GrainResult vdb_need(void)
 {
+    if (!atomic_load(&is_usable) && !has_room())
+        return fail(GRAIN_ERROR_MEMORY,
+                    "OpenVDB, which .vdb files need, takes %d MB to load, more than the memory limit leaves: raise the "
+                    "limit (ulimit -v), or close other programs",
+                    (int)(ROOM_TO_LOAD >> 20));
     pthread_once(&shim_once, load_shim);
-    if (is_usable) return GRAIN_OK;
+    if (atomic_load(&is_usable)) return GRAIN_OK;
     return fail(
         GRAIN_ERROR_IO,
         ".vdb files cannot be used, because OpenVDB's part of Grain cannot be loaded (%s): reinstall the add-on, "
@@ -68,5 +86,6 @@ GrainResult vdb_fail(int32_t code, const char *path, const VdbMessage *message)
     GrainResult result = code == VDB_ERROR_IO       ? GRAIN_ERROR_IO
                          : code == VDB_ERROR_MEMORY ? GRAIN_ERROR_MEMORY
                                                     : GRAIN_ERROR_DAMAGED;
-    return fail(result, "%s: %s", path, message->text);
+    const char *remedy = code == VDB_ERROR_MEMORY ? ": use larger voxels, or close other programs" : "";
+    return fail(result, "%s: %s%s", path, message->text, remedy);
 }
