@@ -5,6 +5,8 @@
 
 #include "grain/grain.h"
 
+#include <stdio.h>
+
 /// Format strings are C's on every system: MinGW's plain "printf" means Microsoft's.
 #ifdef __clang__
 #define LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -33,6 +35,12 @@ int cli_exit_code(int result);
 int cli_fail(int result);
 /// A usage error: says what is wrong and how to get help.
 int cli_usage(const char *command, const char *format, ...) LIKE_PRINTF(2, 3);
+
+// text.c
+/// Puts a question mark in the place of everything that is not UTF-8, or that a terminal takes for a command.
+void cli_clean(char *text);
+/// As fprintf, but cleaned: for a line, or a part of one, with names in it. Only at its end may there be a newline.
+void cli_print(FILE *to, const char *format, ...) LIKE_PRINTF(2, 3);
 
 // progress.c
 /// Of the commands that work on a job.

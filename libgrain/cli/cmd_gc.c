@@ -18,7 +18,7 @@ static const char help[] =
 static void print_path(void *user, const char *path)
 {
     (void)user;
-    printf("%s\n", path);
+    cli_print(stdout, "%s\n", path);
 }
 
 static int collect(const char *folder, void *user)
@@ -28,8 +28,8 @@ static int collect(const char *folder, void *user)
     GrainCacheFindings found = {.struct_size = sizeof found};
     GrainResult result = grain_cache_clean(folder, *is_trial, &run, &found);
     if (result != GRAIN_OK) return cli_fail(result);
-    printf("%s: %lld files, %.1f MB %s\n", folder, (long long)found.files, (double)found.bytes / 1e6,
-           *is_trial ? "would be removed" : "removed");
+    cli_print(stdout, "%s: %lld files, %.1f MB %s\n", folder, (long long)found.files, (double)found.bytes / 1e6,
+              *is_trial ? "would be removed" : "removed");
     return EXIT_DONE;
 }
 

@@ -72,7 +72,7 @@ static GrainResult print_state(const GrainCache *cache, const GrainJob *job)
     int32_t is_current;
     GrainResult result = grain_job_compare(job, cache, &is_current, changes, sizeof changes);
     if (result != GRAIN_OK) return result;
-    printf("state        %s%s\n", is_current ? "up to date with the job" : "out of date: ", changes);
+    cli_print(stdout, "state        %s%s\n", is_current ? "up to date with the job" : "out of date: ", changes);
     return GRAIN_OK;
 }
 
@@ -83,7 +83,8 @@ static void print_sums(const GrainCacheInfo *info, const Sums *sums)
            info->frame_end - info->frame_start + 1, info->frame_start, info->frame_end, info->fps);
     printf("particles    %lld\n", (long long)sums->most);
     for (int64_t i = 0; i < info->body_count; i++)
-        printf("%s %s%s", i > 0 ? "," : "bodies      ", info->bodies[i], i + 1 < info->body_count ? "" : "\n");
+        cli_print(stdout, "%s %s%s", i > 0 ? "," : "bodies      ", info->bodies[i],
+                  i + 1 < info->body_count ? "" : "\n");
     printf("size         %.1f MB, %.1f bytes a particle and frame\n", (double)sums->bytes / 1e6,
            sums->particles ? (double)sums->bytes / (double)sums->particles : 0.0);
     if (sums->most > 0 && extent->low[0] <= extent->high[0])
@@ -104,13 +105,13 @@ static int print_info(const char *folder, const GrainCache *cache, const GrainJo
     GrainResult result = grain_cache_info(cache, &info);
     if (result != GRAIN_OK) return cli_fail(result);
     int exit_code = check_frames(cache, &info, &sums);
-    printf("cache        %s\n", folder);
+    cli_print(stdout, "cache        %s\n", folder);
     printf("stage        %s\n", stages[info.stream]);
-    printf("job          %s\n", info.job_name);
-    printf("written by   Grain %s\n", info.library);
-    printf("settings     %s\n", info.fingerprint);
+    cli_print(stdout, "job          %s\n", info.job_name);
+    cli_print(stdout, "written by   Grain %s\n", info.library);
+    cli_print(stdout, "settings     %s\n", info.fingerprint);
     for (int64_t i = 0; i < info.setting_count; i++)
-        printf("  %-24s %s\n", info.settings[i].key, info.settings[i].value);
+        cli_print(stdout, "  %-24s %s\n", info.settings[i].key, info.settings[i].value);
     if (job) result = print_state(cache, job);
     if (result != GRAIN_OK) exit_code = cli_fail(result);
     print_sums(&info, &sums);

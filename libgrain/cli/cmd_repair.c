@@ -34,7 +34,7 @@ int cli_each_cache(const char *folder, CliCacheFn *call, void *user)
 static void tell(void *user, const char *text)
 {
     (void)user;
-    fprintf(stderr, "grain: %s\n", text);
+    cli_print(stderr, "grain: %s\n", text);
 }
 
 static const GrainRun telling = {.struct_size = sizeof telling, .message = tell};
@@ -45,7 +45,7 @@ static int verify(const char *folder, void *user)
     (void)user;
     GrainResult result = grain_cache_verify(folder, &telling, &found);
     if (result != GRAIN_OK) return cli_fail(result);
-    printf("%s: %s\n", folder, found.files ? "damaged (listed above)" : "intact");
+    cli_print(stdout, "%s: %s\n", folder, found.files ? "damaged (listed above)" : "intact");
     return found.files ? EXIT_DAMAGED : EXIT_DONE;
 }
 
@@ -56,10 +56,10 @@ static int repair(const char *folder, void *user)
     GrainResult result = grain_cache_repair(folder, &telling, &found);
     if (result != GRAIN_OK) return cli_fail(result);
     if (found.files)
-        printf("%s: %lld damaged files removed (listed above); bake or upsample again to replace them\n", folder,
-               (long long)found.files);
+        cli_print(stdout, "%s: %lld damaged files removed (listed above); bake or upsample again to replace them\n",
+                  folder, (long long)found.files);
     else
-        printf("%s: intact, nothing to repair\n", folder);
+        cli_print(stdout, "%s: intact, nothing to repair\n", folder);
     return EXIT_DONE;
 }
 

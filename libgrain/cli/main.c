@@ -31,6 +31,8 @@ int cli_exit_code(int result)
     switch (result) {
     case GRAIN_OK:
         return EXIT_DONE;
+    case GRAIN_ERROR_ARGUMENT: // what a command passes on is from its command line
+        return EXIT_USAGE;
     case GRAIN_CANCELLED:
         return EXIT_STOPPED;
     case GRAIN_ERROR_JOB:
@@ -57,18 +59,18 @@ int cli_exit_code(int result)
 
 int cli_fail(int result)
 {
-    fprintf(stderr, "grain: %s\n", grain_last_error());
+    cli_print(stderr, "grain: %s\n", grain_last_error());
     return cli_exit_code(result);
 }
 
 int cli_usage(const char *command, const char *format, ...)
 {
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "grain %s: ", command);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, " (grain %s --help)\n", command);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    cli_print(stderr, "grain %s: %s (grain %s --help)\n", command, text, command);
     return EXIT_USAGE;
 }
 
@@ -93,7 +95,7 @@ int main(int argument_count, char **arguments)
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(commands[i].name, wanted) == 0) return commands[i].run(argument_count - 1, arguments + 1);
-    if (wanted[0]) fprintf(stderr, "grain: unknown command '%s'\n\n", wanted);
+    if (wanted[0]) cli_print(stderr, "grain: unknown command '%s'\n", wanted);
     print_help(stderr);
     return EXIT_USAGE;
 }

@@ -28,10 +28,21 @@ static int is_stop_wanted(void)
     return stop_wanted;
 }
 
+// JSON has room for all of Unicode and for nothing else: what is no UTF-8 is cleaned.
+static json_t *text_of(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string) return string;
+    char cleaned[2048];
+    snprintf(cleaned, sizeof cleaned, "%s", text);
+    cli_clean(cleaned);
+    return json_string(cleaned);
+}
+
 // Takes the object over. A reader that went away must not end the bake: SIGPIPE is ignored, and so is the error.
 static void print_line(json_t *object)
 {
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
     fputc('\n', stdout);
     fflush(stdout);
     json_decref(object);
@@ -52,12 +63,12 @@ int32_t cli_on_status(void *user, const GrainStageStatus *s)
     json_t *line = NULL;
     switch (s->event) {
     case GRAIN_STAGE_PREPARING:
-        line = json_pack("{s:s, s:s, s:f}", "event", "preparing", "stage", s->text, "fraction", s->fraction);
+        line = json_pack("{s:s, s:o, s:f}", "event", "preparing", "stage", text_of(s->text), "fraction", s->fraction);
         break;
     case GRAIN_STAGE_STARTED:
-        line = json_pack("{s:s, s:I, s:i, s:i, s:i, s:s}", "event", "started", "particles", (json_int_t)s->particles,
+        line = json_pack("{s:s, s:I, s:i, s:i, s:i, s:o}", "event", "started", "particles", (json_int_t)s->particles,
                          "frame_start", s->frame_start, "frame_end", s->frame_end, "resumed_from", s->resumed_from,
-                         "cache", s->text);
+                         "cache", text_of(s->text));
         break;
     case GRAIN_STAGE_PROGRESS:
     case GRAIN_STAGE_FRAME:
@@ -69,7 +80,7 @@ int32_t cli_on_status(void *user, const GrainStageStatus *s)
         if (line && s->event == GRAIN_STAGE_FRAME) json_object_set_new(line, "statistics", statistics_of(s));
         break;
     case GRAIN_STAGE_WARNING:
-        line = json_pack("{s:s, s:s}", "event", "warning", "message", s->text);
+        line = json_pack("{s:s, s:o}", "event", "warning", "message", text_of(s->text));
         break;
     default:
         break;
@@ -104,9 +115,10 @@ int cli_end(GrainResult result, const GrainStageStatus *last)
     }
     int exit_code = cli_fail(result);
     if (result == GRAIN_CANCELLED)
-        print_line(
-            json_pack("{s:s, s:i, s:s}", "event", "stopped", "frame", last->frame, "message", grain_last_error()));
+        print_line(json_pack("{s:s, s:i, s:o}", "event", "stopped", "frame", last->frame, "message",
+                             text_of(grain_last_error())));
     else
-        print_line(json_pack("{s:s, s:i, s:s}", "event", "error", "code", exit_code, "message", grain_last_error()));
+        print_line(
+            json_pack("{s:s, s:i, s:o}", "event", "error", "code", exit_code, "message", text_of(grain_last_error())));
     return exit_code;
 }

@@ -236,3 +236,41 @@ def test_command_line(folder: Path) -> None:
         assert "usage: grain" in program.run(*command, "--help", check=0).stdout
     for wrong in ((), ("fly",), ("bake",), ("bake", "a", "b"), ("bake", "--threads", "many", "x"), ("info", "--no")):
         assert program.run(*wrong, check=2).stderr
+
+
+# Clears the screen, sets the title, writes backwards, and forges a line.
+COMMANDS = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\r\ngrain: all is well\x7f"
+
+
+def shows_no_commands(text: str) -> bool:
+    return not any(c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or c in "\u202e\u2028") for c in text)
+
+
+def test_names_give_terminals_no_commands(folder: Path) -> None:
+    job = jobs.small(name=f"M\u00fchle{COMMANDS}", frame_end=2)
+    program.run("bake", job.write(folder / "job"), check=0)
+    shown = program.run("info", folder / "job/cache", check=0)
+    assert "M\u00fchle?[2J" in shown.stdout, "names keep their letters"
+    assert shows_no_commands(shown.stdout), repr(shown.stdout)
+    assert "\ngrain: all is well" not in shown.stdout
+
+    job.add_mesh(f"Prop{COMMANDS}", "collider", ([], []))
+    refused = program.run("bake", job.write(folder / "other"), check=3)
+    assert shows_no_commands(refused.stdout + refused.stderr), repr(refused.stdout + refused.stderr)
+    assert len(refused.stderr.strip().splitlines()) == 1
+    assert COMMANDS in refused.last["message"], "JSON tells the name as it is"
+
+    shown = program.run("verify", folder / f"no{COMMANDS}such", check=4)
+    assert shows_no_commands(shown.stderr), repr(shown.stderr)
+    shown = program.run(f"command{COMMANDS}", check=2)
+    assert shows_no_commands(shown.stderr), repr(shown.stderr)
+
+
+def test_errors_are_told_in_json_whatever_the_path_is(folder: Path) -> None:
+    if program.IS_WINDOWS:
+        raise Skip("there all paths are Unicode")
+    done = subprocess.run([*program.COMMAND, "bake", os.fsencode(folder) + b"/caf\xe9 \xff"], capture_output=True)
+    events = program.events_of(done.stdout.decode())
+    assert done.returncode == 4 and events and events[-1]["event"] == "error", done
+    assert "caf? ?" in events[-1]["message"], events
+    assert "caf? ?" in done.stderr.decode()
