@@ -265,7 +265,7 @@ TEST(wrong_defs_are_refused)
     def = good, def.struct_size = 4;
     ENSURE_FAILS(grain_cover_mesh(&mesh, &def, NULL, &cover), GRAIN_ERROR_ABI, "GrainCoverDef");
     def = good, def.radius = 1e-6f;
-    ENSURE_FAILS(grain_cover_mesh(&mesh, &def, NULL, &cover), GRAIN_ERROR_ARGUMENT, "larger radius");
+    ENSURE_FAILS(grain_cover_mesh(&mesh, &def, NULL, &cover), GRAIN_ERROR_MESH, "larger radius");
     def = good, def.offset = -1.0f;
     ENSURE_FAILS(grain_cover_mesh(&mesh, &def, NULL, &cover), GRAIN_ERROR_MESH, "offset");
     ENSURE_FAILS(grain_cover_mesh(NULL, &good, NULL, &cover), GRAIN_ERROR_ARGUMENT, "NULL");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Distances and signs of closed meshes as they come out of scanners, Boolean operations and file converters: slivers,
-// edges without a length, faces twice or folded back onto themselves, plates that touch or overlap. Meshes are made
-// from a number; every distance is held against all triangles, every sign against the winding number.
+// edges without a length, faces twice or folded back onto themselves, plates and bodies that touch, overlap or lie in
+// each other, at any scale and far from the origin. Meshes are made from a number; every distance is held against all
+// triangles, every sign against the winding number.
 #include "base/rng.h"
 #include "base/vec.h"
 #include "grain/grain.h"
@@ -128,37 +129,42 @@ static Shape base_shape(Dice *dice)
     }
 }
 
+static void damage(Shape *s, Dice *dice, int cuts)
+{
+    for (int i = 0; i < cuts; i++) {
+        int64_t triangle = (int64_t)(throw(dice) * (double)s->triangle_count);
+        double small = pow(10.0, throw_between(dice, -9.0, -1.0)), how = throw(dice);
+        if (how < 0.3)
+            cut_edge(s, triangle, throw(dice) < 0.3 ? 0.0 : throw(dice));
+        else if (how < 0.5)
+            cut_edge(s, triangle, small);
+        else if (how < 0.85)
+            cut_face(s, triangle, small, throw(dice));
+        else
+            fold(s, triangle, throw(dice) < 0.5 ? 0.0 : 0.3 * throw(dice));
+    }
+}
+
 static Shape damaged_shape(uint64_t number)
 {
     Dice dice = {number, 0};
     Shape s = base_shape(&dice);
     if (throw(&dice) < 0.5) turn(&s, &dice, 1.0, 0.0);
-    int cuts = 1 + (int)(12.0 * throw(&dice));
-    for (int i = 0; i < cuts; i++) {
-        int64_t triangle = (int64_t)(throw(&dice) * (double)s.triangle_count);
-        double small = pow(10.0, throw_between(&dice, -9.0, -1.0)), how = throw(&dice);
-        if (how < 0.3)
-            cut_edge(&s, triangle, throw(&dice) < 0.3 ? 0.0 : throw(&dice));
-        else if (how < 0.5)
-            cut_edge(&s, triangle, small);
-        else if (how < 0.85)
-            cut_face(&s, triangle, small, throw(&dice));
-        else
-            fold(&s, triangle, throw(&dice) < 0.5 ? 0.0 : 0.3 * throw(&dice));
-    }
+    damage(&s, &dice, 1 + (int)(12.0 * throw(&dice)));
     turn(&s, &dice, pow(10.0, throw_between(&dice, -2.0, 2.0)), throw(&dice) < 0.5 ? 0.0 : 3.0);
     return s;
 }
 
 // Plates that touch, overlap or cross, each half a voxel to three voxels thick.
-static Shape plates(uint64_t number, double voxel)
+#define PLATE_VOXEL 0.01
+static Shape plates(uint64_t number)
 {
     Dice dice = {number, 0};
     Shape all = {0};
     int count = 2 + (int)(3.0 * throw(&dice));
     double top = 0.0;
     for (int i = 0; i < count; i++) {
-        double thick = voxel * throw_between(&dice, 0.5, 3.0), how = throw(&dice);
+        double thick = PLATE_VOXEL * throw_between(&dice, 0.5, 3.0), how = throw(&dice);
         double bottom = how < 0.5 ? top : top - thick * throw_between(&dice, 0.0, 1.0);
         Shape plate = shape_box((float)(-0.1 * throw(&dice)), (float)(-0.1 * throw(&dice)), (float)bottom,
                                 (float)throw_between(&dice, 0.1, 0.25), (float)throw_between(&dice, 0.1, 0.25),
@@ -169,6 +175,49 @@ static Shape plates(uint64_t number, double voxel)
     }
     turn(&all, &dice, 1.0, 0.3);
     return all;
+}
+
+// Cubes on a lattice: they share whole faces, edges or corners, and leave corners that look inwards between them.
+static Shape blocks(Dice *dice)
+{
+    Shape all = {0};
+    int count = 2 + (int)(5.0 * throw(dice));
+    for (int i = 0; i < count; i++) {
+        float low[3], high[3];
+        for (int axis = 0; axis < 3; axis++) {
+            low[axis] = (float)(int)(3.0 * throw(dice));
+            high[axis] = low[axis] + (float)(1 + (int)(2.0 * throw(dice)));
+        }
+        Shape block = shape_box(low[0], low[1], low[2], high[0], high[1], high[2]);
+        all = i == 0 ? block : shape_join(all, block);
+    }
+    return all;
+}
+
+// Bodies beside, through and inside each other; some are inside out, as cavities are.
+static Shape crowd(Dice *dice)
+{
+    Shape all = {0};
+    int count = 2 + (int)(3.0 * throw(dice));
+    for (int i = 0; i < count; i++) {
+        Shape body = base_shape(dice);
+        turn(&body, dice, throw(dice) < 0.3 ? throw_between(dice, 0.2, 0.5) : 1.0, throw_between(dice, 0.0, 1.5));
+        if (throw(dice) < 0.25) shape_turn_inside_out(&body);
+        all = i == 0 ? body : shape_join(all, body);
+    }
+    return all;
+}
+
+// Far from the origin, where floats leave few digits for the shape: triangles lose their area, edges their length.
+static Shape bodies(uint64_t number)
+{
+    Dice dice = {number, 0};
+    Shape s = throw(&dice) < 0.4 ? blocks(&dice) : crowd(&dice);
+    if (throw(&dice) < 0.5) turn(&s, &dice, 1.0, 0.0);
+    if (throw(&dice) < 0.5) damage(&s, &dice, 1 + (int)(8.0 * throw(&dice)));
+    double scale = pow(10.0, throw_between(&dice, -3.0, 3.0));
+    turn(&s, &dice, scale, throw(&dice) < 0.5 ? 0.0 : scale * pow(10.0, throw_between(&dice, 0.0, 4.0)));
+    return s;
 }
 
 // --- comparing --------------------------------------------------------------------------------------
@@ -239,36 +288,29 @@ static void print(const char *what, Errors sum)
            sum.distance, (long long)sum.signs);
 }
 
-static void check_damaged(uint64_t first, uint64_t last, int64_t stride)
+typedef Shape MakeFn(uint64_t number);
+
+// voxel 0: a tenth to a twenty-sixth of the mesh.
+static void check_all(const char *what, MakeFn *make, double voxel, uint64_t first, uint64_t last, int64_t stride)
 {
     Errors sum = {0};
     for (uint64_t number = first; number < last; number++) {
-        Shape shape = damaged_shape(number);
-        float voxel = (float)(size_of(&shape) / (10.0 + (double)(number % 17)));
-        judge("damaged mesh", number, compare(&shape, voxel, stride), &sum);
+        Shape shape = make(number);
+        double size = voxel > 0.0 ? voxel : size_of(&shape) / (10.0 + (double)(number % 17));
+        judge(what, number, compare(&shape, (float)size, stride), &sum);
         shape_free(&shape);
     }
-    print("damaged meshes", sum);
+    print(what, sum);
 }
 
-static void check_plates(uint64_t first, uint64_t last, int64_t stride)
-{
-    Errors sum = {0};
-    for (uint64_t number = first; number < last; number++) {
-        double voxel = 0.01;
-        Shape shape = plates(number, voxel);
-        judge("plates", number, compare(&shape, (float)voxel, stride), &sum);
-        shape_free(&shape);
-    }
-    print("plates", sum);
-}
-
-TEST(slivers_null_edges_and_folded_faces) { check_damaged(0, 150, 11); }
-TEST(plates_that_touch_or_overlap) { check_plates(0, 100, 7); }
+TEST(slivers_null_edges_and_folded_faces) { check_all("damaged meshes", damaged_shape, 0.0, 0, 150, 11); }
+TEST(plates_that_touch_or_overlap) { check_all("plates", plates, PLATE_VOXEL, 0, 100, 7); }
+TEST(bodies_beside_through_and_inside_each_other) { check_all("bodies", bodies, 0.0, 0, 100, 13); }
 HEAVY_TEST(two_thousand_damaged_meshes)
 {
-    check_damaged(1000, 2400, 1);
-    check_plates(1000, 1600, 1);
+    check_all("damaged meshes", damaged_shape, 0.0, 1000, 1900, 1);
+    check_all("plates", plates, PLATE_VOXEL, 1000, 1400, 1);
+    check_all("bodies", bodies, 0.0, 1000, 1700, 1);
 }
 
 // The two boxes of the report: one and a half voxels thick, one on the other.

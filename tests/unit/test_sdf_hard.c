@@ -232,7 +232,7 @@ TEST(what_does_not_fit_is_refused_with_the_figure)
     def.voxel_size = 1e-5f;
     ENSURE_FAILS(grain_sdf_create(&mesh, &def, NULL, &sdf), GRAIN_ERROR_MEMORY, "GB");
     def.voxel_size = 1e-9f;
-    ENSURE_FAILS(grain_sdf_create(&mesh, &def, NULL, &sdf), GRAIN_ERROR_ARGUMENT, "voxel_size");
+    ENSURE_FAILS(grain_sdf_create(&mesh, &def, NULL, &sdf), GRAIN_ERROR_MESH, "use voxels of 1.2e-07 m or larger");
     // A needle from corner to corner of a huge domain has few blocks, and those only are made.
     box.triangle_count = 1;
     mesh = shape_mesh(&box);

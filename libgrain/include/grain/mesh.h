@@ -22,7 +22,7 @@ typedef struct GrainMeshReport {
     int64_t shells;                ///< connected parts of the surface
     int64_t open_shells;           ///< shells with holes or non-manifold edges
     int64_t inside_out_shells;     ///< shells whose normals point inwards, except cavities, where that is correct
-    int64_t non_finite_vertices;   ///< a coordinate is NaN or infinite
+    int64_t non_finite_vertices;   ///< a coordinate is NaN, infinite or beyond 1e37 m
     int64_t broken_triangles;      ///< an index is out of range or refers to a non-finite vertex
     int64_t degenerate_triangles;  ///< zero area
     int64_t duplicate_triangles;   ///< same corners as another triangle

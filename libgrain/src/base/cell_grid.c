@@ -7,10 +7,6 @@
 
 #include <math.h>
 
-// 2^20 cells along an axis is near what float32 coordinates can tell apart; farther points share the last cell. That
-// keeps neighbours neighbours, since clamping never moves two coordinates apart.
-#define MAX_CELLS_PER_AXIS (1 << 20)
-
 // Cells are this much larger than asked for, so that rounding cannot put two points at exactly cell_size two cells
 // apart.
 #define CELL_MARGIN 1e-6
@@ -73,7 +69,7 @@ static GrainResult bounds_of_all(const float *const axis[3], int64_t count, int 
 static inline uint64_t cell_along(double coordinate, double low, double cells_per_metre)
 {
     double cell = (coordinate - low) * cells_per_metre;
-    return cell < MAX_CELLS_PER_AXIS - 1 ? (uint64_t)cell : MAX_CELLS_PER_AXIS - 1;
+    return cell < CELL_GRID_MOST_CELLS - 1 ? (uint64_t)cell : CELL_GRID_MOST_CELLS - 1;
 }
 
 // The key counts one empty cell around the box, so that a row's x-1 and x+1 never belong to another row.
@@ -205,7 +201,7 @@ static int number_along(const CellGrid *grid, int axis, double coordinate, uint6
     if (!(cell >= -1.0)) return 0;
     if (cell > (double)(grid->cells[axis] - 2)) {
         // Points beyond the last cell that can be numbered share it.
-        if (grid->cells[axis] - 2 < MAX_CELLS_PER_AXIS) return 0;
+        if (grid->cells[axis] - 2 < CELL_GRID_MOST_CELLS) return 0;
         cell = (double)(grid->cells[axis] - 3);
     }
     *number = (uint64_t)(cell + 1.0);

@@ -15,6 +15,10 @@
 #include "base/sort.h"
 #include "grain/base.h"
 
+/// Along an axis: near what float32 coordinates can tell apart. Farther points share the last cell. That keeps
+/// neighbours neighbours, since clamping never moves two coordinates apart.
+#define CELL_GRID_MOST_CELLS (1 << 20)
+
 typedef struct CellRows {
     int32_t begin[9], end[9]; ///< ranges of the sorted order, [begin, end); empty if no cell of that row is occupied
 } CellRows;

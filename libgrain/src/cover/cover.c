@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/real.h"
 #include "cover/cover_holes.h"
+#include "mesh/mesh.h"
 
 #include <string.h>
 
@@ -18,6 +19,8 @@
 #define MAX_BAND_VOXELS 16.0
 // Kernels longer than this (in spacings) would sum over hundreds of neighbours.
 #define MAX_SUPPORT 16.0f
+// Squares of lengths in spacings have to stay within float's range.
+#define MOST_SPACINGS 1e18
 #define FIRST_ITERATIONS 40
 #define LATER_ITERATIONS 15
 #define BALANCE_ROUNDS 5
@@ -43,12 +46,15 @@ double cover_spacing(const GrainCoverDef *def)
 static GrainResult check_def(const GrainCoverDef *def)
 {
     CHECK_STRUCT(def, GrainCoverDef);
-    if (!(def->radius > 0.0f) || !isfinite(def->radius))
-        return fail(GRAIN_ERROR_ARGUMENT, "radius is %g m; it must be above 0", (double)def->radius);
+    if (!(def->radius > 0.0f && def->radius <= MESH_FARTHEST))
+        return fail(GRAIN_ERROR_ARGUMENT, "radius is %g m; it must be above 0 and at most %g m", (double)def->radius,
+                    (double)MESH_FARTHEST);
     if (!(def->density > 0.0f && def->density <= MAX_DENSITY))
         return fail(GRAIN_ERROR_ARGUMENT, "density is %g; allowed are numbers above 0 up to %g", (double)def->density,
                     (double)MAX_DENSITY);
-    if (!isfinite(def->offset)) return fail(GRAIN_ERROR_ARGUMENT, "offset is %g m", (double)def->offset);
+    if (!(fabsf(def->offset) <= MESH_FARTHEST))
+        return fail(GRAIN_ERROR_ARGUMENT, "offset is %g m; allowed are up to %g m to either side", (double)def->offset,
+                    (double)MESH_FARTHEST);
     float most = MAX_SUPPORT * (float)cover_spacing(def);
     if (!(def->weight_support >= 0.0f && def->weight_support <= most))
         return fail(GRAIN_ERROR_ARGUMENT, "weight_support is %g m; allowed are 0 (four radii) to %g m",
@@ -170,12 +176,21 @@ static void see_field(CoverSurface *surface, const GrainSdf *sdf)
     surface->sdf_scale = (float)(1.0 / frame->spacing);
 }
 
-static void set_frame(CoverSurface *surface, const GrainCoverDef *def, Vec3 low, Vec3 high)
+static GrainResult set_frame(CoverSurface *surface, const GrainCoverDef *def, Vec3 low, Vec3 high)
 {
+    Vec3d size = vec3d_sub(vec3d_from(high), vec3d_from(low));
+    double across = vec3d_length(size) + fabs((double)def->offset);
+    if (across > MOST_SPACINGS * cover_spacing(def))
+        return fail(
+            GRAIN_ERROR_MESH,
+            "the mesh is %.3g m long with its offset, too long for particles %.3g m apart: use a larger radius, or "
+            "look for a vertex far away from the others",
+            across, cover_spacing(def));
     surface->frame = (CoverFrame){{0.5 * ((double)low.x + (double)high.x), 0.5 * ((double)low.y + (double)high.y),
                                    0.5 * ((double)low.z + (double)high.z)},
                                   cover_spacing(def)};
     surface->offset = (float)((double)def->offset / surface->frame.spacing);
+    return GRAIN_OK;
 }
 
 static GrainResult begin(const GrainCoverDef *def, const GrainRun *options, GrainCover **out, GrainCover **cover,
@@ -218,12 +233,13 @@ GrainResult grain_cover_create(const GrainSdf *sdf, const GrainCoverDef *def, co
     CoverSurface surface = {0};
     Vec3 low, high;
     sdf_bounds(sdf, &low, &high);
-    set_frame(&surface, def, low, high);
+    GrainResult result = set_frame(&surface, def, low, high);
     see_field(&surface, sdf);
     surface.starts_from_field = 1;
     CoverFloaters floaters = {0};
     double area = 0.0;
-    GrainResult result = cover_start(&floaters, &surface, def->seed, def->max_count, run.thread_count, &area);
+    if (result == GRAIN_OK)
+        result = cover_start(&floaters, &surface, def->seed, def->max_count, run.thread_count, &area);
     if (result == GRAIN_OK) result = finish(cover, &floaters, &surface, area, &run);
     cover_floaters_free(&floaters);
     return end(result, cover, out);
@@ -309,6 +325,7 @@ static GrainResult cover_mesh(MeshCover *m, GrainCover *cover, const GrainMesh *
     if (surface->offset != 0.0f && m->mesh.solid_count > 0) TRY(make_field(surface, mesh, run, &m->sdf));
     TRY(cover_mesh_finish(&m->mesh, surface, run->thread_count));
     TRY(cover_start(&m->floaters, surface, def->seed, def->max_count, run->thread_count, &m->area));
+    if (!surface->starts_from_field) TRY(cover_thin_piles(&m->floaters, run->thread_count, &m->area));
     if (surface->offset == 0.0f && m->mesh.solid_count > 0) TRY(look_inside(m, mesh, run));
     if (!surface->starts_from_field) TRY(cover_drop_hidden(&m->floaters, surface, run->thread_count, &m->area));
     return finish(cover, &m->floaters, surface, m->area, run);
@@ -325,8 +342,8 @@ GrainResult grain_cover_mesh(const GrainMesh *mesh, const GrainCoverDef *def, co
     MeshCover m = {0};
     Vec3 low, high;
     mesh_bounds(mesh, run.thread_count, &low, &high);
-    set_frame(&m.surface, def, low, high);
-    GrainResult result = cover_mesh(&m, cover, mesh, &run);
+    GrainResult result = set_frame(&m.surface, def, low, high);
+    if (result == GRAIN_OK) result = cover_mesh(&m, cover, mesh, &run);
     cover_mesh_free(&m.mesh);
     cover_floaters_free(&m.floaters);
     grain_sdf_destroy(m.sdf);

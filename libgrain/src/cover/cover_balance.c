@@ -67,20 +67,32 @@ static int may_leave(const Balance *b, int64_t floater)
     }
 }
 
+// Whether another one that stays nearly lies upon it.
+static int is_crowded(const Balance *b, int64_t floater)
+{
+    const CoverFloaters *f = b->f;
+    Vec3 middle = cover_get(f->places.position, floater);
+    for (int32_t k = 0;; k++) {
+        int32_t other = cover_neighbour(f, floater, k);
+        if (other == floater) return 0;
+        if (b->keep[other] && vec3_length(vec3_sub(cover_get(f->places.position, other), middle)) < CROWD) return 1;
+    }
+}
+
 static void leave(Balance *b, int64_t floater)
 {
     b->keep[floater] = 0;
     b->leaving++;
 }
 
-// Those that another one nearly lies upon, and those in the thick of it.
+// Of those that nearly lie upon each other all but one, and those in the thick of it.
 static void drop_crowds(Balance *b, int threads)
 {
     CoverFloaters *f = b->f;
     float *nearest = f->spare[0];
     PARALLEL_FOR(threads, i, f->count) { b->crowding[i] = crowding_of(f, i, &nearest[i]); }
     for (int64_t i = 0; i < f->count; i++)
-        if ((nearest[i] < CROWD || b->crowding[i] > CROWDING) && may_leave(b, i)) leave(b, i);
+        if ((nearest[i] < CROWD && is_crowded(b, i)) || (b->crowding[i] > CROWDING && may_leave(b, i))) leave(b, i);
 }
 
 // As many more as are too many, the most crowded first.
@@ -152,7 +164,8 @@ static GrainResult balance(Balance *b, const CoverSurface *surface, int64_t want
     TRY(cover_holes_separate(&b->holes, SEPARATE, threads));
     drop_crowds(b, threads);
     int64_t tolerance = (int64_t)(COUNT_TOLERANCE * (double)wanted), missing = wanted - (count - b->leaving);
-    TRY(choose_holes(b, missing > tolerance ? missing : 0, threads));
+    // Where crowds had to go, the surface has no room for as many as its area asks for: it is folded or thin.
+    TRY(choose_holes(b, missing > tolerance && b->leaving <= tolerance ? missing : 0, threads));
     int64_t surplus = count - b->leaving + b->holes.count - wanted;
     if (wanted > 0 && surplus > tolerance) TRY(drop_surplus(b, surplus, threads));
     cover_floaters_keep(b->f, b->keep);

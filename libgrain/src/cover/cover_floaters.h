@@ -17,7 +17,7 @@
 /// 16 floaters share a block of the list: neighbour k of floater 16 * block + lane is
 /// neighbours[(block * COVER_LIST_LENGTH + k) * 16 + lane]. Short lists end in the floater itself, which does not push.
 #define COVER_LIST_LANES 16
-/// The perfect pattern has 13 within reach. Where more crowd together than fit, some are overlooked until they part.
+/// The perfect pattern has 13 within reach. Where more crowd together than fit, the farthest are overlooked.
 #define COVER_LIST_LENGTH 40
 
 /// Floaters handed to a thread at once: near edges a search takes longer than elsewhere, so small blocks even it out.
@@ -51,6 +51,9 @@ void cover_floaters_keep(CoverFloaters *floaters, const uint8_t *keep);
 /// *area gets the surface's (in spacings^2).
 GrainResult cover_start(CoverFloaters *floaters, const CoverSurface *surface, int32_t seed, int64_t max_count,
                         int threads, double *area);
+/// Thins floaters out, before they have moved, where more of the surface is piled up within a spacing than particles
+/// could cover. *area shrinks with them.
+GrainResult cover_thin_piles(CoverFloaters *floaters, int threads, double *area);
 /// Which way the faces below the floaters look, by the winding numbers in front of and behind some of them.
 typedef struct CoverSides {
     int64_t outward, inward;

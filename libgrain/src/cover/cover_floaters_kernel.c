@@ -67,6 +67,24 @@ SIMD_INLINE int is_behind_wall(const Lister *l, int32_t other)
     return cover_is_behind_wall(cover_get(n, l->floater), cover_get(n, other), way);
 }
 
+static float squared_way(const Lister *l, int32_t other)
+{
+    float dx = l->x[other] - l->x[l->floater], dy = l->y[other] - l->y[l->floater], dz = l->z[other] - l->z[l->floater];
+    return dx * dx + dy * dy + dz * dz;
+}
+
+// In a list that is full, in the place of the farthest.
+static void prefer_nearer(const Lister *l, int32_t found)
+{
+    int farthest = 0;
+    float most = 0.0f;
+    for (int k = 0; k < COVER_LIST_LENGTH; k++) {
+        float squared = squared_way(l, l->list[COVER_LIST_LANES * k]);
+        if (squared > most) most = squared, farthest = k;
+    }
+    if (squared_way(l, found) < most) l->list[COVER_LIST_LANES * farthest] = found;
+}
+
 // The neighbours among the floaters [begin, end).
 SIMD_INLINE void list_row(Lister *l, int32_t begin, int32_t end)
 {
@@ -78,8 +96,11 @@ SIMD_INLINE void list_row(Lister *l, int32_t begin, int32_t end)
         if (end - other < SIMD_LANES) bits &= (1u << (end - other)) - 1;
         for (; bits; bits &= bits - 1) {
             int32_t found = other + __builtin_ctz(bits);
-            if (found == i || l->length == COVER_LIST_LENGTH || is_behind_wall(l, found)) continue;
-            l->list[COVER_LIST_LANES * l->length++] = found;
+            if (found == i || is_behind_wall(l, found)) continue;
+            if (l->length < COVER_LIST_LENGTH)
+                l->list[COVER_LIST_LANES * l->length++] = found;
+            else
+                prefer_nearer(l, found);
         }
     }
 }

@@ -16,6 +16,39 @@
 #define ENOUGH_ASKED 512
 #define FEWEST_ASKED 16
 
+// --- piled up -------------------------------------------------------------------------------------
+
+// Floaters in a cube one spacing wide. A sheet puts two or three there, so this is the room of eight sheets or more:
+// nobody could tell them apart, and most of them only cost time. Loose triangles that fill a room are such piles.
+#define MOST_IN_CELL 24
+
+static int has_cubes(const CellGrid *grid)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (grid->cells[axis] >= CELL_GRID_MOST_CELLS) return 0;
+    return 1;
+}
+
+GrainResult cover_thin_piles(CoverFloaters *f, int threads, double *area)
+{
+    CellGrid grid = {0};
+    float *const *p = f->places.position;
+    uint8_t *keep = ALLOC_ZEROED(uint8_t, f->count);
+    GrainResult result = keep ? cell_grid_build(&grid, p[0], p[1], p[2], f->count, 1.0f, threads) : GRAIN_ERROR_MEMORY;
+    int64_t before = f->count;
+    for (int64_t cell = 0; result == GRAIN_OK && cell < grid.cell_count; cell++) {
+        int64_t first = grid.cell_start[cell], count = grid.cell_start[cell + 1] - first, kept = count;
+        // The last cell of a needle may be millions of spacings long.
+        if (count > MOST_IN_CELL && has_cubes(&grid)) kept = MOST_IN_CELL;
+        for (int64_t i = 0; i < kept; i++) keep[grid.order[first + i * count / kept]] = 1;
+    }
+    if (result == GRAIN_OK) cover_floaters_keep(f, keep);
+    *area *= (double)f->count / (double)before;
+    cell_grid_free(&grid);
+    alloc_free(keep);
+    return result;
+}
+
 // --- inside another part --------------------------------------------------------------------------
 
 typedef struct Probe {

@@ -76,7 +76,7 @@ static void fill_triangle(Start *s, const Vec3 corner[3], double from, double to
 GrainResult cover_check_count(double count, int64_t max_count)
 {
     if (count <= (double)max_count) return GRAIN_OK;
-    return fail(GRAIN_ERROR_ARGUMENT,
+    return fail(GRAIN_ERROR_MESH,
                 "covering this surface takes %.3g particles of this radius; at most %lld are allowed: use a larger "
                 "radius or a lower density",
                 count, (long long)max_count);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "job/job.h"
 #include "job/job_parts.h"
+#include "mesh/mesh.h"
 
 #include <math.h>
 
@@ -22,9 +23,11 @@ GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays
 static GrainResult check_finite(const JobNode *node, const char *key, const float *numbers, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        if (!isfinite(numbers[i]))
-            return fail(GRAIN_ERROR_JOB, "job.json: %s.%s: number %lld is not finite; check the object's animation",
-                        node->path, key, (long long)i);
+        if (!(fabsf(numbers[i]) <= MESH_FARTHEST)) // NaN too
+            return fail(GRAIN_ERROR_JOB,
+                        "job.json: %s.%s: number %lld is %g, which is not finite or too far away; check the object's "
+                        "animation",
+                        node->path, key, (long long)i, (double)numbers[i]);
     return GRAIN_OK;
 }
 

@@ -5,8 +5,6 @@
 #include "base/parallel.h"
 #include "mesh/mesh_read.h"
 
-#include <float.h>
-
 // Half-edges and welded vertices are counted in int32.
 #define MAX_TRIANGLES (INT32_MAX / 3)
 // Pieces of work for the passes over all vertices and triangles.
@@ -20,7 +18,7 @@ static int64_t find_wrong(const GrainMesh *mesh, int threads)
     {
         int64_t found = 0, end = coordinates * (piece + 1) / PIECES;
         for (int64_t i = coordinates * piece / PIECES; i < end; i++)
-            found |= !(fabsf(mesh->positions[i]) <= FLT_MAX); // NaN too
+            found |= !(fabsf(mesh->positions[i]) <= MESH_FARTHEST); // NaN too
         end = corners * (piece + 1) / PIECES;
         for (int64_t i = corners * piece / PIECES; i < end; i++)
             found |= (uint32_t)mesh->triangles[i] >= (uint64_t)mesh->vertex_count;
@@ -35,10 +33,12 @@ static GrainResult say_wrong(const GrainMesh *mesh)
 {
     for (int64_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
         const float *p = mesh->positions + 3 * vertex;
-        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
-            return fail(GRAIN_ERROR_MESH,
-                        "vertex %lld is at (%g, %g, %g), which is not finite: check the object's modifiers and drivers",
-                        (long long)vertex, (double)p[0], (double)p[1], (double)p[2]);
+        if (mesh_is_place(p)) continue;
+        int is_finite = isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
+        return fail(GRAIN_ERROR_MESH,
+                    "vertex %lld is at (%g, %g, %g), which is %s: check the object's modifiers and drivers",
+                    (long long)vertex, (double)p[0], (double)p[1], (double)p[2],
+                    is_finite ? "too far away to compute with" : "not finite");
     }
     int64_t corner = 0;
     while (mesh->triangles[corner] >= 0 && mesh->triangles[corner] < mesh->vertex_count) corner++;

@@ -26,8 +26,7 @@ typedef struct Checker {
 
 static int is_finite_vertex(const GrainMesh *mesh, int64_t vertex)
 {
-    const float *p = mesh->positions + 3 * vertex;
-    return isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
+    return mesh_is_place(mesh->positions + 3 * vertex);
 }
 
 static int is_broken(const GrainMesh *mesh, int64_t triangle)
@@ -130,17 +129,24 @@ static GrainResult count_inside_out(Checker *k)
     if (negative == 0) return GRAIN_OK;
     MeshWinding winding;
     uint8_t *seen = ALLOC_ZEROED(uint8_t, s->shell_count);
-    GrainResult result =
-        seen ? mesh_winding_build(&winding, &k->sound, s->flipped, NULL, k->threads) : GRAIN_ERROR_MEMORY;
-    for (int64_t i = 0; result == GRAIN_OK && i < k->sound.triangle_count; i++) {
-        int32_t shell = s->shell_of[i];
-        if (shell < 0 || seen[shell] || s->shells[shell].volume >= 0.0 || !s->shells[shell].orientable) continue;
-        seen[shell] = 1;
+    int32_t *asked = ALLOC(int32_t, negative);
+    float *number = ALLOC(float, negative);
+    GrainResult result = seen && asked && number ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    if (result == GRAIN_OK) result = mesh_winding_build(&winding, &k->sound, s->flipped, NULL, k->threads);
+    if (result == GRAIN_OK) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < k->sound.triangle_count; i++) {
+            int32_t shell = s->shell_of[i];
+            if (shell < 0 || seen[shell] || s->shells[shell].volume >= 0.0 || !s->shells[shell].orientable) continue;
+            seen[shell] = 1;
+            asked[count++] = (int32_t)i;
+        }
+        mesh_winding_on(&winding, &k->sound, asked, count, k->threads, number);
         // On its own surface an inside-out shell counts minus one half; what is beyond that is the others'.
-        k->report->inside_out_shells += mesh_winding_on(&winding, &k->sound, i) + 0.5f < 0.5f;
+        for (int64_t i = 0; i < count; i++) k->report->inside_out_shells += number[i] + 0.5f < 0.5f;
+        mesh_winding_free(&winding);
     }
-    if (result == GRAIN_OK) mesh_winding_free(&winding);
-    alloc_free(seen);
+    alloc_free(seen), alloc_free(asked), alloc_free(number);
     return result;
 }
 

@@ -38,7 +38,8 @@ void mesh_report_text(const GrainMeshReport *r, char *buffer, int64_t size)
     }
     add(&text, "%lld triangle%s in %lld separate part%s, %s.\n", (long long)r->triangles, r->triangles == 1 ? "" : "s",
         (long long)r->shells, r->shells == 1 ? "" : "s", r->closed ? "closed" : "not closed");
-    add_count(&text, r->non_finite_vertices, "vertex has no finite position", "vertices have no finite position",
+    add_count(&text, r->non_finite_vertices, "vertex has no finite position, or is too far away",
+              "vertices have no finite position, or are too far away",
               "check the object's modifiers, drivers and simulations, or delete the vertices");
     add_count(&text, r->broken_triangles, "triangle refers to a vertex that is missing or not finite",
               "triangles refer to vertices that are missing or not finite",

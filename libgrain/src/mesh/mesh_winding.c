@@ -11,6 +11,8 @@
 // A group is summed up for points farther away than this many times its own radius. At 2.5 the sum over a closed mesh
 // is within 0.01 of a whole number (test_mesh_winding.c), and only "more than a half" is asked.
 #define REACH 2.5
+// Triangles whose points are asked together.
+#define ASKED_AT_ONCE 64
 
 typedef struct Sums {
     Vec3d first; // area * place
@@ -135,7 +137,8 @@ GrainResult mesh_winding_build(MeshWinding *w, const GrainMesh *mesh, const uint
     return result;
 }
 
-float mesh_winding_on(const MeshWinding *w, const GrainMesh *mesh, int64_t triangle)
+// Just above and just below the middle of a triangle.
+static void points_beside(const MeshWinding *w, const GrainMesh *mesh, int64_t triangle, Vec3d point[2])
 {
     Vec3d corner[3];
     for (int c = 0; c < 3; c++) {
@@ -147,12 +150,28 @@ float mesh_winding_on(const MeshWinding *w, const GrainMesh *mesh, int64_t trian
     // A little off the surface against the triangle's size, and more than float's rounding.
     double step = real_max(1e-3 * sqrt(vec3d_length(normal)), 2e-6);
     normal = vec3d_scale(vec3d_unit(normal), step);
-    Vec3d above = vec3d_add(middle, normal), below = vec3d_sub(middle, normal);
-    const float x[2] = {(float)above.x, (float)below.x}, y[2] = {(float)above.y, (float)below.y};
-    const float z[2] = {(float)above.z, (float)below.z};
-    float number[2];
-    SIMD_CALL(mesh_winding_at)(w, x, y, z, 2, number);
-    return 0.5f * (number[0] + number[1]);
+    point[0] = vec3d_add(middle, normal), point[1] = vec3d_sub(middle, normal);
+}
+
+void mesh_winding_on(const MeshWinding *w, const GrainMesh *mesh, const int32_t *triangles, int64_t count, int threads,
+                     float *number)
+{
+    int64_t block_count = parallel_block_count(count, ASKED_AT_ONCE);
+    PARALLEL_BLOCKS(threads, block, block_count)
+    {
+        float x[2 * ASKED_AT_ONCE], y[2 * ASKED_AT_ONCE], z[2 * ASKED_AT_ONCE], both[2 * ASKED_AT_ONCE];
+        int64_t first = block * ASKED_AT_ONCE, used = parallel_block_end(block, ASKED_AT_ONCE, count) - first;
+        for (int64_t i = 0; i < used; i++) {
+            Vec3d point[2];
+            points_beside(w, mesh, triangles[first + i], point);
+            for (int side = 0; side < 2; side++) {
+                x[2 * i + side] = (float)point[side].x, y[2 * i + side] = (float)point[side].y;
+                z[2 * i + side] = (float)point[side].z;
+            }
+        }
+        SIMD_CALL(mesh_winding_at)(w, x, y, z, 2 * used, both);
+        for (int64_t i = 0; i < used; i++) number[first + i] = 0.5f * (both[2 * i] + both[2 * i + 1]);
+    }
 }
 
 void mesh_winding_free(MeshWinding *w)

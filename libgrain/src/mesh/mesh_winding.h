@@ -34,9 +34,10 @@ GrainResult mesh_winding_build(MeshWinding *winding, const GrainMesh *mesh, cons
                                const uint8_t *wanted, int threads);
 void mesh_winding_free(MeshWinding *winding);
 
-/// On the middle of a triangle: the mean of just above and just below it. One half on the surface of a solid, 0 on a
-/// lone sheet, -1/2 on a solid that is inside out.
-float mesh_winding_on(const MeshWinding *winding, const GrainMesh *mesh, int64_t triangle);
+/// On the middles of some triangles: the mean of just above and just below each. One half on the surface of a solid, 0
+/// on a lone sheet, -1/2 on a solid that is inside out.
+void mesh_winding_on(const MeshWinding *winding, const GrainMesh *mesh, const int32_t *triangles, int64_t count,
+                     int threads, float *number);
 
 /// At points counted from centre and divided by scale. One thread.
 SIMD_KERNEL(void, mesh_winding_at,

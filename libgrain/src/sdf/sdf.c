@@ -11,6 +11,7 @@
 #define MAX_BAND 16.0f
 #define DEFAULT_BAND 3.0f
 #define MAX_THICKNESS 64.0f // voxels
+#define MAX_VOXEL 2e36f     // m: thickness and band stay within float's range
 // Points transposed at once: three arrays in, four out, all in the first-level cache.
 #define SAMPLE_BLOCK 512
 
@@ -24,8 +25,9 @@ GrainResult grain_sdf_def_default(GrainSdfDef *def, uint32_t size)
 static GrainResult check_def(const GrainSdfDef *def)
 {
     CHECK_STRUCT(def, GrainSdfDef);
-    if (!(def->voxel_size > 0.0f) || !isfinite(def->voxel_size))
-        return fail(GRAIN_ERROR_ARGUMENT, "voxel_size is %g m; it must be above 0", (double)def->voxel_size);
+    if (!(def->voxel_size > 0.0f && def->voxel_size <= MAX_VOXEL))
+        return fail(GRAIN_ERROR_ARGUMENT, "voxel_size is %g m; it must be above 0 and at most %g m",
+                    (double)def->voxel_size, (double)MAX_VOXEL);
     if (!(def->band_voxels >= MIN_BAND && def->band_voxels <= MAX_BAND))
         return fail(GRAIN_ERROR_ARGUMENT, "band_voxels is %g; allowed are %g to %g", (double)def->band_voxels,
                     (double)MIN_BAND, (double)MAX_BAND);

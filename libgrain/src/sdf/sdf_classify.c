@@ -15,6 +15,10 @@
 #define SOLID_SHARE 0.02
 // Triangles of a shell that are asked.
 #define SAMPLES 512
+// Open shells of fewer triangles than this are crumbs: a mesh of loose triangles has nothing else. So many of them, at
+// least, are asked; where there are more, those between two that are asked go with the first.
+#define CRUMB 4
+#define CRUMBS_ASKED 4096
 
 static GrainResult make_sheets(SdfClassified *parts, const GrainMesh *mesh)
 {
@@ -26,6 +30,7 @@ typedef struct ShellSample {
     double area, winding; // sums
     double enclosing;     // area next to which the surface goes around something
     int64_t seen;
+    int32_t like;      // the shell whose sums hold for this one
     int is_unbalanced; // some edge is passed more often one way than the other
 } ShellSample;
 
@@ -63,24 +68,59 @@ static int is_sheet(const ShellSample *sample)
     return fabs(sample->winding) <= SOLID_WINDING * sample->area;
 }
 
-// Sums, over some triangles of each shell, of the winding number on them.
-static void sample_shells(const SdfClassified *parts, const GrainMesh *mesh, const MeshWinding *winding,
-                          ShellSample *samples)
+static int is_crumb(const MeshShell *shell) { return shell->open_edges > 0 && shell->triangle_count < CRUMB; }
+
+// Chooses the shells that are asked, each for itself or for others too.
+static void choose_shells(const MeshShells *shells, ShellSample *samples)
+{
+    int64_t crumbs = 0, crumb = 0;
+    for (int64_t i = 0; i < shells->shell_count; i++) crumbs += is_crumb(&shells->shells[i]);
+    int64_t stride = crumbs / CRUMBS_ASKED + 1;
+    for (int32_t i = 0, leader = 0; i < shells->shell_count; i++) {
+        samples[i].like = i;
+        if (!is_crumb(&shells->shells[i])) continue;
+        if (crumb++ % stride == 0) leader = i;
+        samples[i].like = leader;
+    }
+}
+
+static int64_t list_asked(const SdfClassified *parts, const GrainMesh *mesh, ShellSample *samples, int32_t *asked)
 {
     const MeshShells *shells = &parts->shells;
+    int64_t count = 0;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         int32_t shell = shells->shell_of[i];
-        if (shell < 0 || mesh_shell_is_closed(&shells->shells[shell])) continue;
+        if (shell < 0 || mesh_shell_is_closed(&shells->shells[shell]) || samples[shell].like != shell) continue;
         int64_t stride = shells->shells[shell].triangle_count / SAMPLES + 1;
-        if (samples[shell].seen++ % stride != 0) continue;
-        Vec3d a = vec3d_from(mesh_vertex(mesh, i, 0)), b = vec3d_from(mesh_vertex(mesh, i, 1));
-        Vec3d c = vec3d_from(mesh_vertex(mesh, i, 2));
-        double area = vec3d_length(vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a)));
-        double between = (double)mesh_winding_on(winding, mesh, i); // the mean of both sides
-        samples[shell].area += area;
-        samples[shell].winding += area * between;
-        samples[shell].enclosing += fabs(between) > 0.25 ? area : 0.0;
+        if (samples[shell].seen++ % stride == 0) asked[count++] = (int32_t)i;
     }
+    return count;
+}
+
+// Sums, over some triangles of each shell, of the winding number on them.
+static GrainResult sample_shells(const SdfClassified *parts, const GrainMesh *mesh, const MeshWinding *winding,
+                                 ShellSample *samples, int threads)
+{
+    int32_t *asked = ALLOC(int32_t, mesh->triangle_count);
+    float *number = ALLOC(float, mesh->triangle_count); // the mean of both sides
+    int64_t count = 0;
+    if (asked && number) {
+        choose_shells(&parts->shells, samples);
+        count = list_asked(parts, mesh, samples, asked);
+        mesh_winding_on(winding, mesh, asked, count, threads, number);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        ShellSample *sample = &samples[parts->shells.shell_of[asked[i]]];
+        Vec3d a = vec3d_from(mesh_vertex(mesh, asked[i], 0)), b = vec3d_from(mesh_vertex(mesh, asked[i], 1));
+        Vec3d c = vec3d_from(mesh_vertex(mesh, asked[i], 2));
+        double area = vec3d_length(vec3d_cross(vec3d_sub(b, a), vec3d_sub(c, a))), between = (double)number[i];
+        sample->area += area;
+        sample->winding += area * between;
+        sample->enclosing += fabs(between) > 0.25 ? area : 0.0;
+    }
+    GrainResult result = asked && number ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    alloc_free(asked), alloc_free(number);
+    return result;
 }
 
 static GrainResult tell_sheets(SdfClassified *parts, const GrainMesh *mesh, int threads)
@@ -91,13 +131,13 @@ static GrainResult tell_sheets(SdfClassified *parts, const GrainMesh *mesh, int 
     ShellSample *samples = ALLOC_ZEROED(ShellSample, shells->shell_count);
     GrainResult result = samples ? make_sheets(parts, mesh) : GRAIN_ERROR_MEMORY;
     if (result == GRAIN_OK) result = find_unbalanced(parts, samples);
+    if (result == GRAIN_OK) result = sample_shells(parts, mesh, &winding, samples, threads);
     if (result == GRAIN_OK) {
-        sample_shells(parts, mesh, &winding, samples);
         for (int64_t i = 0; i < mesh->triangle_count; i++) {
             int32_t shell = shells->shell_of[i];
             // Lines and points, which belong to no shell, have no inside.
             parts->is_sheet[i] =
-                shell < 0 || (!mesh_shell_is_closed(&shells->shells[shell]) && is_sheet(&samples[shell]));
+                shell < 0 || (!mesh_shell_is_closed(&shells->shells[shell]) && is_sheet(&samples[samples[shell].like]));
         }
     }
     alloc_free(samples);

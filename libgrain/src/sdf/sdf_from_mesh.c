@@ -66,10 +66,12 @@ static GrainResult choose_lattice(Builder *b)
                     real_min(lows[0], real_min(lows[1], lows[2])), real_max(highs[0], real_max(highs[1], highs[2])));
     sdf->depth = 1;
     while (sdf->depth < SDF_MAX_DEPTH && (double)(1 << (3 * (sdf->depth + 1))) < extent) sdf->depth++;
-    if ((double)(1 << (3 * (sdf->depth + 1))) < extent)
-        return fail(GRAIN_ERROR_ARGUMENT,
-                    "voxel_size is %g m, too small for a mesh of %g m: no more than %d voxels fit along an axis", voxel,
-                    extent * voxel, 1 << (3 * (SDF_MAX_DEPTH + 1)));
+    const int most = 1 << (3 * (SDF_MAX_DEPTH + 1));
+    if (most < extent)
+        return fail(GRAIN_ERROR_MESH,
+                    "the mesh is %.4g m long, %.3g voxels of %g m, and %d fit along an axis: use voxels of %.2g m or "
+                    "larger (they follow the particle radius), or look for a vertex far away from the others",
+                    extent * voxel, extent, voxel, most, extent * voxel / most);
     float reach = sdf->half_width + (float)(b->half_thickness * voxel);
     sdf->bounds_low = vec3(low.x - reach, low.y - reach, low.z - reach);
     sdf->bounds_high = vec3(high.x + reach, high.y + reach, high.z + reach);
