@@ -192,8 +192,8 @@ TEST(rows_that_do_not_fit_are_refused_with_the_line)
     static const struct {
         const char *name, *text, *word;
     } cases[] = {
-        {"a.ply", PLY_TRIANGLE "0 0 0 9\n1 0 0 9\n0 1 0 9\n3 0 1 2\n", "line 10: the row goes on"},
-        {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1 0\n3 0 1 2 7\n", "line 13: the row goes on"},
+        {"a.ply", PLY_TRIANGLE "0 0 0 9\n1 0 0 9\n0 1 0 9\n3 0 1 2\n", "line 10: the row has more"},
+        {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1 0\n3 0 1 2 7\n", "line 13: the row has more"},
         {"a.ply", PLY_TRIANGLE "0 0 0\n1 0\n0 1 0\n3 0 1 2\n", "line 11: a number is missing"},
         {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1 0\n4 0 1 2\n", "line 13: a number is missing"},
         {"a.ply", PLY_TRIANGLE "0 0 0\n1 0 0\n0 1,5 0\n3 0 1 2\n", "line 12: a value is not a number"},

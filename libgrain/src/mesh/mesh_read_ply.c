@@ -233,7 +233,7 @@ static GrainResult read_row(Ply *ply, const PlyElement *element)
     while (r->at < r->end && reader_is_line_over(r)) reader_next_line(r);
     TRY(read_one(ply, element));
     if (!reader_is_line_over(r))
-        return reader_fail(r, "the row goes on after the values that the header announces (%d properties): " FIX_HEADER,
+        return reader_fail(r, "the row has more values than the header announces (%d properties): " FIX_HEADER,
                            element->property_count);
     reader_next_line(r);
     return GRAIN_OK;
