@@ -43,15 +43,15 @@ static GrainResult start_element(Element *element, float degrees, float pressed,
 }
 
 // Motion of all nodes that a particle in the middle sees. rate: the velocity's gradient, 1/s, rows first.
-static void fill_board(MpmMotion *board, const float rate[3][3])
+static void fill_tile(MpmMotion *tile, const float rate[3][3])
 {
-    memset(board, 0, MPM_BOARD_STRIDE * sizeof *board);
-    for (int node = 0; node < MPM_BOARD_NODES; node++) {
-        int at[3] = {node % MPM_BOARD_SIDE - 1, node / MPM_BOARD_SIDE % MPM_BOARD_SIDE - 1,
-                     node / (MPM_BOARD_SIDE * MPM_BOARD_SIDE) - 1};
-        board[node].mass = FULL_MASS;
+    memset(tile, 0, MPM_TILE_STRIDE * sizeof *tile);
+    for (int node = 0; node < MPM_TILE_NODES; node++) {
+        int at[3] = {node % MPM_TILE_SIDE - 1, node / MPM_TILE_SIDE % MPM_TILE_SIDE - 1,
+                     node / (MPM_TILE_SIDE * MPM_TILE_SIDE) - 1};
+        tile[node].mass = FULL_MASS;
         for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) board[node].velocity[r] += rate[r][c] * ((float)at[c] * CELL - MIDDLE);
+            for (int c = 0; c < 3; c++) tile[node].velocity[r] += rate[r][c] * ((float)at[c] * CELL - MIDDLE);
     }
 }
 
@@ -65,12 +65,12 @@ static double shear(Element *element, float rate, double strain)
     const MpmMaterial *material = &element->materials.of[0];
     double load = (double)(element->pressed * (material->lame + 2.0f / 3.0f * material->shear)),
            stiffness = (double)(material->lame + 2.0f * material->shear), angle = 0.0;
-    _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
+    _Alignas(64) MpmMotion tile[MPM_TILE_STRIDE];
     for (double time = 0.0; time < strain / (double)rate; time += (double)STEP) {
         float gives = time > 0.0 ? (float)((normal(element, 2) - load) / stiffness) * PLATE_RATE : 0.0f;
-        fill_board(board, (const float[3][3]){{0, 0, rate}, {0, 0, 0}, {0, 0, gives}});
+        fill_tile(tile, (const float[3][3]){{0, 0, rate}, {0, 0, 0}, {0, 0, gives}});
         for (int axis = 0; axis < 3; axis++) element->particle.position[axis] = MIDDLE;
-        SIMD_CALL(mpm_gather)(&element->particle, 1, corner, board, NULL, &element->step);
+        SIMD_CALL(mpm_gather)(&element->particle, 1, corner, tile, NULL, &element->step);
         angle = atan2((double)element->particle.shear_stress[1], normal(element, 2)) * 57.29578;
     }
     return angle;
@@ -119,11 +119,11 @@ TEST(mpm_sand_at_rest_keeps_its_stress)
     Element element;
     ENSURE_OK(start_element(&element, 45.0f, HEAVILY, -1.0f));
     shear(&element, 0.2f, 0.15);
-    _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
-    fill_board(board, still);
+    _Alignas(64) MpmMotion tile[MPM_TILE_STRIDE];
+    fill_tile(tile, still);
     MpmParticle before = {0}; // once it stands
     for (int step = 0; step < 50000; step++) {
-        SIMD_CALL(mpm_gather)(&element.particle, 1, corner, board, NULL, &element.step);
+        SIMD_CALL(mpm_gather)(&element.particle, 1, corner, tile, NULL, &element.step);
         if (step == 0) before = element.particle;
     }
     double scale = (double)before.column[2].stress, largest = 0.0;
@@ -146,11 +146,11 @@ TEST(mpm_grain_that_sleeps_alone_feels_sand_that_comes)
     element.step.fall[2] = -GRAVITY * STEP;
     element.particle.pulled = GRAVITY * STEP;
     for (int axis = 0; axis < 3; axis++) element.particle.position[axis] = MIDDLE;
-    _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
-    memset(board, 0, sizeof board);
-    float more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, board, NULL, &element.step);
+    _Alignas(64) MpmMotion tile[MPM_TILE_STRIDE];
+    memset(tile, 0, sizeof tile);
+    float more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, tile, NULL, &element.step);
     ENSURE(fabsf(more) < 1e-9f); // nobody is there
-    for (int node = 0; node < MPM_BOARD_NODES; node++) board[node] = (MpmMotion){{1.0f, 0.0f, 0.0f}, FULL_MASS};
-    more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, board, NULL, &element.step);
+    for (int node = 0; node < MPM_TILE_NODES; node++) tile[node] = (MpmMotion){{1.0f, 0.0f, 0.0f}, FULL_MASS};
+    more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, tile, NULL, &element.step);
     ENSURE_NEAR(more, 1.0, 1e-3);
 }

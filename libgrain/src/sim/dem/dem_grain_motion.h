@@ -16,10 +16,10 @@ static inline DemLoad dem_load_of(const Dem *dem, int32_t first, int32_t last)
 {
     DemLoad load = {{0, 0, 0}, {0, 0, 0}};
     for (int32_t ball = first; ball < last; ball++) {
-        int64_t place = dem->place[ball];
-        Vec3 push = dem_read3(dem->push + 4 * place), arm = dem_read3(dem->arms[place].now);
+        int64_t row = dem->row[ball];
+        Vec3 push = dem_read3(dem->push + 4 * row), arm = dem_read3(dem->arms[row].now);
         load.force = vec3_add(load.force, push);
-        load.torque = vec3_add(load.torque, vec3_add(dem_read3(dem->turn + 4 * place), vec3_cross(arm, push)));
+        load.torque = vec3_add(load.torque, vec3_add(dem_read3(dem->turn + 4 * row), vec3_cross(arm, push)));
     }
     return load;
 }
@@ -44,9 +44,9 @@ static inline int32_t dem_carry_balls(const Dem *dem, const DemGrain *grain, int
          spin = dem_read3(grain->spin);
     int32_t left = 0;
     for (int32_t ball = first; ball < last; ball++) {
-        int64_t place = dem->place[ball];
-        DemArm *arm = &dem->arms[place];
-        DemBall *b = &dem->balls[place];
+        int64_t row = dem->row[ball];
+        DemArm *arm = &dem->arms[row];
+        DemBall *b = &dem->balls[row];
         Vec3 listed = dem_read3(arm->listed), way = dem_turn_arm(turned, listed), now = vec3_add(listed, way);
         Vec3 at = vec3_add(vec3_add(offset, way), dem_read3(arm->rounding));
         dem_write3(arm->now, now);

@@ -43,7 +43,7 @@
 #define MPM_SAND_FARTHEST 2.4f
 #define MPM_SAND_GAIN 0.05f
 // The most a particle is pressed together, as a logarithm of volume. Particles whose pressures differ in turn, as on a
-// chequerboard, cancel on the nodes and are not pushed back: under a body that trembles they drift, until one is so
+// chequertile, cancel on the nodes and are not pushed back: under a body that trembles they drift, until one is so
 // stiff that the step is too long for it. Sand is never pressed by more than a few hundredths (sound is six times as
 // fast as any impact).
 #define MPM_SAND_PRESSED 0.15f
