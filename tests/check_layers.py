@@ -121,6 +121,14 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
             yield node.module or "", node.level
 
 
+def tests_that_import_tests() -> Iterator[str]:
+    """What tests share has a file of its own: so that a test can be changed without breaking others."""
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for name, _ in imports(path):
+            if name.split(".")[-1].startswith("test_"):
+                yield f"{path.relative_to(ROOT)} imports {name}; what both need belongs into a file beside them"
+
+
 BLENDER_MODULES = {"bpy", "bpy_extras", "mathutils", "blf", "gpu", "bmesh", "addon_utils"}
 
 
@@ -236,6 +244,7 @@ RULES = {
     "the_system_only_in_system_files": stray_system_calls,
     "program_over_public_headers": private_headers_in_program,
     "public_calls_in_the_file_of_their_folder": strayed_public_calls,
+    "tests_share_no_tests": tests_that_import_tests,
     "engine_without_blender": blender_in_engine,
     "ctypes_only_in_ffi": stray_ctypes,
     "blender_version_only_in_compat": stray_version_checks,
