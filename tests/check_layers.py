@@ -133,6 +133,18 @@ def strayed_public_calls() -> Iterator[str]:
                 yield f"{call} of grain/{header.name} is not defined in {file.relative_to(ROOT)}"
 
 
+def umbrella_out_of_order() -> Iterator[str]:
+    """grain.h lists every public header behind those that it includes; a formatter that sorts them is told not to."""
+    folder = ROOT / "libgrain/include/grain"
+    listed = re.findall(r'^#include "grain/(\w+)\.h"', (folder / "grain.h").read_text("utf-8"), re.MULTILINE)
+    for name in sorted({path.stem for path in folder.glob("*.h")} - {*listed, "grain"}):
+        yield f"grain.h does not include {name}.h"
+    for number, name in enumerate(listed):
+        for needed in re.findall(r'^#include "grain/(\w+)\.h"', (folder / f"{name}.h").read_text("utf-8"), re.MULTILINE):
+            if needed not in listed[:number]:
+                yield f"grain.h includes {name}.h before {needed}.h, which that one needs"
+
+
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """Names of modules as written, and how many dots stand before them."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -291,6 +303,7 @@ RULES = {
     "the_system_only_in_system_files": stray_system_calls,
     "program_over_public_headers": private_headers_in_program,
     "public_calls_in_the_file_of_their_folder": strayed_public_calls,
+    "umbrella_header_in_order": umbrella_out_of_order,
     "tests_share_no_tests": tests_that_import_tests,
     "engine_without_blender": blender_in_engine,
     "ctypes_only_in_ffi": stray_ctypes,

@@ -41,6 +41,7 @@ typedef struct Block {
     float middle[3], reach; ///< a ball around its particles when the lists were made
     float moved, fastest;   ///< m2 since then, m2/s2: largest over its particles
 } Block;                    // one cache line
+_Static_assert(sizeof((Block){0}.near) == 8, "blocks times objects are more than 32 bits can count");
 
 typedef struct Neighbours {
     SolverBase *base; ///< borrowed
