@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One particle of sand in a field of motion that is given, as in a laboratory's shear box: what it bears.
+// One particle of sand or mud in a field of motion that is given, as in a laboratory's shear box: what it bears.
 #include "base/error.h"
 #include "sim/mpm/mpm.h"
 #include "sim/mpm/mpm_transfer.h"
@@ -25,8 +25,8 @@ typedef struct Element {
     _Alignas(64) MpmParticle particle; // as vectors hold it
 } Element;
 
-// plastic: MpmParticle.plastic, -1 for firm sand, 0 for loosened sand.
-static GrainResult start_element(Element *element, float degrees, float pressed, float plastic)
+static GrainResult start_element_of(Element *element, const char *law, float gravity, float degrees, float pressed,
+                                    float plastic)
 {
     memset(element, 0, sizeof *element);
     SimMaterial material = {.density = 2600.0f, .friction = tanf(degrees * 0.01745329f)};
@@ -37,9 +37,15 @@ static GrainResult start_element(Element *element, float degrees, float pressed,
     float stretch = expf(-2.0f / 3.0f * pressed);
     element->particle =
         (MpmParticle){.volume = CELL * CELL * CELL / 8.0f, .stretch = {stretch, stretch, stretch}, .plastic = plastic};
-    TRY(mpm_material_choose("sand", &material, SOUND, CELL, GRAVITY, CELL / 3.6f, &element->materials.of[0]));
+    TRY(mpm_material_choose(law, &material, SOUND, CELL, gravity, CELL / 3.6f, &element->materials.of[0]));
     element->particle.mass = mpm_mass_of(&element->materials, &element->particle);
     return GRAIN_OK;
+}
+
+// plastic: MpmParticle.plastic, -1 for firm sand, 0 for loosened sand.
+static GrainResult start_element(Element *element, float degrees, float pressed, float plastic)
+{
+    return start_element_of(element, "sand", GRAVITY, degrees, pressed, plastic);
 }
 
 // Motion of all nodes that a particle in the middle sees. rate: the velocity's gradient, 1/s, rows first.
@@ -153,4 +159,30 @@ TEST(mpm_grain_that_sleeps_alone_feels_sand_that_comes)
     for (int node = 0; node < MPM_TILE_NODES; node++) tile[node] = (MpmMotion){{1.0f, 0.0f, 0.0f}, FULL_MASS};
     more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, tile, NULL, &element.step);
     ENSURE_NEAR(more, 1.0, 1e-3);
+}
+
+// Pa: what mud bears along x that is sheared at this rate (1/s) until its stress has settled.
+static double mud_bears(float rate, double strain, Element *element)
+{
+    if (start_element_of(element, "mud", 9.81f, 31.0f, LIGHTLY, 0.0f) != GRAIN_OK) return NAN;
+    shear(element, rate, strain);
+    return (double)element->particle.shear_stress[1];
+}
+
+// Bingham: elastic up to the yield stress, 20 radii of its own weight times friction, then more by viscosity times the
+// rate. 1 %: normal stresses of
+// the second order in the elastic strain, 0.02.
+TEST(mpm_mud_yields_and_flows_as_bingham_says)
+{
+    Element element;
+    double half = mud_bears(0.02f, 0.008, &element), shear_modulus = (double)element.materials.of[0].shear;
+    double density = (double)element.materials.of[0].density;
+    double yield = 20.0 * density * 9.81 * (double)CELL / 3.6 * tan(31.0 * 0.01745329);
+    double viscosity = 0.5 * 0.05 * density * (double)SOUND * (double)CELL;
+    double slow = mud_bears(1.0f, 0.5, &element), quick = mud_bears(41.0f, 4.0, &element);
+    printf("# mud: %.1f Pa at a strain of 0.008, %.1f and %.1f flowing at 1 and 41 1/s; yield stress %.1f Pa\n", half,
+           slow, quick, yield);
+    ENSURE_NEAR(half, 0.008 * shear_modulus, 0.01 * half);
+    ENSURE_NEAR(slow - viscosity, yield, 0.005 * yield);
+    ENSURE_NEAR(quick - slow, 40.0 * viscosity, 0.01 * 40.0 * viscosity);
 }
