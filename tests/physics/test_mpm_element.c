@@ -170,8 +170,7 @@ static double mud_bears(float rate, double strain, Element *element)
 }
 
 // Bingham: elastic up to the yield stress, 20 radii of its own weight times friction, then more by viscosity times the
-// rate. 1 %: normal stresses of
-// the second order in the elastic strain, 0.02.
+// rate. 1 %: normal stresses of the second order in the elastic strain, 0.02.
 TEST(mpm_mud_yields_and_flows_as_bingham_says)
 {
     Element element;
