@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A grain of several balls as a rigid body, for the integrators: what its balls bear, its spin, and its balls carried
-/// along.
+/// Rigid motion of a grain of several balls, for the integrators: the load on its balls, its spin, the motion of its
+/// balls.
 #include "base/real.h"
 #include "sim/dem/dem.h"
 
@@ -24,7 +24,7 @@ static inline DemLoad dem_load_of(const Dem *dem, int32_t first, int32_t last)
     return load;
 }
 
-/// Spin from angular momentum for the way the grain faces half a step on, if it went on with this spin.
+/// Spin from angular momentum, for the orientation half a step ahead, predicted with the given spin.
 static inline Vec3 dem_spin_ahead(const DemGrain *grain, Vec3 momentum, Vec3 spin, float seconds)
 {
     Vec3 turned = dem_read3(grain->turned), half = vec3_scale(spin, 0.25f * seconds);
@@ -37,7 +37,7 @@ static inline Vec3 dem_spin_ahead(const DemGrain *grain, Vec3 momentum, Vec3 spi
     return quat_rotate(facing, own);
 }
 
-/// Returns whether one of them left its skin.
+/// Moves the balls with their grain. Returns whether one of them left its skin.
 static inline int32_t dem_carry_balls(const Dem *dem, const DemGrain *grain, int32_t first, int32_t last)
 {
     Vec3 turned = dem_read3(grain->turned), offset = dem_read3(grain->offset), velocity = dem_read3(grain->velocity),
