@@ -65,6 +65,27 @@ def solvers_from_outside() -> Iterator[str]:
             yield f"{path.relative_to(ROOT)} names a solver; ask its traits (sim/solver.h)"
 
 
+# Folders of sim, and headers beside them, each above what may include it; solvers come behind the last, population and sim
+# behind those. Files beside the folders may include all.
+SIM_ORDER = ("material", "solver", "rigid", "solver_base", "flow", "neighbours")
+SIM_INCLUDE = re.compile(r'^\s*#\s*include\s+"sim/(\w+)', re.MULTILINE)
+
+
+def wrong_includes_in_sim() -> Iterator[str]:
+    order = (*SIM_ORDER, "solvers", "population", "sim")
+    place = {name: order.index("solvers") for name in solver_names()} | {name: order.index(name) for name in order}
+    for path in sorted((SOURCE / "sim").rglob("*.[ch]")):
+        home = path.relative_to(SOURCE / "sim").with_suffix("").parts[0]
+        if path.parent == SOURCE / "sim" and path.suffix == ".c":
+            continue
+        if home not in place:
+            yield f"{path.relative_to(ROOT)}: {home} is not in SIM_ORDER of tests/check_layers.py"
+            continue
+        for name in SIM_INCLUDE.findall(path.read_text("utf-8")):
+            if place.get(name, len(order)) > place[home]:
+                yield f"{path.relative_to(ROOT)} includes sim/{name}, which comes after sim/{home}"
+
+
 def stray_openmp() -> Iterator[str]:
     for path in c_files():
         if path != OPENMP_HOME and OPENMP.search(path.read_text("utf-8")):
@@ -112,6 +133,18 @@ def strayed_public_calls() -> Iterator[str]:
                 yield f"{call} of grain/{header.name} is not defined in {file.relative_to(ROOT)}"
 
 
+def umbrella_out_of_order() -> Iterator[str]:
+    """grain.h lists every public header behind those that it includes; a formatter that sorts them is told not to."""
+    folder = ROOT / "libgrain/include/grain"
+    listed = re.findall(r'^#include "grain/(\w+)\.h"', (folder / "grain.h").read_text("utf-8"), re.MULTILINE)
+    for name in sorted({path.stem for path in folder.glob("*.h")} - {*listed, "grain"}):
+        yield f"grain.h does not include {name}.h"
+    for number, name in enumerate(listed):
+        for needed in re.findall(r'^#include "grain/(\w+)\.h"', (folder / f"{name}.h").read_text("utf-8"), re.MULTILINE):
+            if needed not in listed[:number]:
+                yield f"grain.h includes {name}.h before {needed}.h, which that one needs"
+
+
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """Names of modules as written, and how many dots stand before them."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -119,6 +152,38 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
             yield from ((alias.name, 0) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.module or "", node.level
+
+
+def tests_that_import_tests() -> Iterator[str]:
+    """What tests share has a file of its own: so that a test can be changed without breaking others."""
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for name, _ in imports(path):
+            if name.split(".")[-1].startswith("test_"):
+                yield f"{path.relative_to(ROOT)} imports {name}; what both need belongs into a file beside them"
+
+
+# A package of the add-on imports only those before it here; scene/read reads Blender's data, look makes materials and
+# shapes, show puts frames into Blender, manage does what buttons ask for. Modules beside them may be imported by all.
+ADDON_ORDER = ("engine", "scene", "scene/read", "scene/look", "scene/show", "scene/manage", "properties", "panels", "operators")
+
+
+def addon_package(parts: tuple[str, ...]) -> str:
+    """Of a module's path below the add-on; "" beside the packages."""
+    return next(("/".join(parts[:depth]) for depth in (2, 1) if "/".join(parts[:depth]) in ADDON_ORDER), "")
+
+
+def wrong_imports_in_addon() -> Iterator[str]:
+    for path in sorted(ADDON.rglob("*.py")):
+        folder = path.relative_to(ADDON).parent.parts
+        home = addon_package(folder)
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not home or not isinstance(node, ast.ImportFrom) or node.level == 0:
+                continue
+            around = (*folder[:len(folder) + 1 - node.level], *(node.module or "").split("."))
+            for alias in node.names:
+                package = addon_package(tuple(part for part in (*around, alias.name) if part))
+                if package and ADDON_ORDER.index(package) > ADDON_ORDER.index(home):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno} imports {package}, which comes after {home}"
 
 
 BLENDER_MODULES = {"bpy", "bpy_extras", "mathutils", "blf", "gpu", "bmesh", "addon_utils"}
@@ -231,11 +296,15 @@ def machine_dependent_math() -> Iterator[str]:
 
 RULES = {
     "includes_follow_the_order": wrong_includes,
+    "sim_includes_follow_the_order": wrong_includes_in_sim,
+    "addon_imports_follow_the_order": wrong_imports_in_addon,
     "solvers_are_asked_through_the_table": solvers_from_outside,
     "openmp_only_in_parallel_h": stray_openmp,
     "the_system_only_in_system_files": stray_system_calls,
     "program_over_public_headers": private_headers_in_program,
     "public_calls_in_the_file_of_their_folder": strayed_public_calls,
+    "umbrella_header_in_order": umbrella_out_of_order,
+    "tests_share_no_tests": tests_that_import_tests,
     "engine_without_blender": blender_in_engine,
     "ctypes_only_in_ffi": stray_ctypes,
     "blender_version_only_in_compat": stray_version_checks,

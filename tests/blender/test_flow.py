@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
-from test_rigid import entry, made
+from baked import entry, made
 
 
 def tap(**settings: object) -> bpy.types.Object:

@@ -8,7 +8,7 @@ import bpy
 import harness
 import numpy as np
 import support
-from test_upsample import positions, sand_scene
+from baked import positions, sand_scene
 
 
 def wait_for_reader() -> None:

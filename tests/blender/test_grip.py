@@ -6,8 +6,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
-from test_rigid import entry, made
-from test_steering import key
+from baked import entry, key, made
 
 
 def slab() -> bpy.types.Object:

@@ -9,31 +9,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
-
-
-def baked_scene(folder: Path, last_frame: int = 5) -> bpy.types.Scene:
-    scene = support.small_scene(last_frame)
-    support.save(folder)
-    bpy.ops.grain.bake()
-    return scene
-
-
-def shown_message(scene: bpy.types.Scene) -> str:
-    from grain import runtime
-    from grain.scene import paths
-    shown = runtime.state.shown[paths.cache_folder(scene.grain.active)]
-    return shown.message.text if shown.message is not None else ""
-
-
-def heights(scene: bpy.types.Scene) -> np.ndarray:
-    mesh = scene.grain.active.sand_object.data
-    position = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.vertices.foreach_get("co", position)
-    return position[2::3]
-
-
-def cached_heights(folder: Path, frame: int) -> np.ndarray:
-    return support.read_frame(folder / f"grain_cache/Sand/coarse_{frame:06d}.grain")["position"][:, 2]
+from baked import baked_scene, cached_heights, heights, picture, shown_message
 
 
 def change_manifest(folder: Path, key: str, value: int) -> None:
@@ -185,16 +161,6 @@ def prepare_render(folder: Path) -> None:
     scene.view_settings.view_transform = 'Standard'
     scene.frame_set(1)
     support.save(folder)
-
-
-def picture(path: Path) -> np.ndarray:
-    image = bpy.data.images.load(str(path))
-    image.reload()
-    pixels = np.empty(image.size[0] * image.size[1] * 4, np.float32)
-    image.pixels.foreach_get(pixels)
-    shape = (image.size[1], image.size[0], 4)
-    bpy.data.images.remove(image)
-    return pixels.reshape(shape)
 
 
 def test_new_process_renders_sand(folder: Path) -> None:

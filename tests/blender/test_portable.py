@@ -10,7 +10,7 @@ import bpy
 import harness
 import numpy as np
 import support
-from test_playback import baked_scene, cached_heights, heights, shown_message
+from baked import baked_scene, cached_heights, heights, shown_message
 
 
 def bake_refused() -> str:

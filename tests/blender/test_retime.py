@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
-from test_playback import baked_scene, cached_heights, heights, picture
+from baked import baked_scene, cached_heights, heights, picture
 
 
 def retimed(folder: Path, mode: str, last_frame: int = 8) -> tuple[bpy.types.Scene, bpy.types.PropertyGroup]:

@@ -6,17 +6,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
+from baked import entry, made
 from mathutils import Euler, Matrix, Vector
-
-
-def made(last_frame: int = 5) -> "tuple[object, list[str]]":
-    from grain.scene.manage import job_builder
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last_frame
-    return job_builder.make(bpy.context.scene.grain.active, bpy.context.view_layer)
-
-
-def entry(job: "object", name: str) -> "object":
-    return next(item for item in job.objects if item.name == name)
 
 
 def source() -> bpy.types.Object:

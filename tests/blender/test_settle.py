@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
-from test_rigid import entry, made
+from baked import entry, made
 
 
 def tray(last: int) -> bpy.types.Object:

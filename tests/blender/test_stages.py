@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
-from test_playback import cached_heights
+from baked import cached_heights
 
 
 def stages_scene(folder: Path, last_frame: int = 4) -> bpy.types.Scene:

@@ -6,17 +6,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
-from test_rigid import entry, made
-
-
-def key(holder: bpy.types.bpy_struct, path: str, values: dict[int, float]) -> None:
-    """Keys with straight lines between them."""
-    for frame, value in values.items():
-        setattr(holder, path, value)
-        holder.keyframe_insert(path, frame=frame)
-    for curve in support.keyed(holder.id_data):
-        for point in curve.keyframe_points:
-            point.interpolation = 'LINEAR'
+from baked import entry, key, made
 
 
 def test_keys_and_drivers_reach_the_job(_: Path) -> None:

@@ -6,21 +6,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import support
-
-
-def sand_scene(folder: Path, last_frame: int = 4) -> bpy.types.Scene:
-    scene = support.small_scene(last_frame)
-    scene.grain.active.use_upsample = True
-    scene.grain.active.grains_per_particle = 12
-    support.save(folder)
-    return scene
-
-
-def positions(scene: bpy.types.Scene) -> np.ndarray:
-    mesh = scene.grain.active.sand_object.data
-    found = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.vertices.foreach_get("co", found)
-    return found.reshape(-1, 3)
+from baked import positions, sand_scene
 
 
 def stamps(cache: Path) -> dict[str, int]:

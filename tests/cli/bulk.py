@@ -6,7 +6,8 @@ from pathlib import Path
 
 import jobs
 import program
-from test_rigid import column, moving
+from frames import column
+from scenes import moving
 
 
 def same_bytes_for_any_threads_and_stops(folder: Path, solver: dict) -> None:

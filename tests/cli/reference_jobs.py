@@ -14,11 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import jobs
-from test_attributes import painted as with_attributes
-from test_flow import flowing
-from test_grip import painted, slope
-from test_rigid import moving
-from test_steering import column, keyed
+from painted_scenes import painted as with_attributes
+from scenes import castle, flowing, keyed, moving
+from slab_scenes import half_painted, slope
 
 GRAINS = {"grains_per_particle": 12, "size_spread": 0.4}
 PASTE = {"type": "meso", "particle_radius": 0.006, "interaction": "ip3", "elasticity": 1e5, "viscosity": 10.0}
@@ -79,9 +77,9 @@ JOBS: dict[str, Callable[[], jobs.Job]] = {
     "sph": lambda: fall({"type": "sph"}, volume={"source": "grains"}),
     "sph_ihmsen2013": lambda: fall({"type": "sph", "model": "ihmsen2013"}),
     "sph_settled": settled,
-    "sph_painted": lambda: painted(slope("sph", "moving", 4), "friction_paint"),
+    "sph_painted": lambda: half_painted(slope("sph", "moving", 4), "friction_paint"),
     "meso": lambda: fall(PASTE),
-    "castle_dries": lambda: keyed(column("mpm", 5), "cohesion", [60.0 - 15.0 * k for k in range(5)]),
+    "castle_dries": lambda: keyed(castle("mpm", 5), "cohesion", [60.0 - 15.0 * k for k in range(5)]),
     "attributes": with_attributes,
 }
 

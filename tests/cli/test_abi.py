@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import re
 import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import jobs
 import program
-from harness import Skip
+from interface import LIBRARY, load_ffi, load_library, symbols
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 INCLUDE = ROOT / "libgrain/include"
-LIBRARY = program.BUILD / ("bin/grain.dll" if program.IS_WINDOWS else "bin/libgrain.so")
 COMPILER = "x86_64-w64-mingw32-gcc-posix" if program.IS_WINDOWS else "cc"
-
-
-def load_ffi() -> ModuleType:
-    """addon/grain/engine/ffi.py without Blender: the folder above, which needs it, is a package without content here."""
-    around = ModuleType("grain")
-    around.__path__ = [str(ROOT / "addon/grain")]
-    sys.modules.setdefault("grain", around)
-    return importlib.import_module("grain.engine.ffi")
 
 
 def exported() -> set[str]:
@@ -33,19 +21,6 @@ def exported() -> set[str]:
         return symbols("--defined-only")
     listing = subprocess.run(["x86_64-w64-mingw32-objdump", "-p", LIBRARY], capture_output=True, text=True, check=True).stdout
     return set(re.findall(r"^\s*\[\s*\d+\] (\w+)$", listing.split("[Ordinal/Name Pointer]")[1], re.MULTILINE))
-
-
-def symbols(kind: str) -> set[str]:
-    lines = subprocess.run(["nm", "-D", kind, LIBRARY], capture_output=True, text=True, check=True).stdout
-    return {line.split()[-1] for line in lines.splitlines()}
-
-
-def load_library() -> ctypes.CDLL:
-    if program.RUNNER:
-        raise Skip("another system's library cannot be loaded here; tests/release/test_windows_addon.py does it there")
-    if any("__asan" in name for name in symbols("--undefined-only")):
-        raise Skip("a sanitizer's library cannot be loaded by a program without it")
-    return ctypes.CDLL(str(LIBRARY))
 
 
 def public_text() -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jobs
 import program
+from bakes import stop_at
 
 
 def reference(folder: Path, job: jobs.Job, **options: object) -> dict[str, str]:
@@ -64,30 +65,6 @@ def test_killed_at_any_moment_and_resumed_gives_the_same_bytes(folder: Path) -> 
         assert child.returncode == 0
         assert program.digest(cache) == expected, f"after {kills} kills"
     assert kills >= 4, "the bake is too short for this test to kill it"
-
-
-def stop_at(folder: Path, job: Path, cache: Path, wanted: str, name: int) -> program.Result:
-    child = program.start("bake", job, "--cache", cache)
-    lines = []
-    for line in child.stdout:
-        lines.append(line)
-        if json.loads(line)["event"] == wanted and len(lines) > 3:
-            child.send_signal(name)
-            began = time.monotonic()
-            break
-    rest, stderr = child.communicate(timeout=60)
-    assert time.monotonic() - began < program.STOP_SECONDS, "stopping took too long"
-    return program.Result(child.returncode, program.events_of("".join(lines) + rest), "", stderr)
-
-
-def check_resume(folder: Path, job: Path) -> None:
-    """Stopped in the middle of a frame and gone on with, a bake ends with the bytes of one that was left alone."""
-    whole, cache = folder / f"whole_{job.name}", folder / f"stopped_{job.name}"
-    program.run("bake", job, "--cache", whole, check=0)
-    result = stop_at(folder, job, cache, "progress", signal.SIGTERM)
-    assert result.code == 5, result
-    program.run("bake", job, "--cache", cache, check=0)
-    assert program.digest(cache) == program.digest(whole), job.name
 
 
 def test_stopped_by_sigterm_and_sigint_and_resumed_gives_the_same_bytes(folder: Path) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import grains_reader
 import jobs
 import program
-from test_rigid import column
-from test_volume import grids_of, need_openvdb
+from frames import column, grids_of, need_openvdb
 
 FORMATS = {"float": "f", "int": "i", "double": "d"}
 

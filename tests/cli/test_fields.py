@@ -7,8 +7,9 @@ from pathlib import Path
 
 import jobs
 import program
-from test_bake import check_resume
-from test_flow import FPS, RADIUS, frame
+from bakes import check_resume
+from frames import frame
+from scenes import FPS, RADIUS
 
 SOLVERS = ("dem", "mpm", "sph", "meso")
 STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]

@@ -9,27 +9,11 @@ from pathlib import Path
 
 import jobs
 import program
-from test_bake import stop_at
-from test_rigid import column
+from bakes import stop_at
+from frames import column, frame, numbers
+from scenes import FPS, RADIUS, flowing, tap
 
-RADIUS = 0.005
-FPS = 24.0
 SOLVERS = ("dem", "mpm", "sph", "meso")
-
-
-def frame(cache: Path, number: int, name: str) -> list[tuple[float, ...]]:
-    return column(cache / f"coarse_{number:06d}.grain", name)
-
-
-def numbers(cache: Path, number: int, name: str) -> list[float]:
-    return [row[0] for row in frame(cache, number, name)]
-
-
-def tap(solver: str = "dem", **settings: object) -> jobs.Job:
-    """A box that lets sand fall from 0.3 m."""
-    job = jobs.Job(frame_end=settings.pop("frame_end", 6), solver={"type": solver, "particle_radius": RADIUS})
-    return job.add_mesh("Tap", "emitter", jobs.box((-0.04, -0.04, 0.3), (0.04, 0.04, 0.34)),
-                        **{"rate": 2400, "velocity": [0, 0, -1], **settings})
 
 
 def deepest_overlap(places: list, radii: list) -> float:
@@ -173,20 +157,6 @@ def test_a_bending_emitter_and_a_surface(folder: Path) -> None:
         assert abs(place[2] - 0.1 * t * FPS) < 1e-5, (place, t)
         assert abs(velocity[2] - 0.5) < 1e-3, velocity
     assert sum(1 for x, y, _ in rest if x > y) in range(len(rest) // 3, 2 * len(rest) // 3), "both triangles emit"
-
-
-def flowing(solver: str, **settings: object) -> jobs.Job:
-    """Everything at once: a source, two emitters, one of them wet and painted, a drain that moves, a ball."""
-    job = tap(solver, frame_end=8, **settings)
-    job.data["solver"]["size_spread"] = 0.2
-    wet = jobs.box((0.1, -0.03, 0.2), (0.16, 0.03, 0.22))
-    job.add_mesh("Wet", "emitter", wet, rate=1500, jitter=0.2, moisture=0.8,
-                 attributes=[{"name": "height", "values": job.add_array("f32", 1, [p[2] for p in wet[0]])}])
-    job.add_mesh("Heap", "source", jobs.box((-0.2, -0.05, 0.0), (-0.1, 0.05, 0.05)))
-    job.add_mesh("Ball", "collider", jobs.ball((0.0, 0.0, 0.05), 0.05))
-    job.add_mesh("Drain", "kill", jobs.box((-0.05, -0.2, 0.0), (0.0, 0.2, 0.03)), motion="moving",
-                 poses=job.add_array("f32", 7, [c for k in range(9) for c in (-0.01 * k, 0, 0, 1, 0, 0, 0)]))
-    return job.add_ground()
 
 
 def test_stopped_and_resumed_gives_the_same_bytes(folder: Path) -> None:

@@ -2,7 +2,6 @@
 """Packed grains: a second reader agrees with libgrain, the error is what was asked for, kills leave the same files."""
 from __future__ import annotations
 
-import ctypes
 import json
 import math
 import signal
@@ -10,21 +9,8 @@ from pathlib import Path
 
 import grains_reader
 import program
-import test_abi
-from test_upsample import baked, change, columns_of, frames
-
-
-def columns_by_libgrain(path: Path) -> dict[str, bytes]:
-    ffi, library = test_abi.load_ffi(), test_abi.load_library()
-    library.grain_last_error.restype = ctypes.c_char_p
-    frame, view, result = ctypes.c_void_p(), ffi.GrainView(), {}
-    assert library.grain_frame_read(str(path).encode(), ctypes.byref(frame)) == 0, library.grain_last_error()
-    for column in grains_reader.GrainsFile(path).columns:
-        assert library.grain_frame_column(frame, column.name.encode(), ctypes.byref(view)) == 0
-        size = view.count * view.components * (4, 4, 8, 8)[view.type]
-        result[column.name] = ctypes.string_at(view.data, size)
-    library.grain_frame_destroy(frame)
-    return result
+from bakes import baked, change
+from frames import columns_by_libgrain, columns_of, grain_files
 
 
 def test_a_second_reader_agrees(folder: Path) -> None:
@@ -72,7 +58,7 @@ def test_killed_anywhere_it_ends_with_the_same_files(folder: Path) -> None:
     """Frames are rounded: only an exact checkpoint brings the same bits back."""
     job = baked(folder, frame_end=25, upsample={"grains_per_particle": 60})
     program.run("upsample", job, check=0)
-    through = frames(job / "cache/grains")
+    through = grain_files(job / "cache/grains")
     assert not (job / "cache/grains/checkpoint.grain").exists(), "the shot is done"
     killed = set()
     for last in (4, 12, 23):
@@ -84,10 +70,10 @@ def test_killed_anywhere_it_ends_with_the_same_files(folder: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait(30)
         process.stdout.close(), process.stderr.close()
-        killed.add(len(frames(job / "cache/grains")))
+        killed.add(len(grain_files(job / "cache/grains")))
     assert (job / "cache/grains/checkpoint.grain").exists() and max(killed) < 25, killed
     program.run("upsample", job, check=0)
-    assert frames(job / "cache/grains") == through
+    assert grain_files(job / "cache/grains") == through
     assert sorted(p.name for p in (job / "cache/grains").iterdir()) == sorted([*through, "birth_000001.grain", "cache.json", "lock"])
 
 

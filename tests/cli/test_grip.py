@@ -2,67 +2,20 @@
 """How colliders hold on to sand: friction and stickiness, keyed and painted, on colliders that stand, move and bend."""
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import jobs
 import program
-from test_bake import check_resume
-from test_flow import frame
+from bakes import check_resume
+from frames import frame
+from slab_scenes import RADIUS, half_painted, plate, slope, solver_of, with_motion
 
 SOLVERS = ("dem", "mpm", "sph", "meso")
-RADIUS = 0.006
-EDGE = 0.004  # half as wide as what lies between one paint and the other
-LEAN = math.radians(35.0)
-
-
-def plate(low: float, high: float) -> jobs.Mesh:
-    """A slab with two rows of vertices along its middle, so that one side of y = 0 can be painted."""
-    ys = (-0.12, -EDGE, EDGE, 0.12)
-    points = [(x, y, z) for z in (low, high) for y in ys for x in (-0.3, 0.9)]
-    triangles = []
-    for k in range(3):
-        a, b, c, d = 2 * k, 2 * k + 1, 2 * k + 3, 2 * k + 2
-        triangles += [(a, c, b), (a, d, c), (a + 8, b + 8, c + 8), (a + 8, c + 8, d + 8)]  # below, above
-        triangles += [(a, a + 8, d + 8), (a, d + 8, d), (b, c + 8, b + 8), (b, c, c + 8)]  # the sides along x
-    triangles += [(0, 1, 9), (0, 9, 8), (6, 15, 7), (6, 14, 15)]
-    return points, triangles
-
-
-def painted(job: jobs.Job, name: str, half: float = 1.0) -> jobs.Job:
-    """Of the last object: y above 0 has all of it, y below this much less."""
-    points = plate(0.0, 1.0)[0]
-    job.data["objects"][-1][name] = job.add_array("f32", 1, [1.0 if y > 0.0 else 1.0 - half for _, y, _ in points])
-    return job
-
-
-def moving(job: jobs.Job, motion: str, mesh: jobs.Mesh) -> jobs.Job:
-    entry = job.data["objects"][-1]
-    if motion == "moving":
-        entry.update(motion=motion, poses=job.add_array("f32", 7, [0, 0, 0, 1, 0, 0, 0] * 2))
-    if motion == "deforming":
-        entry.update(motion=motion, shapes=job.add_array("f32", 3, [c for point in mesh[0] for c in point] * 2))
-    return job
-
-
-def solver_of(name: str, **settings: object) -> dict:
-    if name == "meso":
-        return {"type": name, "particle_radius": RADIUS, "interaction": "ip3", "elasticity": 1e5, "viscosity": 10.0, **settings}
-    return {"type": name, "particle_radius": RADIUS, "friction": 1.2, "rolling_friction": 1.0, **settings}
 
 
 def bake(folder: Path, job: jobs.Job) -> Path:
     program.run("bake", job.write(folder), check=0)
     return folder / "cache"
-
-
-def slope(solver: str, motion: str, last: int, **collider: object) -> jobs.Job:
-    """Two patches of sand on a slab that leans by 35 degrees, one on either side of its middle."""
-    job = jobs.Job(frame_end=last, gravity=[9.81 * math.sin(LEAN), 0.0, -9.81 * math.cos(LEAN)], solver=solver_of(solver))
-    for name, y in (("Smooth", -0.07), ("Rough", 0.07)):
-        job.add_mesh(name, "source", jobs.box((-0.04, y - 0.04, 0.0), (0.04, y + 0.04, 0.02)))
-    mesh = plate(-0.1, 0.0)
-    return moving(job.add_mesh("Slab", "collider", mesh, friction=1.5, **collider), motion, mesh)
 
 
 def ways(cache: Path, first: int, last: int) -> tuple[float, float]:
@@ -78,7 +31,7 @@ def ways(cache: Path, first: int, last: int) -> tuple[float, float]:
 def test_a_slope_painted_half_rough_keeps_half_of_the_sand(folder: Path) -> None:
     for solver in SOLVERS:
         for motion in ("static", "moving", "deforming"):
-            cache = bake(folder / f"{solver}_{motion}", painted(slope(solver, motion, 11), "friction_paint"))
+            cache = bake(folder / f"{solver}_{motion}", half_painted(slope(solver, motion, 11), "friction_paint"))
             smooth, rough = ways(cache, 1, 11)
             # Free of friction it slides 5.6 m/s2 / 2 * (10 / 24 s)2 = 0.49 m, 81 radii.
             assert smooth > 70.0 and rough < 4.0, (solver, motion, smooth, rough)
@@ -99,7 +52,7 @@ def ceiling(solver: str, motion: str, last: int, **collider: object) -> jobs.Job
     job.data["animation"] = {"gravity": job.add_array("f32", 3, [0, 0, 9.81] * 7 + [0, 0, -9.81])}
     job.add_mesh("Sand", "source", jobs.box((-0.06, -0.06, 0.44), (0.06, 0.06, 0.5)))
     mesh = plate(0.5, 0.6)
-    return moving(job.add_mesh("Ceiling", "collider", mesh, friction=0.8, **collider), motion, mesh)
+    return with_motion(job.add_mesh("Ceiling", "collider", mesh, friction=0.8, **collider), motion, mesh)
 
 
 def hanging(cache: Path, number: int) -> tuple[int, int]:
@@ -114,7 +67,7 @@ def test_a_sticky_ceiling_keeps_a_layer_and_a_dry_one_none(folder: Path) -> None
             job = ceiling(solver, "static", 20, stickiness=stickiness)
             assert hanging(bake(folder / f"{name}_{solver}", job), 20) == (0, 0), (solver, name)
         for motion in ("static", "moving", "deforming"):
-            job = painted(ceiling(solver, motion, 20, stickiness=4.0), "stickiness_paint")
+            job = half_painted(ceiling(solver, motion, 20, stickiness=4.0), "stickiness_paint")
             cache = bake(folder / f"{solver}_{motion}", job)
             pressed, (below, above) = hanging(cache, 7), hanging(cache, 20)
             assert min(pressed) > 20 and below == 0 and above > 0.8 * pressed[1], (solver, motion, pressed, below, above)
@@ -131,7 +84,7 @@ def test_stickiness_that_is_keyed_lets_fall(folder: Path) -> None:
 
 def test_stopped_on_paint_and_resumed_gives_the_same_bytes(folder: Path) -> None:
     for solver, motion in zip(SOLVERS, ("deforming", "static", "moving", "deforming")):
-        job = painted(painted(slope(solver, motion, 4, stickiness=1.0), "friction_paint"), "stickiness_paint", 0.5)
+        job = half_painted(half_painted(slope(solver, motion, 4, stickiness=1.0), "friction_paint"), "stickiness_paint", 0.5)
         job.data["solver"]["particle_radius"] = 0.004
         job.data["objects"][-1]["animation"] = {"friction": job.add_array("f32", 1, [1.5, 0.5, 1.0]),
                                                 "stickiness": job.add_array("f32", 1, [0.0, 2.0, 0.0])}

@@ -7,7 +7,7 @@ from pathlib import Path
 import bulk
 import jobs
 import program
-from test_rigid import column
+from frames import column
 
 GRAINS = {"type": "meso", "particle_radius": 0.006, "elasticity": 40000.0, "viscosity": 20.0}
 PASTE = {**GRAINS, "interaction": "ip5", "elasticity": 10000.0}

@@ -5,47 +5,12 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import struct
 from pathlib import Path
 
 import jobs
 import program
-
-
-def poses(count: int, pivot: tuple[float, float, float], way: tuple[float, float, float]) -> list[float]:
-    """Samples of a steady motion without turning."""
-    return [number for k in range(count)
-            for number in (*(p + k * w for p, w in zip(pivot, way)), 1.0, 0.0, 0.0, 0.0)]
-
-
-def moving(**settings: object) -> jobs.Job:
-    """Sand and two bodies fall on a ball that drives sideways and a sheet that sags."""
-    job = jobs.Job(frame_end=10, **settings)
-    job.add_mesh("Block", "source", jobs.box((-0.08, -0.08, 0.2), (0.08, 0.08, 0.28)))
-    track = job.add_array("f32", 7, poses(12, (0.0, 0.0, 0.06), (0.005, 0.0, 0.0)))
-    job.add_mesh("Ball", "collider", jobs.ball((0.0, 0.0, 0.06), 0.06), motion="moving", poses=track, friction=0.5)
-    sheet = [(-0.1, 0.1, 0.1), (0.1, 0.1, 0.1), (0.1, 0.2, 0.1), (-0.1, 0.2, 0.1)]
-    shapes = [c for k in range(12) for i, p in enumerate(sheet) for c in (p[0], p[1], p[2] - 0.004 * k * (i % 2))]
-    job.add_mesh("Sheet", "collider", (sheet, [(0, 1, 2), (0, 2, 3)]), motion="deforming",
-                 shapes=job.add_array("f32", 3, shapes))
-    job.add_mesh("Crate", "body", jobs.box((-0.03, -0.03, 0.3), (0.03, 0.03, 0.36)), density=400.0, pivot=[0, 0, 0.3])
-    held = job.add_array("f32", 7, poses(6, (0.0, 0.0, 0.45), (0.0, 0.002, 0.0)))
-    job.add_mesh("Shot", "body", jobs.ball((0.0, 0.0, 0.45), 0.03), density=7800.0, motion="moving", poses=held,
-                 release_frame=4)
-    return job.add_ground()
-
-
-def column(path: Path, name: str) -> list[tuple[float, ...]]:
-    """A column of a .grain file, read by the letter of formats.md."""
-    data = path.read_bytes()
-    for k in range(struct.unpack_from("<I", data, 32)[0]):
-        at = 64 + 64 * k
-        if data[at:at + 32].rstrip(b"\0").decode() != name:
-            continue
-        kind, components, offset, count = struct.unpack_from("<IIQQ", data, at + 32)
-        numbers = struct.unpack_from(f"<{components * count}{'fidq'[kind]}", data, offset)
-        return [numbers[i:i + components] for i in range(0, len(numbers), components)]
-    raise AssertionError(f"{path.name} has no column {name}")
+from frames import column
+from scenes import moving
 
 
 def test_same_bytes_for_any_threads_and_stops(folder: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import jobs
 import program
-from test_bake import stop_at
-from test_flow import frame
+from bakes import stop_at
+from frames import frame
 
 SOLVERS = ("dem", "mpm", "sph", "meso")
 RADIUS = 0.006

@@ -7,7 +7,7 @@ from pathlib import Path
 import bulk
 import jobs
 import program
-from test_rigid import column
+from frames import column
 
 BULK = {"type": "sph", "particle_radius": 0.006}
 

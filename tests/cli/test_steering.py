@@ -7,23 +7,13 @@ from pathlib import Path
 
 import jobs
 import program
-from test_bake import check_resume
-from test_flow import RADIUS, frame
+from bakes import check_resume
+from frames import frame
+from scenes import castle, keyed
 
 SOLVERS = ("dem", "mpm", "sph")
 # Weights of a grain that hold a column of 8 cm together: grains pull only where they touch, a bulk everywhere.
 HOLDS = {"dem": 60.0, "mpm": 60.0, "sph": 60.0}
-
-
-def column(solver: str, last: int, **settings: object) -> jobs.Job:
-    """A column as high as twice its width, on the ground."""
-    job = jobs.Job(frame_end=last, solver={"type": solver, "particle_radius": RADIUS, "rolling_friction": 0.3, **settings})
-    return job.add_mesh("Castle", "source", jobs.box((-0.02, -0.02, 0.0), (0.02, 0.02, 0.08))).add_ground()
-
-
-def keyed(job: jobs.Job, name: str, values: list[float]) -> jobs.Job:
-    job.data["solver"].setdefault("animation", {})[name] = job.add_array("f32", 1, values)
-    return job
 
 
 def height(cache: Path, number: int) -> float:
@@ -41,9 +31,9 @@ def test_a_castle_that_dries_collapses(folder: Path) -> None:
     """Damp it stands, and sleeps; from frame 16 on it dries within 4 frames and is a heap at frame 32."""
     for solver in SOLVERS:
         damp = HOLDS[solver]
-        wet = bake(folder / f"wet_{solver}", column(solver, 32, cohesion=damp))
+        wet = bake(folder / f"wet_{solver}", castle(solver, 32, cohesion=damp))
         dries = bake(folder / f"dries_{solver}",
-                     keyed(column(solver, 32, cohesion=damp), "cohesion", [damp] * 15 + [0.75 * damp, 0.5 * damp, 0.25 * damp, 0.0]))
+                     keyed(castle(solver, 32, cohesion=damp), "cohesion", [damp] * 15 + [0.75 * damp, 0.5 * damp, 0.25 * damp, 0.0]))
         heights = height(wet, 32), height(dries, 15), height(dries, 32)
         assert heights[0] > 0.05 and heights[1] > 0.05, (solver, heights)
         # Dry columns twice as high as wide end up a third as high.
@@ -87,7 +77,7 @@ def test_a_source_keys_its_own_material(folder: Path) -> None:
     """Two columns of one shot; one of them dries."""
     for solver in SOLVERS:
         damp = HOLDS[solver]
-        job = column(solver, 30, cohesion=damp)
+        job = castle(solver, 30, cohesion=damp)
         job.add_mesh("Other", "source", jobs.box((0.28, -0.02, 0.0), (0.32, 0.02, 0.08)))
         job.data["objects"][-1]["material"] = {"cohesion": damp, "animation": {
             "cohesion": job.add_array("f32", 1, [damp] * 12 + [0.0])}}
@@ -99,7 +89,7 @@ def test_a_source_keys_its_own_material(folder: Path) -> None:
 
 def test_stopped_while_settings_change_and_resumed_gives_the_same_bytes(folder: Path) -> None:
     for solver in (*SOLVERS, "meso"):
-        job = column(solver, 10)
+        job = castle(solver, 10)
         job.data["solver"]["particle_radius"] = 0.0025
         if solver == "meso":
             keyed(job, "viscosity", [5.0, 40.0, 0.0, 80.0])
@@ -112,23 +102,23 @@ def test_a_key_without_meaning_is_refused(folder: Path) -> None:
     def message(name: str, job: jobs.Job) -> str:
         return program.run("bake", job.write(folder / name), check=3).stderr
 
-    text = message("a", keyed(column("dem", 5), "viscosity", [1.0, 2.0]))
+    text = message("a", keyed(castle("dem", 5), "viscosity", [1.0, 2.0]))
     assert "solver.animation.viscosity" in text and "'dem' has no viscosity" in text and "meso" in text, text
-    text = message("b", keyed(column("meso", 5), "friction", [0.1, 0.2]))
+    text = message("b", keyed(castle("meso", 5), "friction", [0.1, 0.2]))
     assert "'meso' has no friction" in text, text
-    text = message("c", keyed(column("mpm", 5, law="snow_wet"), "cohesion", [0.1, 0.2]))
+    text = message("c", keyed(castle("mpm", 5, law="snow_wet"), "cohesion", [0.1, 0.2]))
     assert "'snow_wet' has no cohesion" in text and "these have: sand, mud" in text, text
-    text = message("d", keyed(column("dem", 5), "friction", [0.1, 7.0]))
+    text = message("d", keyed(castle("dem", 5), "friction", [0.1, 7.0]))
     assert "friction: number 1 is 7" in text, text
-    text = message("e", keyed(column("dem", 5), "density", [1000.0]))
+    text = message("e", keyed(castle("dem", 5), "density", [1000.0]))
     assert "density" in text and "friction" in text, text
-    text = message("f", keyed(column("meso", 5, reach_ratio=0.0), "viscosity", [1.0, math.pi]))
+    text = message("f", keyed(castle("meso", 5, reach_ratio=0.0), "viscosity", [1.0, math.pi]))
     assert "reach_ratio is 0" in text, text
 
 
 def test_the_cache_tells_that_keys_changed(folder: Path) -> None:
-    job = keyed(column("dem", 3), "cohesion", [1.0, 2.0])
+    job = keyed(castle("dem", 3), "cohesion", [1.0, 2.0])
     bake(folder / "job", job)
-    other = keyed(column("dem", 3), "cohesion", [1.0, 3.0])
+    other = keyed(castle("dem", 3), "cohesion", [1.0, 3.0])
     text = program.run("bake", other.write(folder / "job"), check=8).stderr
     assert "solver.animation.cohesion" in text, text

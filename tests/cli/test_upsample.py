@@ -10,27 +10,9 @@ from pathlib import Path
 import grains_reader
 import jobs
 import program
-from test_rigid import column, moving
-
-
-def columns_of(path: Path) -> dict[str, bytes]:
-    """Name -> bytes of each column of a frame of grains."""
-    return {name: values.tobytes() for name, values in grains_reader.read(path).items()}
-
-
-def baked(folder: Path, **settings: object) -> Path:
-    """A small job and its coarse bake."""
-    job = jobs.small(**settings).write(folder / "job")
-    program.run("bake", job, check=0)
-    return job
-
-
-def change(job: Path, **settings: object) -> None:
-    jobs.change(job, "upsample", settings)
-
-
-def frames(folder: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in sorted(folder.glob("grains_*.grain"))}
+from bakes import baked, change
+from frames import column, columns_of, grain_files
+from scenes import moving
 
 
 def test_grains_of_every_frame_above_the_ground(folder: Path) -> None:
@@ -72,14 +54,14 @@ def test_distance_fields_are_kept_until_the_scene_is_another(folder: Path) -> No
     program.run("upsample", job, check=0)
     fields = {path: path.stat().st_mtime_ns for path in kept.iterdir()}
     assert len(fields) == 1 and all(path.name.startswith("fine_") for path in fields), fields
-    expected = frames(cache / "grains")
+    expected = grain_files(cache / "grains")
     program.run("upsample", job, "--force", check=0)
-    assert frames(cache / "grains") == expected and {path: path.stat().st_mtime_ns for path in kept.iterdir()} == fields
+    assert grain_files(cache / "grains") == expected and {path: path.stat().st_mtime_ns for path in kept.iterdir()} == fields
     field = next(iter(fields))
     content = field.read_bytes()
     field.write_bytes(content[:-9] + bytes(9))
     program.run("upsample", job, "--force", check=0)
-    assert frames(cache / "grains") == expected and field.read_bytes() == content
+    assert grain_files(cache / "grains") == expected and field.read_bytes() == content
     other = jobs.Job(frame_end=2, upsample={"grains_per_particle": 12})
     other.add_mesh("Block", "source", jobs.box((-0.08, -0.08, 0.2), (0.08, 0.08, 0.3)))
     other.add_mesh("Larger", "collider", jobs.ball((0.0, 0.0, 0.08), 0.09)).write(job)
@@ -102,7 +84,7 @@ def test_shards_side_by_side_are_the_same_bytes(folder: Path) -> None:
         assert all(process.wait(120) == 0 for process in running)
         for process in running:
             process.stdout.close(), process.stderr.close()
-        for name in frames(job / "cache/grains"):
+        for name in grain_files(job / "cache/grains"):
             whole = columns_of(job / "cache/grains" / name)
             parts = [columns_of(job / f"cache/grains_{i}of{count}" / name) for i in range(1, count + 1)]
             for key, data in whole.items():
@@ -112,7 +94,7 @@ def test_shards_side_by_side_are_the_same_bytes(folder: Path) -> None:
 def test_stop_and_go_on(folder: Path) -> None:
     job = baked(folder, frame_end=8, upsample={"grains_per_particle": 60})
     program.run("upsample", job, check=0)
-    through = frames(job / "cache/grains")
+    through = grain_files(job / "cache/grains")
     process = program.start("upsample", job, "--force", "--threads", 1, "--stop-on-input", stdin=subprocess.PIPE)
     for line in process.stdout:
         if '"frame"' in line and json.loads(line)["event"] == "frame" and json.loads(line)["frame"] >= 3:
@@ -120,36 +102,36 @@ def test_stop_and_go_on(folder: Path) -> None:
     rest, _ = process.communicate("stop\n", timeout=30)
     assert process.returncode == 5, rest
     assert json.loads(rest.splitlines()[-1])["event"] == "stopped"
-    assert 3 <= len(frames(job / "cache/grains")) < 8
+    assert 3 <= len(grain_files(job / "cache/grains")) < 8
     going_on = program.run("upsample", job, check=0)
     assert next(e for e in going_on.events if e["event"] == "started")["resumed_from"] >= 3
-    assert frames(job / "cache/grains") == through
+    assert grain_files(job / "cache/grains") == through
 
 
 def test_damage_is_made_good(folder: Path) -> None:
     job = baked(folder, upsample={"grains_per_particle": 5})
     program.run("upsample", job, check=0)
-    through = frames(job / "cache/grains")
+    through = grain_files(job / "cache/grains")
     last = job / "cache/grains/grains_000005.grain"
     data = bytearray(last.read_bytes())
     data[-100] ^= 1
     last.write_bytes(data)
     done = program.run("upsample", job, check=0)
     assert any(e["event"] == "warning" and "frame 5" in e["message"] for e in done.events)
-    assert frames(job / "cache/grains") == through
+    assert grain_files(job / "cache/grains") == through
     (job / "cache/grains/grains_000002.grain").unlink()
     program.run("upsample", job, check=0)
-    assert frames(job / "cache/grains") == through
+    assert grain_files(job / "cache/grains") == through
 
 
 def test_other_settings_never_resimulate(folder: Path) -> None:
     job = baked(folder, upsample={"grains_per_particle": 4})
     program.run("upsample", job, check=0)
     coarse = {p: p.stat().st_mtime_ns for p in (job / "cache").glob("coarse_*")}
-    first = frames(job / "cache/grains")
+    first = grain_files(job / "cache/grains")
     change(job, grains_per_particle=4, seed=3)
     program.run("upsample", job, check=0)
-    second = frames(job / "cache/grains")
+    second = grain_files(job / "cache/grains")
     assert second.keys() == first.keys() and second != first
     change(job, grains=1000)
     program.run("upsample", job, check=0)
@@ -162,16 +144,16 @@ def test_other_settings_never_resimulate(folder: Path) -> None:
 def test_frame_range(folder: Path) -> None:
     job = baked(folder, upsample={"grains_per_particle": 6})
     program.run("upsample", job, check=0)
-    whole = frames(job / "cache/grains")
+    whole = grain_files(job / "cache/grains")
     columns = {name: columns_of(job / "cache/grains" / name) for name in list(whole)[2:]}
     program.run("upsample", job, "--force", "--frames", "3-4", check=0)
     # The files differ, as frame 3 has no frame before it to lean on; the grains do not.
-    assert list(frames(job / "cache/grains")) == list(whole)[2:4]
+    assert list(grain_files(job / "cache/grains")) == list(whole)[2:4]
     program.run("upsample", job, "--frames", "3-5", check=0)
-    assert list(frames(job / "cache/grains")) == list(whole)[2:]
+    assert list(grain_files(job / "cache/grains")) == list(whole)[2:]
     assert {name: columns_of(job / "cache/grains" / name) for name in list(whole)[2:]} == columns
     program.run("upsample", job, check=0)  # begins before them: all are made again
-    assert frames(job / "cache/grains") == whole
+    assert grain_files(job / "cache/grains") == whole
     assert "there are frames 1 to 5" in program.run("upsample", job, "--frames", "2-9").stderr
 
 
@@ -220,7 +202,7 @@ def test_props_that_move_and_bodies_push_the_grains(folder: Path) -> None:
     job = moving(upsample={"grains_per_particle": 40}).write(folder / "job")
     program.run("bake", job, check=0)
     program.run("upsample", job, check=0)
-    whole = frames(job / "cache/grains")
+    whole = grain_files(job / "cache/grains")
     touched = 0
     for frame in range(1, 11):
         values = grains_reader.GrainsFile(job / f"cache/grains/grains_{frame:06d}.grain").column("position")
@@ -239,4 +221,4 @@ def test_props_that_move_and_bodies_push_the_grains(folder: Path) -> None:
     assert touched > 100, "no grain ever came near the ball"
     program.run("upsample", job, "--force", "--frames", "1-6", check=0)
     program.run("upsample", job, check=0)
-    assert frames(job / "cache/grains") == whole
+    assert grain_files(job / "cache/grains") == whole

@@ -10,23 +10,8 @@ from pathlib import Path
 
 import jobs
 import program
+from frames import column, grids_of, need_openvdb
 from harness import Skip
-from test_rigid import column
-
-# The native one where the program is another system's: its files are the same.
-PROBE = (Path(__file__).resolve().parents[2] / "build/release" if program.RUNNER else program.BUILD) / "bin/vdb_probe"
-
-
-def grids_of(path: Path, *place: float) -> dict[str, dict]:
-    """What OpenVDB reads out of a file; with a place, the values there too."""
-    done = subprocess.run([PROBE, path, *map(str, place)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{path}: {done.stderr}"
-    return json.loads(done.stdout)
-
-
-def need_openvdb() -> None:
-    if not PROBE.exists():
-        raise Skip("built without OpenVDB")
 
 
 def baked(folder: Path, **settings: object) -> Path:

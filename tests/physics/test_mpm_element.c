@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One particle of sand in a field of motion that is given, as in a laboratory's shear box: what it bears.
+// One particle of sand or mud in a field of motion that is given, as in a laboratory's shear box: what it bears.
 #include "base/error.h"
 #include "sim/mpm/mpm.h"
 #include "sim/mpm/mpm_transfer.h"
@@ -25,8 +25,8 @@ typedef struct Element {
     _Alignas(64) MpmParticle particle; // as vectors hold it
 } Element;
 
-// plastic: MpmParticle.plastic, -1 for firm sand, 0 for loosened sand.
-static GrainResult start_element(Element *element, float degrees, float pressed, float plastic)
+static GrainResult start_element_of(Element *element, const char *law, float gravity, float degrees, float pressed,
+                                    float plastic)
 {
     memset(element, 0, sizeof *element);
     SimMaterial material = {.density = 2600.0f, .friction = tanf(degrees * 0.01745329f)};
@@ -37,21 +37,27 @@ static GrainResult start_element(Element *element, float degrees, float pressed,
     float stretch = expf(-2.0f / 3.0f * pressed);
     element->particle =
         (MpmParticle){.volume = CELL * CELL * CELL / 8.0f, .stretch = {stretch, stretch, stretch}, .plastic = plastic};
-    TRY(mpm_material_choose("sand", &material, SOUND, CELL, GRAVITY, CELL / 3.6f, &element->materials.of[0]));
+    TRY(mpm_material_choose(law, &material, SOUND, CELL, gravity, CELL / 3.6f, &element->materials.of[0]));
     element->particle.mass = mpm_mass_of(&element->materials, &element->particle);
     return GRAIN_OK;
 }
 
-// Motion of all nodes that a particle in the middle sees. rate: the velocity's gradient, 1/s, rows first.
-static void fill_board(MpmMotion *board, const float rate[3][3])
+// plastic: MpmParticle.plastic, -1 for firm sand, 0 for loosened sand.
+static GrainResult start_element(Element *element, float degrees, float pressed, float plastic)
 {
-    memset(board, 0, MPM_BOARD_STRIDE * sizeof *board);
-    for (int node = 0; node < MPM_BOARD_NODES; node++) {
-        int at[3] = {node % MPM_BOARD_SIDE - 1, node / MPM_BOARD_SIDE % MPM_BOARD_SIDE - 1,
-                     node / (MPM_BOARD_SIDE * MPM_BOARD_SIDE) - 1};
-        board[node].mass = FULL_MASS;
+    return start_element_of(element, "sand", GRAVITY, degrees, pressed, plastic);
+}
+
+// Motion of all nodes that a particle in the middle sees. rate: the velocity's gradient, 1/s, rows first.
+static void fill_tile(MpmMotion *tile, const float rate[3][3])
+{
+    memset(tile, 0, MPM_TILE_STRIDE * sizeof *tile);
+    for (int node = 0; node < MPM_TILE_NODES; node++) {
+        int at[3] = {node % MPM_TILE_SIDE - 1, node / MPM_TILE_SIDE % MPM_TILE_SIDE - 1,
+                     node / (MPM_TILE_SIDE * MPM_TILE_SIDE) - 1};
+        tile[node].mass = FULL_MASS;
         for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) board[node].velocity[r] += rate[r][c] * ((float)at[c] * CELL - MIDDLE);
+            for (int c = 0; c < 3; c++) tile[node].velocity[r] += rate[r][c] * ((float)at[c] * CELL - MIDDLE);
     }
 }
 
@@ -65,12 +71,12 @@ static double shear(Element *element, float rate, double strain)
     const MpmMaterial *material = &element->materials.of[0];
     double load = (double)(element->pressed * (material->lame + 2.0f / 3.0f * material->shear)),
            stiffness = (double)(material->lame + 2.0f * material->shear), angle = 0.0;
-    _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
+    _Alignas(64) MpmMotion tile[MPM_TILE_STRIDE];
     for (double time = 0.0; time < strain / (double)rate; time += (double)STEP) {
         float gives = time > 0.0 ? (float)((normal(element, 2) - load) / stiffness) * PLATE_RATE : 0.0f;
-        fill_board(board, (const float[3][3]){{0, 0, rate}, {0, 0, 0}, {0, 0, gives}});
+        fill_tile(tile, (const float[3][3]){{0, 0, rate}, {0, 0, 0}, {0, 0, gives}});
         for (int axis = 0; axis < 3; axis++) element->particle.position[axis] = MIDDLE;
-        SIMD_CALL(mpm_gather)(&element->particle, 1, corner, board, NULL, &element->step);
+        SIMD_CALL(mpm_gather)(&element->particle, 1, corner, tile, NULL, &element->step);
         angle = atan2((double)element->particle.shear_stress[1], normal(element, 2)) * 57.29578;
     }
     return angle;
@@ -119,11 +125,11 @@ TEST(mpm_sand_at_rest_keeps_its_stress)
     Element element;
     ENSURE_OK(start_element(&element, 45.0f, HEAVILY, -1.0f));
     shear(&element, 0.2f, 0.15);
-    _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
-    fill_board(board, still);
+    _Alignas(64) MpmMotion tile[MPM_TILE_STRIDE];
+    fill_tile(tile, still);
     MpmParticle before = {0}; // once it stands
     for (int step = 0; step < 50000; step++) {
-        SIMD_CALL(mpm_gather)(&element.particle, 1, corner, board, NULL, &element.step);
+        SIMD_CALL(mpm_gather)(&element.particle, 1, corner, tile, NULL, &element.step);
         if (step == 0) before = element.particle;
     }
     double scale = (double)before.column[2].stress, largest = 0.0;
@@ -146,11 +152,36 @@ TEST(mpm_grain_that_sleeps_alone_feels_sand_that_comes)
     element.step.fall[2] = -GRAVITY * STEP;
     element.particle.pulled = GRAVITY * STEP;
     for (int axis = 0; axis < 3; axis++) element.particle.position[axis] = MIDDLE;
-    _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
-    memset(board, 0, sizeof board);
-    float more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, board, NULL, &element.step);
+    _Alignas(64) MpmMotion tile[MPM_TILE_STRIDE];
+    memset(tile, 0, sizeof tile);
+    float more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, tile, NULL, &element.step);
     ENSURE(fabsf(more) < 1e-9f); // nobody is there
-    for (int node = 0; node < MPM_BOARD_NODES; node++) board[node] = (MpmMotion){{1.0f, 0.0f, 0.0f}, FULL_MASS};
-    more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, board, NULL, &element.step);
+    for (int node = 0; node < MPM_TILE_NODES; node++) tile[node] = (MpmMotion){{1.0f, 0.0f, 0.0f}, FULL_MASS};
+    more = SIMD_CALL(mpm_stronger_pull)(&element.particle, 1, corner, tile, NULL, &element.step);
     ENSURE_NEAR(more, 1.0, 1e-3);
+}
+
+// Pa: what mud bears along x that is sheared at this rate (1/s) until its stress has settled.
+static double mud_bears(float rate, double strain, Element *element)
+{
+    if (start_element_of(element, "mud", 9.81f, 31.0f, LIGHTLY, 0.0f) != GRAIN_OK) return NAN;
+    shear(element, rate, strain);
+    return (double)element->particle.shear_stress[1];
+}
+
+// Bingham: elastic up to the yield stress, 20 radii of its own weight times friction, then more by viscosity times the
+// rate. 1 %: normal stresses of the second order in the elastic strain, 0.02.
+TEST(mpm_mud_yields_and_flows_as_bingham_says)
+{
+    Element element;
+    double half = mud_bears(0.02f, 0.008, &element), shear_modulus = (double)element.materials.of[0].shear;
+    double density = (double)element.materials.of[0].density;
+    double yield = 20.0 * density * 9.81 * (double)CELL / 3.6 * tan(31.0 * 0.01745329);
+    double viscosity = 0.5 * 0.05 * density * (double)SOUND * (double)CELL;
+    double slow = mud_bears(1.0f, 0.5, &element), quick = mud_bears(41.0f, 4.0, &element);
+    printf("# mud: %.1f Pa at a strain of 0.008, %.1f and %.1f flowing at 1 and 41 1/s; yield stress %.1f Pa\n", half,
+           slow, quick, yield);
+    ENSURE_NEAR(half, 0.008 * shear_modulus, 0.01 * half);
+    ENSURE_NEAR(slow - viscosity, yield, 0.005 * yield);
+    ENSURE_NEAR(quick - slow, 40.0 * viscosity, 0.01 * 40.0 * viscosity);
 }

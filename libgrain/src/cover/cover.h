@@ -22,15 +22,15 @@ struct GrainCover {
 
 /// Distance of neighbours (m) in the perfect pattern for this radius and density.
 double cover_spacing(const GrainCoverDef *def);
-/// Where the kernel behind the weights ends, in spacings.
+/// Radius of the kernel of the weights, in spacings.
 float cover_support(const GrainCoverDef *def);
-/// Figures that follow from the floaters' places alone, in m. largest_hole: in spacings, if it is known, else 0. The
-/// lists are made anew.
+/// Quality figures that depend only on the positions of floaters, in m. largest_hole: in spacings if known, else 0.
+/// Makes the lists again.
 GrainResult cover_measure(CoverFloaters *floaters, const CoverSurface *surface, double area, float largest_hole,
                           int threads, GrainCoverQuality *quality);
-/// What each floater stands for (m^3). support in spacings.
+/// The volume each floater represents (m^3). support in spacings.
 GrainResult cover_weigh(const CoverFloaters *floaters, float support, double spacing, int threads, float *weights);
-/// Room for this many particles; what is there stays.
+/// Reserves memory for this many particles.
 GrainResult cover_reserve(GrainCover *cover, int64_t capacity);
 
 // cover_follow.c: the work of the public calls; arguments are checked.

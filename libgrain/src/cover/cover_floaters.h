@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Floaters: particles on their way to an even cover (Witkin & Heckbert 1994). They repel each other, are held on the
-/// surface, and are taken from where it is crowded to where there are holes.
+/// Floaters: particles that move towards an even cover (Witkin & Heckbert 1994). They repel each other along the
+/// surface, and are moved from crowded regions to holes.
 ///
-/// Places are counted as in cover_surface.h: one spacing is 1. Arrays are in the order of the grid, which changes
-/// whenever the grid is made anew.
+/// Lengths are in spacings, as in cover_surface.h. Arrays are in the order of the grid, which changes whenever the grid
+/// is rebuilt.
 #include "base/cell_grid.h"
 #include "cover/cover_surface.h"
 
@@ -12,12 +12,12 @@
 /// perfect pattern: with a shorter reach holes close slowly, with a longer one the second ring bends the pattern
 /// (trials on a flat sheet: 1.2 leaves holes of 0.79, 1.7 ends with a mean distance 2 % lower than 1.5).
 #define COVER_REACH 1.5f
-/// Lists hold all that is nearer than this, so that they stay good while floaters move a little.
+/// Lists contain all floaters within this distance, so that they remain valid while floaters move a little.
 #define COVER_LIST_REACH 1.85f
 /// 16 floaters share a block of the list: neighbour k of floater 16 * block + lane is
 /// neighbours[(block * COVER_LIST_LENGTH + k) * 16 + lane]. Short lists end in the floater itself, which does not push.
 #define COVER_LIST_LANES 16
-/// The perfect pattern has 13 within reach. Where more crowd together than fit, the farthest are overlooked.
+/// The perfect pattern has 13 within reach. If more floaters crowd together, the farthest are ignored.
 #define COVER_LIST_LENGTH 40
 
 /// Floaters handed to a thread at once: near edges a search takes longer than elsewhere, so small blocks even it out.
@@ -38,41 +38,41 @@ typedef struct CoverFloaters {
     double *sums; ///< one for each block of COVER_BLOCK
 } CoverFloaters;
 
-/// Room for at least this many; what is there stays.
+/// Reserves memory for at least this many floaters.
 GrainResult cover_floaters_reserve(CoverFloaters *floaters, int64_t capacity);
 void cover_floaters_free(CoverFloaters *floaters);
 /// Sorts the floaters into the grid and lists their neighbours.
 GrainResult cover_floaters_list(CoverFloaters *floaters, int threads);
-/// Keeps the floaters marked 1 in keep, in their order. Lists are void after it.
+/// Keeps the floaters marked 1 in keep, in their order. Lists are invalid afterwards.
 void cover_floaters_keep(CoverFloaters *floaters, const uint8_t *keep);
 
-/// Puts floaters on the surface at random, so many to a spacing squared of it as the perfect pattern has, evenly on
-/// average: floor(share) in each triangle and one more with the remaining probability (Bell, Yu & Mucha 2005, 3.3.1).
-/// *area gets the surface's (in spacings^2).
+/// Puts floaters on the surface at random, with the density of the perfect pattern, evenly on average: floor(share) in
+/// each triangle and one more with the remaining probability (Bell, Yu & Mucha 2005, 3.3.1). *area receives the area of
+/// the surface (spacings^2).
 GrainResult cover_start(CoverFloaters *floaters, const CoverSurface *surface, int32_t seed, int64_t max_count,
                         int threads, double *area);
 /// Thins floaters out, before they have moved, where more of the surface is piled up within a spacing than particles
 /// could cover. *area shrinks with them.
 GrainResult cover_thin_piles(CoverFloaters *floaters, int threads, double *area);
-/// Which way the faces below the floaters look, by the winding numbers in front of and behind some of them.
+/// Orientation of the faces below the floaters, from winding numbers in front of and behind some of them.
 typedef struct CoverSides {
     int64_t outward, inward;
     int64_t buried; ///< inside on both sides
 } CoverSides;
 GrainResult cover_probe_sides(const CoverFloaters *floaters, const CoverSurface *surface, const MeshWinding *winding,
                               int threads, CoverSides *sides);
-/// Takes out, before they have moved, floaters on parts of the mesh that lie inside another part as the surface's field
-/// knows it (then has_buried is set), and on all but one of sheets that lie on each other. *area shrinks with them.
+/// Before relaxation, removes floaters on parts of the mesh inside other parts, according to the distance field (sets
+/// has_buried), and on all but one of several coincident sheets. *area is reduced accordingly.
 GrainResult cover_drop_hidden(CoverFloaters *floaters, CoverSurface *surface, int threads, double *area);
-/// Refuses a count above the one allowed.
+/// Fails if the count exceeds the allowed one.
 GrainResult cover_check_count(double count, int64_t max_count);
 /// The share of a triangle is its area times this: the perfect pattern's particles in a spacing squared.
 #define COVER_PER_AREA 1.1547005383792515
 
-/// Lets them drift apart until they rest or max_iterations are over; *iterations is raised by what it took.
+/// Lets floaters repel each other until they rest, for at most max_iterations; adds their number to *iterations.
 GrainResult cover_relax(CoverFloaters *floaters, const CoverSurface *surface, int max_iterations, Run *run,
                         int32_t *iterations);
-/// All floaters to the surface in at most `passes` steps each.
+/// Projects all floaters onto the surface in at most `passes` steps each.
 void cover_floaters_project(CoverFloaters *floaters, const CoverSurface *surface, int passes, int threads);
 
 static inline Vec3 cover_get(float *const column[3], int64_t i)
@@ -84,9 +84,9 @@ static inline void cover_set(float *const column[3], int64_t i, Vec3 v)
     column[0][i] = v.x, column[1][i] = v.y, column[2][i] = v.z;
 }
 
-/// Floaters on opposite faces of a wall that is at least this thick (in spacings) do not see each other: each side has
-/// its own cover. The two sides of a thinner one share theirs. Less than this, and floaters at the thin edges of
-/// Suzanne's ears never come to rest: who is seen changes too often where both sides meet.
+/// Floaters on opposite faces of a wall that is at least this thick (in spacings) ignore each other: each side has
+/// its own cover. The two sides of a thinner wall share one. With a smaller value, floaters at the thin edges of
+/// Suzanne's ears never come to rest, because their neighbours change too often where both sides meet.
 #define COVER_WALL 0.6f
 static inline int cover_is_behind_wall(Vec3 normal, Vec3 other_normal, Vec3 way)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Where a cover has too few floaters and where too many.
+/// Finds where a cover has too few floaters, and where too many.
 #include "cover/cover_floaters.h"
 
 /// A point of the surface that is far from all floaters: a corner of their Voronoi cells.
@@ -16,19 +16,20 @@ typedef struct CoverHoles {
     int64_t count, capacity;
 } CoverHoles;
 
-/// All holes of at least this size, each as often as there are floaters around it. Floaters' lists must be made.
+/// Finds all holes of at least this size, once for each floater around them. Requires the lists of floaters.
 GrainResult cover_holes_find(CoverHoles *holes, const CoverFloaters *floaters, const CoverSurface *surface, float size,
                              int threads);
-/// Leaves of those that lie within `distance` of each other the largest.
+/// Keeps only the largest of holes within `distance` of each other.
 GrainResult cover_holes_separate(CoverHoles *holes, float distance, int threads);
 void cover_holes_free(CoverHoles *holes);
 
 /// Distance to the nearest neighbour in the list; COVER_LIST_REACH when there is none.
 float cover_nearest(const CoverFloaters *floaters, int64_t floater);
 
-/// Fills holes and thins crowds: floaters are taken from where most are to where fewest are, and others added or taken
-/// out until there are about `wanted`; 0: as many as it takes. *changed gets how many came or went, *largest_hole the
-/// size of the largest before that, or 0 if all are small. Lists are made; void when any floater came or went.
+/// Fills holes and thins crowds: moves floaters from crowded regions to holes, and adds or removes floaters until there
+/// are about `wanted` (0: any number). *changed receives the number of floaters added or removed, *largest_hole the
+/// size of the largest hole before that, or 0 if all are small. Makes the lists, which are invalid if *changed is above
+/// 0.
 GrainResult cover_balance(CoverFloaters *floaters, const CoverSurface *surface, int64_t wanted, int threads,
                           int64_t *changed, float *largest_hole);
 

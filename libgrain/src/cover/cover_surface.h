@@ -2,8 +2,8 @@
 #pragma once
 /// The surface that particles are spread over: a mesh moved along its normals, or a level of a distance field.
 ///
-/// All places and lengths in here are counted in spacings (the distance of neighbours in a perfect cover) from the
-/// middle of the surface: a prop of a micrometre and a mountain far from the world's origin look the same.
+/// Positions and lengths are in spacings (the distance of neighbours in a perfect cover) from the middle of the
+/// surface, so that a micrometre-sized object and a mountain far from the origin are treated alike.
 #include "base/run.h"
 #include "mesh/mesh_tree.h"
 #include "sdf/sdf_classify.h"
@@ -33,7 +33,7 @@ typedef struct CoverMesh {
     int64_t count;       ///< slots
     double area;         ///< of all of them, in spacings^2
     int32_t *triangle;   ///< slot -> the mesh's triangle
-    uint8_t *solid;      ///< slot -> 1 where its shell is closed and so has an inside
+    uint8_t *solid;      ///< slot -> 1 if its shell is closed and so has an inside
     int64_t solid_count; ///< how many are
     Vec3 *face_normal;   ///< slot -> unit, outward
     Vec3 *edge_normal;   ///< 3 * slot + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
@@ -48,10 +48,10 @@ typedef struct CoverSurface {
     CoverFrame frame;
     float offset;              ///< in spacings
     const CoverMesh *mesh;     ///< NULL: the distance field is the surface
-    GrainSdf sdf;              ///< the caller's seen from the frame; values are still metres
+    GrainSdf sdf;              ///< the caller's field in the frame's coordinates; values are in metres
     float sdf_scale;           ///< from metres to spacings; 0: no field
-    int32_t starts_from_field; ///< the surface is one that only the field knows
-    int32_t has_buried;        ///< some part lies inside another: watch that no particle goes there
+    int32_t starts_from_field; ///< the surface is a level of the field
+    int32_t has_buried;        ///< a part lies inside another: keep particles out of it
 } CoverSurface;
 
 /// A place on the surface and what is known about it.
@@ -59,26 +59,26 @@ typedef struct CoverPlaces {
     float *position[3];
     float *normal[3]; ///< unit, outward
     MeshPoint *point; ///< nearest point of the mesh; slot is the next search's guess
-    float *distance;  ///< how far from the surface the place still is
+    float *distance;  ///< remaining distance from the surface
 } CoverPlaces;
 
-/// Brings places [first, end) to the surface in at most `passes` steps. One step is exact where the surface is the mesh
-/// itself; others need some more near edges. One thread; callers cut their places into blocks.
+/// Projects places [first, end) onto the surface in at most `passes` steps. One step is exact if the surface is the
+/// mesh itself; otherwise more are needed near edges. Single-threaded; callers split their places into blocks.
 void cover_surface_project(const CoverSurface *surface, const CoverPlaces *places, int64_t first, int64_t end,
                            int passes);
 
 /// Whether the mesh below this place of the surface lies inside another part of it, where no sand can reach.
 int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t slot);
 
-/// Only the tree and the face normals: enough for a surface without an offset, as long as nobody asks what is solid.
+/// Only the tree and the face normals, which suffice for a surface without an offset if `solid` is not used.
 GrainResult cover_mesh_build_tree(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, int threads);
-/// The same triangles where the mesh's vertices are now.
+/// Updates the triangles to moved vertices.
 GrainResult cover_mesh_refit(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, int threads);
-/// Tree, face normals and what is solid. frame says how to count.
+/// Tree, face normals and `solid`, in the coordinates of the frame.
 GrainResult cover_mesh_build(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, Run *run);
-/// Turns the normals of what is solid away from its inside as the surface's field (if any) knows it, then makes the
-/// normals of edges and corners. May be called again with a better field.
+/// Turns the normals of solid parts outward, according to the surface's field (if any), then computes the normals of
+/// edges and corners. May be called again with a better field.
 GrainResult cover_mesh_finish(CoverMesh *to, const CoverSurface *surface, int threads);
-/// All normals the other way.
+/// Flips all normals.
 void cover_mesh_turn(CoverMesh *mesh);
 void cover_mesh_free(CoverMesh *mesh);

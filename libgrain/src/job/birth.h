@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What particles are born with: where, of which source, and what is painted on it there. Kept once for each particle,
-/// in the order of birth (`birth_NNNNNN.grain`, docs/formats.md).
+/// Constant attributes of particles: where they were born, from which source, and the source's attributes there. Stored
+/// once per particle, in the order of birth (`birth_NNNNNN.grain`, docs/formats.md).
 #include "job/job.h"
 
 #define BIRTH_MAX_COLUMNS (2 + JOB_MAX_ATTRIBUTES)
@@ -20,14 +20,13 @@ typedef struct Birth {
 GrainResult birth_begin(Birth *birth, const Job *job, int threads);
 void birth_free(Birth *birth);
 
-/// The object among the job's that is the source of this number, or -1.
+/// The job's object that is this source, or -1.
 int birth_object_of(const Job *job, int32_t source);
-/// Particles of a source that were born at these places come next; on: the same places on the source's mesh as it is
-/// given.
+/// Appends particles of a source born at these places; on: the same places on the source's mesh at time 0.
 GrainResult birth_add(Birth *birth, int object, const Vec3 *places, const Vec3 *on, int64_t count);
-/// Those of a file come next; GRAIN_ERROR_DAMAGED where it has other columns than the job asks for.
+/// Appends the particles of a file; GRAIN_ERROR_DAMAGED if its columns do not match the job.
 GrainResult birth_load(Birth *birth, const struct GrainFrame *file);
-/// The particles from `first` on; returns how many columns.
+/// The columns of the particles from `first` on; returns their number.
 int birth_columns(const Birth *birth, int64_t first, Column columns[BIRTH_MAX_COLUMNS]);
 
 #define BIRTH_PENDING_COLUMNS 3
@@ -35,7 +34,7 @@ int birth_columns(const Birth *birth, int64_t first, Column columns[BIRTH_MAX_CO
 GrainResult birth_pending(const Birth *birth, int64_t first, float **values, Column columns[BIRTH_PENDING_COLUMNS]);
 GrainResult birth_resume(Birth *birth, const Column *columns, int column_count);
 
-/// What is painted on an object near these places; count * components numbers.
+/// The attribute of an object near these places; count * components numbers.
 GrainResult birth_paint(Birth *birth, int object, const MeshAttribute *paint, const Vec3 *places, int64_t count,
                         float *out);
 /// What the moisture of particles is multiplied by: what is painted on their source near these places, or 1.

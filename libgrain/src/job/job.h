@@ -17,16 +17,16 @@
 
 typedef enum JobRole { JOB_SOURCE, JOB_COLLIDER, JOB_GRAIN, JOB_BODY, JOB_EMITTER, JOB_KILL } JobRole;
 
-/// What is said of a body apart from its mesh and its motion .
+/// Settings of a body other than mesh and motion.
 typedef struct JobBody {
     double density, mass; ///< kg/m3, kg; mass 0: follows from the density
     Vec3 velocity, spin;  ///< m/s, rad/s, at the first frame
-    Vec3 pivot;           ///< m, the point whose way is written to the cache
+    Vec3 pivot;           ///< m, the point whose path is written to the cache
     int has_pivot;        ///< else it is the centre of mass
     int32_t release_frame;
 } JobBody;
 
-/// What is said of an emitter apart from its mesh and its motion (job_flow.c).
+/// Settings of an emitter other than mesh and motion (job_flow.c).
 typedef struct JobEmitter {
     int from_surface, in_litres;
     Curve rate;     ///< particles, or litres of sand, a second
@@ -35,7 +35,7 @@ typedef struct JobEmitter {
     float normal_speed, jitter, inherit;
 } JobEmitter;
 
-/// What sources give their particles at birth, by name. What a source does not have is 0 there.
+/// An attribute that sources give to their particles. It is 0 for sources that do not have it.
 typedef struct JobAttribute {
     const char *name;
     int components;
@@ -48,23 +48,23 @@ typedef struct JobObject {
     GrainMesh mesh;                 ///< borrowed from geometry; world space, at the first frame
     Vec3 plane_point, plane_normal; ///< unit normal
     Vec3 velocity;                  ///< sources, m/s
-    float settle;         ///< sources, s: so long at most their sand comes to rest before the first frame; 0: not
-    float moisture;       ///< sources and emitters, [0, 1]
-    Curve moisture_curve; ///< of emitters
+    float settle;                   ///< sources, s: longest time to come to rest before the first frame; 0: none
+    float moisture;                 ///< sources and emitters, [0, 1]
+    Curve moisture_curve;           ///< of emitters
     JobEmitter emitter;
-    MeshAttribute moisture_paint; ///< sources: what moisture is multiplied by; without numbers: 1 all over
+    MeshAttribute moisture_paint; ///< sources: factor of moisture; without numbers: 1 everywhere
     MeshAttribute
         paint[JOB_MAX_ATTRIBUTES]; ///< sources: of each of Job.attributes; without numbers: it has none of them
     float friction, thickness;     ///< colliders; friction of bodies too
     Curve friction_curve, stickiness_curve;         ///< likewise
-    MeshAttribute friction_paint, stickiness_paint; ///< likewise; without numbers: 1 all over
+    MeshAttribute friction_paint, stickiness_paint; ///< likewise; without numbers: 1 everywhere
     Motion motion;
     int samples_per_frame; ///< of its motion
     JobBody body;
     int material; ///< sources: 0, or which of Job.dem.materials, counted from 1
 } JobObject;
 
-/// What only dem asks for (job_dem.c).
+/// Settings of dem only (job_dem.c).
 typedef struct JobDem {
     const char *normal_law, *shear_law;
     const char *grain_shape; ///< a name of shape_names, or "mesh"
@@ -72,12 +72,12 @@ typedef struct JobDem {
     float cohesion, young_modulus, poisson_ratio;
     const char *integrator;
     float tolerance;
-    int sleep;                                ///< grains at rest are left alone
-    SimMaterial materials[JOB_MAX_MATERIALS]; ///< of sources that are not as the solver says
+    int sleep;                                ///< grains at rest are skipped
+    SimMaterial materials[JOB_MAX_MATERIALS]; ///< of sources with a material of their own
     int material_count;
 } JobDem;
 
-/// "upsample": how `grain upsample` refines the bake (job_upsample.c). No part of what the bake itself depends on.
+/// "upsample": how `grain upsample` refines the bake (job_upsample.c). The bake itself does not depend on it.
 typedef struct JobUpsample {
     UpsampleScheme scheme;
     double per_particle; ///< grains; 0: `grains` says how many in all
@@ -85,19 +85,19 @@ typedef struct JobUpsample {
     float size_spread, substep;
     uint64_t seed;
     double precision;    ///< of the positions on disk, in mean radii of the grains
-    int has_orientation; ///< whether frames tell it
+    int has_orientation; ///< whether frames contain it
 } JobUpsample;
 
-/// "volume": which voxels `grain volume` makes (job_volume.c). No part of what anything before it depends on.
+/// "volume": the voxels made by `grain volume` (job_volume.c). No earlier stage depends on it.
 typedef struct JobVolume {
     int from_grains;                      ///< else from the simulated particles
     float voxel_radii;                    ///< edge of a voxel, in radii of what it is made of
-    int density, velocity, dust, surface; ///< grids that are wanted
-    float surface_radii;                  ///< how far a particle counts for its neighbours' surface
-    float dust_speed, dust_linger;        ///< m/s from which sand raises dust; s until it is gone
+    int density, velocity, dust, surface; ///< the grids to write
+    float surface_radii;                  ///< reach of a particle in the surface around it
+    float dust_speed, dust_linger;        ///< m/s above which sand raises dust; s until it has disappeared
 } JobVolume;
 
-/// What only meso asks for, as the job gives it; Job.meso is the law that follows (job_meso.c).
+/// Settings of meso only, as given; Job.meso is the resulting law (job_meso.c).
 typedef struct JobMeso {
     int interaction;
     SimMesoNumbers numbers;
@@ -145,38 +145,38 @@ void job_free(Job *job);
 
 // job_dem.c
 struct BallShape;
-/// What a single grain is like; GRAIN_ERROR_JOB where it is to be like an object that is not there.
+/// The shape of a grain; GRAIN_ERROR_JOB if the object that defines it is missing.
 GrainResult job_grain_shape(const Job *job, struct BallShape *out);
 // job_steering.c
-/// How colliders and bodies hold on to sand at so many seconds, in the objects' order; returns whether that ever
-/// changes.
+/// Friction and stickiness of colliders and bodies at a time (s), in the order of the objects. Returns whether they
+/// ever change.
 int job_grips(const Job *job, double seconds, SimGrip *out);
-/// Whether anything changes, force fields included.
+/// Whether any setting is animated or there are force fields.
 int job_is_steered(const Job *job);
-/// What holds at so many seconds since the first frame.
+/// The animated settings at a time (s since the first frame).
 SimSteering job_steering(const Job *job, double seconds);
-/// Sets such a setting of the scene (object NULL), or of an object, to a constant. GRAIN_ERROR_ARGUMENT names those
-/// there are, or the range.
+/// Sets an animated setting of the scene (object NULL), or of an object, to a constant. GRAIN_ERROR_ARGUMENT names the
+/// possible keys, or the range.
 GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int components, const double *value);
 
 // job_fields.c
 /// Whether any particle is ever wet.
 int job_is_wet(const Job *job);
-/// Whether particles are born of it.
+/// Whether it is a source or an emitter.
 static inline int job_is_source(const JobObject *object)
 {
     return object->role == JOB_SOURCE || object->role == JOB_EMITTER;
 }
 
 // job_upsample.c
-/// Fingerprint of the grains made of this job's bake.
+/// Fingerprint of the render grains of this job.
 void job_upsample_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS + 1]);
 
 // job_settings.c
 typedef enum JobStage { JOB_SIMULATE, JOB_UPSAMPLE, JOB_VOXELS } JobStage;
-/// What the stage depends on, key by key, for CacheManifest.settings; json_decref it.
+/// The settings a stage depends on, for CacheManifest.settings; release it with json_decref.
 GrainResult job_settings(const Job *job, JobStage stage, void **out);
 
 // job_volume.c
-/// Fingerprint of the volumes made of this job's bake or grains.
+/// Fingerprint of the volumes of this job.
 void job_volume_fingerprint(const Job *job, char out[CACHE_FINGERPRINT_CHARS + 1]);

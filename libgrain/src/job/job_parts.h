@@ -14,7 +14,7 @@ typedef struct JobArrays {
 } JobArrays;
 
 // job_dem.c
-/// A source's "material": what of it differs from the solver's settings.
+/// A source's "material": the settings that differ from the solver's.
 GrainResult job_read_material(const JobNode *source, Job *job, const JobArrays *arrays, int *material);
 
 // job_meso.c
@@ -27,10 +27,10 @@ GrainResult job_make_meso(const JobNode *solver, float viscosity, Job *job);
 /// The array a key names; GRAIN_ERROR_JOB unless it is of this type.
 GrainResult job_find_array(const JobNode *node, const char *key, const JobArrays *arrays, int is_float, int components,
                            const JobArray **out);
-/// Poses of any kind of object, so many a frame.
+/// Poses of any kind of object.
 GrainResult job_read_poses(const JobNode *node, const Job *job, const JobArrays *arrays, int samples_per_frame,
                            Motion *out);
-/// How an object moves over the frames.
+/// The motion of an object.
 GrainResult job_read_motion(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 
 // job_flow.c
@@ -41,10 +41,10 @@ GrainResult job_read_curve(const JobNode *node, const struct SettingBlock *block
                            const Job *job, const JobArrays *arrays, Curve *out);
 GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 // job_steering.c
-/// Settings of the solver, and of a source's material, that change over the shot.
+/// Animated settings of the solver, and of a source's material.
 GrainResult job_read_steering(const JobNode *root, Job *job, const JobArrays *arrays);
 GrainResult job_read_material_curves(const JobNode *material, Job *job, const JobArrays *arrays, int kind);
-/// Of a collider or body: friction and stickiness, painted and over the shot. Its mesh, if it has one, is known.
+/// Friction and stickiness of a collider or body, painted and animated. Its mesh, if any, must have been read.
 GrainResult job_read_grip(const JobNode *node, const Job *job, const JobArrays *arrays, JobObject *object);
 
 // job_fields.c

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// The one table of what job.json may say: every key with its type, unit, range, default and words. The reader of jobs
-/// works through it, `grain schema` prints it, and the add-on and the tables of docs/formats.md are made from that.
+/// The single table of the settings in job.json: every key with its type, unit, range, default and values. Jobs are
+/// read with it, `grain schema` prints it, and the add-on and the tables of docs/formats.md are generated from that
+/// output.
 ///
 /// To add a setting: a row in schema_*.c. With a field (INTO) it is read, checked and documented from then on.
 #include "job/job.h"
@@ -17,15 +18,15 @@ typedef enum SettingType {
     SETTING_TEXT,
     SETTING_VECTOR, ///< three numbers
     SETTING_ARRAY,  ///< the number of an entry of "arrays"
-    SETTING_OBJECT, ///< an object, or a list, which code of its own reads
+    SETTING_OBJECT, ///< an object or a list, read by code of its own
 } SettingType;
 
 /// What a missing key means.
 typedef enum SettingAbsence {
     SETTING_DEFAULTS,  ///< the default
     SETTING_REQUIRED,  ///< an error
-    SETTING_INHERITS,  ///< what the field holds already; `otherwise` says in words what that is
-    SETTING_IS_ABSENT, ///< that there is none, which the field's default stands for
+    SETTING_INHERITS,  ///< the value the field already has; `otherwise` describes it
+    SETTING_IS_ABSENT, ///< the setting is absent, which the default represents
 } SettingAbsence;
 
 /// How a field of a C struct is laid out.
@@ -49,16 +50,16 @@ typedef enum SettingStore {
         const char *: STORE_TEXT,                                                                                      \
         float *: STORE_VECTOR,                                                                                         \
         Vec3: STORE_VECTOR)
-/// In a row: where the value goes. The type of the field says how.
+/// In a row: the field for the value; its type determines the conversion.
 #define INTO(Type, field) .offset = offsetof(Type, field), .store = STORE_OF(((Type *)0)->field)
 
-/// What the interface calls one of the words of a choice.
+/// Label and tooltip of one of the values of a choice.
 typedef struct SettingWord {
     const char *label, *tip;
 } SettingWord;
 
-/// Where the interface shows or starts with something else than the file: an angle instead of its tangent, a value that
-/// is a better start for an artist than what a missing key means.
+/// Where the interface differs from the file: an angle instead of its tangent, or a default that suits artists better
+/// than the meaning of a missing key.
 typedef struct SettingShown {
     const char *as;   ///< "degrees": of the angle whose tangent the value is; "millions"; NULL: the value itself
     double number;    ///< the default
@@ -80,13 +81,13 @@ typedef struct Setting {
     SettingAbsence absence;
     double number[3];               ///< the default; of a flag, 1 is true
     const char *word;               ///< the default of a choice or text
-    const char *otherwise;          ///< in words, what a missing key means where that is no plain value
-    const char *const *words;       ///< NULL: those of the solvers' choice of this key
+    const char *otherwise;          ///< the meaning of a missing key in words, if it is not a plain value
+    const char *const *words;       ///< NULL: the values the solvers have for this key
     const SettingWord *word_labels; ///< of each word
     const SettingShown *shown;
-    const char *label, *tip; ///< of the interface; NULL: it does not show it
+    const char *label, *tip; ///< of the interface; NULL: not shown
     const char *meaning;     ///< for docs/formats.md
-    const char *allowed;     ///< likewise, of what is no single value
+    const char *allowed;     ///< likewise, if it is not a single value
     int is_animated;         ///< "animation" beside it may hold a curve
     int is_no_result;        ///< not part of the fingerprint: it does not change what is baked
 } Setting;
@@ -103,7 +104,7 @@ extern const SettingBlock schema_job, schema_geometry, schema_array, schema_obje
 /// All of them, NULL-ended, in the order of docs/formats.md.
 extern const SettingBlock *const schema_blocks[];
 
-/// What a few blocks are read into that have no struct elsewhere.
+/// Structs of blocks that have none elsewhere.
 typedef struct GeometryEntry {
     const char *file;
     int64_t bytes;
@@ -113,7 +114,7 @@ typedef struct AttributeEntry {
     int is_of_corners;
 } AttributeEntry;
 
-/// The row of a key that is known to be there. role: of objects; of other blocks any.
+/// The row of an existing key. role: of objects; ignored for other blocks.
 const Setting *schema_find(const SettingBlock *block, int role, const char *key);
 /// The words of a choice, NULL-ended.
 const char *const *schema_words(const Setting *setting);
@@ -123,8 +124,8 @@ static inline int schema_has_role(const Setting *setting, int role)
     return setting->roles == 0 || (setting->roles >> role & 1u) != 0;
 }
 
-/// Refuses keys that the block does not have: a misspelt setting must not pass silently. Likewise those of its
-/// "animation" that cannot change over the shot.
+/// Fails for unknown keys, so that a misspelt setting does not pass silently, and for keys of "animation" that cannot
+/// be animated.
 GrainResult schema_check_keys(const JobNode *node, const SettingBlock *block, int role);
 /// Reads every setting of the block that has a field of *out. Fails as job_read does.
 GrainResult schema_read(const JobNode *node, const SettingBlock *block, int role, void *out);

@@ -108,8 +108,7 @@ static const Setting volume_settings[] = {
      .soft_high = 10,
      .number = {2},
      .label = "Voxel Size",
-     .tip =
-         "Edge of a voxel, in radii of the particles or grains. Halving it takes eight times as much disk space space",
+     .tip = "Edge of a voxel, in radii of the particles or grains. Halving it takes eight times as much disk space",
      .meaning = "edge of a voxel, in radii of what it is made of"},
     {.key = "density",
      .type = SETTING_FLAG,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// One writer to a cache folder at a time. The file "lock" in it says who writes.
+/// Ensures that one process at a time writes to a cache folder. The file "lock" in it names the writer.
 ///
-/// Where the file system has locks they decide: the system itself releases one when its holder dies. On network shares
-/// that do not (or with GRAIN_LOCK=heartbeat in the environment) the file exists only while a process writes: its
-/// creator is the owner and touches it every few seconds. A lock that has not been touched for a while, or whose
-/// process on this machine no longer exists, is stale and may be taken over.
+/// File locks are used where the file system has them; the system releases them when the process ends. On network
+/// shares without them (or with GRAIN_LOCK=heartbeat in the environment) the file exists only while a process writes:
+/// its creator is the owner and touches it every few seconds. A lock that has not been touched for some time, or whose
+/// process no longer exists on this machine, is stale and may be taken over.
 #include "grain/base.h"
 
 typedef struct CacheLock {
@@ -16,7 +16,7 @@ typedef struct CacheLock {
     double last_beat;
 } CacheLock;
 
-/// What an unheld lock is.
+/// Initial value: not held.
 #define CACHE_LOCK_NONE                                                                                                \
     {                                                                                                                  \
         .descriptor = -1                                                                                               \
@@ -24,7 +24,7 @@ typedef struct CacheLock {
 
 /// GRAIN_ERROR_BUSY names the owner.
 GrainResult cache_lock_take(CacheLock *lock, const char *folder);
-/// To be called now and then while the lock is held; does something every few seconds only. GRAIN_ERROR_BUSY where
-/// somebody took it over meanwhile.
+/// Call it regularly while the lock is held; it acts every few seconds only. GRAIN_ERROR_BUSY if another process has
+/// taken the lock over.
 GrainResult cache_lock_beat(CacheLock *lock);
 void cache_lock_release(CacheLock *lock);

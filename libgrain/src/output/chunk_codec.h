@@ -4,29 +4,30 @@
 ///
 ///     values  ->  words: whole 32-bit numbers  ->  differences  ->  byte planes  ->  zstd
 ///
-/// Words do not depend on the chunk: a grain has the same ones wherever its chunk begins, so shards cut elsewhere
-/// decode to the same bits, and sand at rest to the same bits in every frame.
+/// Words do not depend on the chunk a grain is in, so differently cut shards decode to the same bits, and sand at rest
+/// decodes to the same bits in every frame.
 #include "base/simd.h"
 #include "grain/base.h"
 
-/// Grains of a chunk, at most: a plane fits the first-level cache, and the table of chunks costs next to nothing.
+/// Most grains of a chunk: a plane fits into the first-level cache, and the table of chunks is negligible.
 #define CHUNK_GRAINS 16384
 #define CHUNK_MAX_COMPONENTS 16
 #define CHUNK_MAX_WORDS (2 * CHUNK_MAX_COMPONENTS)
 
 /// How values become words.
 typedef enum ChunkCoding {
-    CHUNK_EXACT = 0,    ///< their bits; of 8 bytes the low half, then the high one
-    CHUNK_LATTICE = 1,  ///< f32: the nearest multiple of a step
-    CHUNK_ROTATION = 2, ///< f32 x 4, a unit quaternion: which part is largest, then the three others in 1023 steps
+    CHUNK_EXACT = 0,   ///< their bits; of 8 bytes the low half, then the high one
+    CHUNK_LATTICE = 1, ///< f32: the nearest multiple of a step
+    CHUNK_ROTATION =
+        2, ///< f32 x 4, a unit quaternion: index of the largest component, then the three others in 1023 steps
 } ChunkCoding;
 
-/// What words are taken against.
+/// What the differences of words are relative to.
 typedef enum ChunkMode {
     CHUNK_PLAIN = 0, ///< nothing
     CHUNK_DELTA = 1, ///< the grain before
     CHUNK_KEY = 2,   ///< the same grain in the key frame
-    CHUNK_SAME = 3,  ///< likewise, and there is no difference: no bytes
+    CHUNK_SAME = 3,  ///< likewise, without any difference: no bytes
 } ChunkMode;
 
 typedef struct ChunkLayout {
@@ -36,14 +37,14 @@ typedef struct ChunkLayout {
     double step; ///< of the lattice
 } ChunkLayout;
 
-/// Words for a grain.
+/// Words per grain.
 int chunk_words(const ChunkLayout *layout);
-/// Values of count grains, in rows, as words, in columns of count. 0 where a value is beyond the lattice.
+/// Values of count grains, in rows, as words, in columns of count. Returns 0 if a value is beyond the lattice.
 int chunk_to_words(const ChunkLayout *layout, const void *values, int64_t count, int32_t *words);
-/// The way back for the first `wanted` of count grains.
+/// The inverse, for the first `wanted` of count grains.
 void chunk_from_words(const ChunkLayout *layout, const int32_t *words, int64_t count, int64_t wanted, void *values);
 
-/// Memory of one thread's work.
+/// Scratch memory of a thread.
 typedef struct ChunkCoder {
     uint32_t *folded;                ///< CHUNK_GRAINS
     uint8_t *planes;                 ///< 4 * CHUNK_GRAINS
@@ -59,19 +60,19 @@ int64_t chunk_bound(int64_t count, int word_count);
 /// frame, or NULL; spent: bytes that blocks of this key frame have taken so far.
 int64_t chunk_encode(ChunkCoder *coder, const int32_t *words, const int32_t *key, int64_t spent, int64_t count,
                      int word_count, ChunkMode *mode, uint8_t *out);
-/// 0 where the bytes make no sense. key is read in the modes that need one.
+/// Returns 0 if the bytes are not valid. key is read in the modes that need one.
 int chunk_decode(ChunkCoder *coder, const uint8_t *block, int64_t bytes, ChunkMode mode, const int32_t *key,
                  int64_t count, int word_count, int32_t *words);
 
 // Kernels; one word of each grain, or one component of the values.
-/// 0 where a value is too far from zero, or no number.
+/// Returns 0 if a value is too far from zero or not finite.
 SIMD_KERNEL(int, chunk_to_lattice, (const float *values, int64_t count, int stride, double per_step, int32_t *words))
 SIMD_KERNEL(void, chunk_from_lattice, (const int32_t *words, int64_t count, int stride, double step, float *values))
-/// Bits the differences take in the modes plain, delta and key, added to the sums.
+/// Adds the number of bits of the differences in the modes plain, delta and key to the sums.
 SIMD_KERNEL(void, chunk_measure, (const int32_t *words, const int32_t *key, int64_t count, uint64_t bits[3]))
 /// Differences with the sign as the lowest bit; returns which bits occur.
 SIMD_KERNEL(uint32_t, chunk_fold,
             (const int32_t *words, const int32_t *key, int64_t count, ChunkMode mode, uint32_t *folded))
 SIMD_KERNEL(void, chunk_split, (const uint32_t *folded, int64_t count, int shift, uint8_t *plane))
-/// The way back from planes that lie one behind the other.
+/// The inverse, from consecutive planes.
 SIMD_KERNEL(void, chunk_join, (const uint8_t *planes, int plane_count, int64_t count, int32_t *differences))

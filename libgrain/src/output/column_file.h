@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// The .grain container: a header, a table of columns, the columns (docs/formats.md gives every byte).
+/// The .grain container: a header, a table of columns, the columns (docs/formats.md describes every byte).
 #include "base/file.h"
 #include "particles/particles.h"
 
@@ -17,16 +17,16 @@ typedef struct ColumnFileHeader {
     uint64_t checksum; ///< likewise
 } ColumnFileHeader;
 
-/// Whole or not at all (base/file.h). Fills in header->bytes and header->checksum.
+/// Writes the file completely or not at all (base/file.h). Fills in header->bytes and header->checksum.
 GrainResult column_file_write(const char *path, ColumnFileHeader *header, const Column *columns, int column_count);
 
-/// The same piece by piece, for columns that are never whole in memory: begin with columns without data, then append
-/// each column's bytes, in order and in pieces of any size, each column ended by column_file_end_column. After any
-/// failure, and instead of column_file_commit, column_file_abandon.
+/// The same in pieces, for columns that are never completely in memory: begin with columns without data, append the
+/// bytes of each column in order, in pieces of any size, and end each with column_file_end_column. Call
+/// column_file_abandon after any failure, or to cancel.
 typedef struct ColumnFileStream {
     FileWriter file;
     void *hash;
-    int64_t column_bytes; ///< of the present column so far
+    int64_t column_bytes; ///< of the current column so far
     ColumnFileHeader header;
 } ColumnFileStream;
 GrainResult column_file_begin(ColumnFileStream *stream, const char *path, const ColumnFileHeader *header,
@@ -45,6 +45,6 @@ struct GrainFrame {
     char *memory;
     struct PackedFile *packed; ///< of grain_frame_open: columns without data
 };
-/// Also reads packed frames of grains (output/packed_file.h), as the columns they stand for.
+/// Also reads packed frames of grains (output/packed_file.h), decoded into columns.
 GrainResult column_file_read(const char *path, struct GrainFrame *out);
 void column_file_free(struct GrainFrame *file);

@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Frames of render grains, packed: chunks of grains, a block of bytes for each column of a chunk (docs/formats.md
-/// gives every byte).
+/// Packed frames of render grains: chunks of grains, with a block of bytes for each column of a chunk (docs/formats.md
+/// describes every byte).
 ///
-/// A grain keeps its chunk and its place there for the whole bake. A block stands for itself, or holds what changed
-/// since the last frame, its key frame, where the chunk's column does. So any frame is read by itself and key frames,
-/// never through a chain.
+/// A grain keeps its chunk and its index there for the whole bake. A block is either complete, or the difference from a
+/// complete block of an earlier frame, its key frame. Reading a frame therefore needs its key frames, but never a chain
+/// of them.
 #include "output/chunk_codec.h"
 #include "output/column_file.h"
 
 #define PACKED_FILE_FORMAT 2
-/// A block is written whole again after this many frames, so that damage to one does not reach far.
+/// A block is written completely at least this often, in frames, to limit the effect of damage.
 #define PACKED_MOST_FRAMES_TO_KEY 32
 
 typedef struct PackedColumn {
     char name[32];
     ChunkLayout layout;
-    int is_keyed; ///< for writing: whether key frames may help
+    int is_keyed; ///< for writing: use key frames if they save space
 } PackedColumn;
 
 typedef struct PackedBlock {
     int64_t offset;
     uint64_t checksum;     ///< XXH3-64 of its bytes
-    uint64_t key_checksum; ///< of the block in the key frame, where there is one
+    uint64_t key_checksum; ///< of the block in the key frame, if there is one
     uint32_t bytes;
     int32_t key_frame;
     uint32_t spent;       ///< bytes of blocks since the key frame, this one's included
-    uint8_t mode, coding; ///< ChunkMode, ChunkCoding: the column's, or exact where a value did not fit its lattice
+    uint8_t mode, coding; ///< ChunkMode, ChunkCoding: the column's, or exact if a value did not fit the lattice
 } PackedBlock;
 
-/// A file and the key frames it has needed so far. One thread at a time.
+/// An open file with the key frames needed so far. For one thread at a time.
 typedef struct PackedFile {
     ColumnFileHeader header;
     PackedColumn columns[COLUMN_FILE_MAX_COLUMNS];
     int column_count;
     int64_t chunk_count;
     uint32_t *chunk_grains;
-    PackedBlock *blocks; ///< chunk after chunk, a block for each column
+    PackedBlock *blocks; ///< chunk by chunk, one for each column
     char *path;
     int descriptor;
     struct PackedFile *keys; ///< without keys of their own
     int key_count;
 } PackedFile;
 
-/// Whether the file begins as one of grains does.
+/// Whether the file begins like a packed frame.
 int packed_recognises(const char *path);
 /// Reads and checks the head only.
 GrainResult packed_open(const char *path, PackedFile *out);
 void packed_close(PackedFile *file);
-/// The frames that blocks of the file lean on, each once; returns how many, at most PACKED_MOST_FRAMES_TO_KEY.
+/// The key frames of the file, each once; returns their number, at most PACKED_MOST_FRAMES_TO_KEY.
 int packed_list_keys(const PackedFile *file, int32_t *frames);
-/// Decodes a column of the first `count` grains; reads no more than their chunks.
+/// Decodes a column of the first `count` grains; reads only their chunks.
 GrainResult packed_load(PackedFile *file, int column, int64_t count, void *out, int threads);
 /// The whole file as column_file_read gives it: every column, every checksum.
 GrainResult packed_read(const char *path, struct GrainFrame *out);
 
-/// What a thread needs to read blocks of these columns.
+/// Scratch memory of a thread for reading blocks of these columns.
 typedef struct PackedScratch {
     ChunkCoder coder;
     uint8_t *bytes;
@@ -66,13 +66,13 @@ void packed_scratch_destroy(PackedScratch *scratch);
 
 /// Opens the key frame `frame` beside the file, once.
 GrainResult packed_open_key(PackedFile *file, int32_t frame);
-/// The words of a block, the key frame's added (packed_open_key has been called). Returns NULL, or what is wrong.
+/// The words of a block, the key frame's added (packed_open_key has been called). Returns NULL, or an error text.
 const char *packed_decode(const PackedFile *file, int64_t chunk, int column, PackedScratch *scratch, int32_t *words);
 
-/// Writing, chunk after chunk; whole or not at all (base/file.h).
+/// Writes a file chunk by chunk; it appears complete or not at all (base/file.h).
 typedef struct PackedWriter {
     FileWriter file;
-    PackedFile head; ///< as it will be read
+    PackedFile head; ///< as readers will see it
     PackedFile previous;
     int has_previous;
     int64_t next_chunk;
@@ -83,8 +83,8 @@ typedef struct PackedWriter {
     const char **buffer_error;
     int64_t *buffer_first; ///< of the chunk's grains among those given
 } PackedWriter;
-/// chunk_grains[i] is at most CHUNK_GRAINS. previous: the frame before this one, for key frames; NULL for none. After a
-/// failure here or later, and instead of packed_commit, packed_abandon.
+/// chunk_grains[i] is at most CHUNK_GRAINS. previous: the frame before this one, for key frames; NULL for none. Call
+/// packed_abandon after any failure, or to cancel.
 GrainResult packed_begin(PackedWriter *writer, const char *path, const ColumnFileHeader *header,
                          const PackedColumn *columns, int column_count, const uint32_t *chunk_grains,
                          int64_t chunk_count, const char *previous, int threads);

@@ -13,14 +13,14 @@ typedef struct Refinement {
     Upsampler *upsampler;
 } Refinement;
 
-/// Refuses, before anything large is made, grains that are too many. total: simulated particles by the last frame;
-/// shard: counted from 1. A zeroed Refinement is a valid start, and may be freed at any point.
+/// Fails early if there are too many grains. total: simulated particles by the last frame;
+/// shard: counted from 1. Start with a zeroed Refinement, which may be freed at any point.
 GrainResult refine_plan(Refinement *refinement, const Job *job, int64_t total, int32_t shard, int32_t shard_count);
-/// Makes the colliders, and takes memory for all grains. cache_folder: where distance fields are kept, or NULL.
+/// Makes the colliders and allocates memory for all grains. cache_folder: where distance fields are kept, or NULL.
 GrainResult refine_prepare(Refinement *refinement, const char *cache_folder, const GrainRun *run);
 void refine_free(Refinement *refinement);
 
-/// Gives birth to the grains of the first frame.
+/// Makes the grains of the first frame.
 GrainResult refine_begin(Refinement *refinement, const struct GrainFrame *first);
 /// From one frame, `time` seconds after the first, to the next; watch: UpsampleWatchFn.
 GrainResult refine_advance(Refinement *refinement, const struct GrainFrame *from, const struct GrainFrame *to,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A scene as it is built up: the document that job.json is, and the arrays that geometry.bin is. Asked for a Job
-/// (job/job.h) it is checked by the rules that hold for files, so there is no second list of settings.
+/// A scene under construction: the document of job.json and the arrays of geometry.bin. Converting it to a Job
+/// (job/job.h) applies the checks of files, so there is only one list of settings.
 #include "grain/scene.h"
 #include "job/job.h"
 
@@ -19,10 +19,10 @@ GrainResult scene_begin_job(const GrainScene *scene, Job *out);
 void scene_end_job(Job *job);
 
 // scene_setting.c
-/// Whether a setting may have this value, which stays the caller's. GRAIN_ERROR_JOB names what is allowed, as job_read
-/// does; GRAIN_ERROR_ARGUMENT where the key leads nowhere.
+/// Checks a value of a setting, which remains the caller's. GRAIN_ERROR_JOB names what is allowed, as job_read does;
+/// GRAIN_ERROR_ARGUMENT if the key does not exist.
 GrainResult scene_check_setting(const GrainScene *scene, int32_t object, const char *key, json_t *value);
-/// Whether it may change over the shot, with samples of so many components.
+/// Checks that a setting can be animated with samples of this many components.
 GrainResult scene_check_curve(const GrainScene *scene, int32_t object, const char *key, int components);
 
 // scene_document.c

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What is solid in a scene, as the simulation meets it and, more finely, as render grains do: the same objects with
-/// the same motion, friction and stickiness.
+/// The colliders and bodies of a scene, at the resolution of the simulation and, finer, at that of render grains: the
+/// same objects with the same motion, friction and stickiness.
 #include "job/job.h"
 #include "output/sdf_store.h"
 
@@ -13,14 +13,14 @@ typedef enum SceneDetail { SCENE_FOR_PARTICLES, SCENE_FOR_GRAINS } SceneDetail;
 typedef struct SceneSdfs {
     const Job *job;
     SceneDetail detail;
-    float smallest_ball; ///< of a grain, over the particle radius; for particles
+    float smallest_ball; ///< of a grain, relative to the particle radius; for particles
     SdfStore store;
     GrainRun run;
 } SceneSdfs;
 /// cache_folder: where fields are kept; NULL: nowhere.
 GrainResult scene_sdfs_begin(SceneSdfs *sdfs, const Job *job, SceneDetail detail, float smallest_ball,
                              const char *cache_folder, const GrainRun *run);
-/// shape: the object's mesh as it is bent at some time; NULL: as it is at the first frame.
+/// shape: the mesh of a deforming object at some time; NULL: at the first frame.
 GrainResult scene_sdf_make(SceneSdfs *sdfs, const JobObject *object, const GrainMesh *shape, GrainSdf **out);
 void scene_sdfs_free(SceneSdfs *sdfs);
 
@@ -41,7 +41,7 @@ void scene_solids_free(SceneSolids *solids);
 
 // scene_walls.c
 
-/// The colliders and bodies as render grains meet them at any moment of a bake.
+/// The colliders and bodies at any time of a bake, for render grains.
 typedef struct SceneWalls {
     const Job *job;
     SceneSdfs sdfs;
@@ -51,17 +51,17 @@ typedef struct SceneWalls {
     int *body;         ///< its number among the bodies, or -1
     Vec3d *rest;       ///< m, pivots at time 0
     RigidPaint *paint; ///< two for each collider: friction and stickiness
-    float weight;      ///< m/s2: what stickiness is a multiple of
-    // The frame under way, of bodies.
+    float weight;      ///< m/s2: the unit of stickiness
+    // Poses of bodies at both ends of the current frame.
     double from_time;
     Pose *from, *to;
 } SceneWalls;
-/// Distance fields of all that does not bend. A zeroed SceneWalls may be freed.
+/// Makes the distance fields of all objects that do not deform. A zeroed SceneWalls may be freed.
 GrainResult scene_walls_make(SceneWalls *walls, const Job *job, const char *cache_folder, const GrainRun *run);
 /// Where bodies start from: the first coarse frame.
 GrainResult scene_walls_begin(SceneWalls *walls, const struct GrainFrame *first);
-/// Before the grains go from one coarse frame to the next: bodies move as these frames say, what bends is as it will be
-/// at the end.
+/// Prepares the step between two coarse frames: bodies move between the poses of these frames, deforming colliders take
+/// their shape at the end.
 GrainResult scene_walls_frame(SceneWalls *walls, const struct GrainFrame *from, const struct GrainFrame *to,
                               double from_time);
 /// An UpsampleCollidersFn; user is the SceneWalls.

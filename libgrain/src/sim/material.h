@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What sand is made of, and which of it may change while it moves.
+/// Properties of materials, and those of them that can be animated.
 #include "base/vec.h"
 
 /// A kind of grain. Two kinds that touch mix: geometric means of friction, rolling friction, restitution and cohesion,
@@ -21,15 +21,15 @@ typedef struct SimMaterial {
 /// their radii.
 typedef struct SimMesoSegment {
     float strength; ///< elastic: Pa, pushes apart below the rest length and pulls beyond it; viscous: Pa s
-    float rest;     ///< elastic: where it is 0; viscous: no meaning
+    float rest;     ///< elastic: where it is 0; viscous: unused
     float from, to; ///< where it acts
 } SimMesoSegment;
 
-/// The material of meso: a sum of pieces of either kind (docs/meso.md). None at all: particles that do not meet.
+/// The material of meso: a sum of pieces of either kind (docs/meso.md). Without any, particles do not interact.
 typedef struct SimMeso {
     SimMesoSegment elastic[SIM_MESO_SEGMENTS], viscous[SIM_MESO_SEGMENTS];
     int elastic_count, viscous_count;
-    float ambient; ///< 1/s: what surrounds the particles slows them at this rate
+    float ambient; ///< 1/s: drag of the surrounding medium
 } SimMeso;
 
 /// A material of meso in four numbers.
@@ -38,23 +38,23 @@ typedef struct SimMesoNumbers {
     float elastic_reach;         ///< De over the sum of radii
     float reach_ratio;           ///< Rs = Dv / De
 } SimMesoNumbers;
-/// The interactions of the paper's figure 3, which these numbers start from: "ip1", ..., NULL-ended.
+/// The interactions of figure 3 of the paper, which give the defaults of these numbers: "ip1", ..., NULL-ended.
 extern const char *const sim_meso_interaction_names[];
 /// The numbers of an interaction, by its index.
 SimMesoNumbers sim_meso_numbers(int interaction);
-/// One piece each, the elastic one with its rest length where it ends.
+/// One piece of each kind; the elastic one ends at its rest length.
 SimMeso sim_meso_of(const SimMesoNumbers *numbers);
 
 /// Kinds of grain in one simulation.
 #define SIM_MAX_MATERIALS 8
-/// What may change over a shot, as it is from now on.
+/// The current values of the parameters that can be animated.
 typedef struct SimSteering {
     Vec3 gravity;                                                   ///< m/s2, also of bodies
     float friction[SIM_MAX_MATERIALS], cohesion[SIM_MAX_MATERIALS]; ///< of each kind of grain
     float viscosity; ///< Pa s, of meso: strength of its first viscous piece
 } SimSteering;
 #define SIM_STEERING_FLOATS ((int)(sizeof(SimSteering) / sizeof(float)))
-/// Parameters of a material that may change, as bits.
+/// Parameters of a material that can be animated, as bits.
 #define SIM_STEERS_FRICTION 1u
 #define SIM_STEERS_COHESION 2u
 #define SIM_STEERS_VISCOSITY 4u
@@ -63,5 +63,5 @@ typedef struct SimGrip {
     float friction, stickiness;
 } SimGrip;
 
-/// Pa: what capillary bridges bear in sand of moisture 1.
+/// Pa: tensile strength of capillary bridges in sand of moisture 1.
 #define SIM_WET_TENSION 2000.0f

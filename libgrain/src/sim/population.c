@@ -2,6 +2,7 @@
 #include "sim/population.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sim/solver_base.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ static GrainResult reserve(Population *p, int64_t count)
 
 static GrainResult reserve_gone(Population *p, int64_t count)
 {
-    const AllocGrown all[] = {{&p->gone, sizeof(int32_t), 0}, {&p->gone_place, sizeof(Vec3), 0}};
+    const AllocGrown all[] = {{&p->gone, sizeof(int32_t), 0}, {&p->gone_position, sizeof(Vec3), 0}};
     return alloc_grow_all(all, 2, &p->gone_capacity, count);
 }
 
@@ -40,12 +41,12 @@ GrainResult population_begin(Population *p, int64_t count)
 
 void population_free(Population *p)
 {
-    void *const arrays[] = {p->birth_time, p->material, p->is_gone, p->gone, p->gone_place};
+    void *const arrays[] = {p->birth_time, p->material, p->is_gone, p->gone, p->gone_position};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     *p = (Population){0};
 }
 
-GrainResult population_change(Population *p, const SimChange *change, const float *birth_time, const Vec3 *places)
+GrainResult population_change(Population *p, const SimChange *change, const float *birth_time, const Vec3 *position)
 {
     int64_t born = change->born ? change->born->count : 0, leaving = 0;
     for (int64_t i = 0; change->gone && i < p->born; i++) leaving += change->gone[i] != 0;
@@ -54,7 +55,7 @@ GrainResult population_change(Population *p, const SimChange *change, const floa
     for (int64_t i = 0; change->gone && i < p->born; i++) {
         if (!change->gone[i]) continue;
         p->is_gone[i] = 1;
-        p->gone_place[p->gone_count] = places[i];
+        p->gone_position[p->gone_count] = position[i];
         p->gone[p->gone_count++] = (int32_t)i;
     }
     add(p, p->born + born, birth_time, change->material);
@@ -65,7 +66,7 @@ void population_mask_gone(const Population *p, Particles *particles)
 {
     for (int64_t k = 0; k < p->gone_count; k++) {
         int32_t i = p->gone[k];
-        particles->position[i] = p->gone_place[k];
+        particles->position[i] = p->gone_position[k];
         particles->velocity[i] = vec3(0, 0, 0);
         particles->radius[i] = 0.0f;
         if (particles->orientation) particles->orientation[i] = quat_identity();
@@ -82,7 +83,7 @@ int population_save(const Population *p, Column *columns)
     columns[0] = (Column){"sim.birth_time", GRAIN_F32, 1, later, p->birth_time + p->started};
     columns[1] = (Column){"sim.material", GRAIN_I32, 1, later, p->material + p->started};
     columns[2] = (Column){"sim.gone", GRAIN_I32, 1, p->gone_count, p->gone};
-    columns[3] = (Column){"sim.gone_place", GRAIN_F32, 3, p->gone_count, p->gone_place};
+    columns[3] = (Column){"sim.gone_place", GRAIN_F32, 3, p->gone_count, p->gone_position};
     return POPULATION_COLUMNS;
 }
 
@@ -90,10 +91,9 @@ static GrainResult load_gone(Population *p, const Column *columns, int column_co
 {
     TRY(reserve_gone(p, count));
     TRY(column_copy(columns, column_count, "sim.gone", GRAIN_I32, 1, count, p->gone));
-    TRY(column_copy(columns, column_count, "sim.gone_place", GRAIN_F32, 3, count, p->gone_place));
+    TRY(column_copy(columns, column_count, "sim.gone_place", GRAIN_F32, 3, count, p->gone_position));
     for (int64_t k = 0; k < count; k++) {
-        if (p->gone[k] < 0 || p->gone[k] >= p->born || p->is_gone[p->gone[k]])
-            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
+        if (p->gone[k] < 0 || p->gone[k] >= p->born || p->is_gone[p->gone[k]]) return solver_fail_particles();
         p->is_gone[p->gone[k]] = 1;
     }
     p->gone_count = count;

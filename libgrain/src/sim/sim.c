@@ -86,11 +86,11 @@ GrainResult sim_read(const Sim *sim, Particles *out)
 GrainResult sim_change(Sim *sim, const SimChange *change, const float *birth_time)
 {
     Particles now = {0};
-    GrainResult result = change->gone && !change->places ? sim_read(sim, &now) : GRAIN_OK;
+    GrainResult result = change->gone && !change->position ? sim_read(sim, &now) : GRAIN_OK;
     if (result == GRAIN_OK) result = sim->solver->change(sim->state, change);
     if (result == GRAIN_OK)
         result =
-            population_change(&sim->population, change, birth_time, change->places ? change->places : now.position);
+            population_change(&sim->population, change, birth_time, change->position ? change->position : now.position);
     particles_free(&now);
     return result;
 }
@@ -182,8 +182,7 @@ static GrainResult load_steering(Sim *sim, const Column *columns, int column_cou
     TRY(column_copy(columns, column_count, "sim.steering", GRAIN_F32, SIM_STEERING_FLOATS, 2, sim->steering));
     TRY(column_copy(columns, column_count, "sim.woken_by", GRAIN_F32, 3, acceleration->count, sim->woken_by));
     TRY(column_copy(columns, column_count, "sim.acceleration", GRAIN_F32, 3, acceleration->count, sim->acceleration));
-    if (acceleration->count != 0 && acceleration->count != sim->population.born)
-        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
+    if (acceleration->count != 0 && acceleration->count != sim->population.born) return solver_fail_particles();
     sim->acceleration_count = acceleration->count;
     sim->is_steered = 1;
     sim->has_grips = column_find(columns, column_count, "sim.grips") != NULL;

@@ -9,18 +9,18 @@ typedef struct Sim {
     void *state;
     double time;          ///< s since the first frame
     double frame_seconds; ///< length of a frame
-    double frame_done;    ///< s of the present frame that are done, [0, frame_seconds)
-    uint32_t substep;     ///< substeps done in the present frame
+    double frame_done;    ///< s of the current frame already simulated, [0, frame_seconds)
+    uint32_t substep;     ///< substeps done in the current frame
     int32_t slot_count;   ///< parts of a frame; particles are added and removed at the end of each. 1 unless
                           ///< requested
-    int32_t slot;         ///< the present one
+    int32_t slot;         ///< the current one
     Population population;
-    SimSteering steering[2]; ///< now, and when all were woken last; means something once it was steered
-    SimGrip *grips;          ///< of each collider, likewise: first all of now
+    SimSteering steering[2]; ///< current, and when all sand was last woken; valid if is_steered
+    SimGrip *grips;          ///< of each collider: first all current ones, then those of the last waking
     int64_t collider_count;
-    int32_t has_grips;  ///< they were ever steered
-    Vec3 *acceleration; ///< m/s2, by force fields, of each particle ever born; NULL: there are none
-    Vec3 *woken_by;     ///< the same, when each was woken last
+    int32_t has_grips;  ///< grips is valid
+    Vec3 *acceleration; ///< m/s2, of force fields, of each particle ever born; NULL: none
+    Vec3 *woken_by;     ///< the same, when each particle was last woken
     int64_t acceleration_count, acceleration_capacity, woken_capacity;
     int32_t is_steered;
 } Sim;
@@ -48,14 +48,13 @@ GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch);
 /// fraction of `longest`. *moving: fraction of the particles that are still moving at the end.
 GrainResult sim_settle(Sim *sim, double longest, float radius, const SimWatch *watch, double *moving);
 
-/// The particles in the order of birth. Those that are gone have the radius 0 and the velocity 0, and are where they
-/// were last.
+/// The particles in the order of birth. Removed particles have radius 0, velocity 0 and their last position.
 GrainResult sim_read(const Sim *sim, Particles *out);
 /// Adds and removes particles. birth_time: s since the first frame, of each of change->born, ascending.
 GrainResult sim_change(Sim *sim, const SimChange *change, const float *birth_time);
-/// What holds until the next call and, for each particle ever born (NULL: none), what force fields add to gravity.
-/// Wakes those for whom gravity is different from before by more than a fiftieth of the Earth's, and all when their
-/// material or a collider's grip is. grips: of each collider; NULL: as they are.
+/// Sets the animated parameters and, for each particle ever born (NULL: none), the acceleration by force fields. Wakes
+/// particles for which the sum of gravity and fields changed by more than a fiftieth of the Earth's gravity, and all
+/// particles if their material or a collider's grip changed noticeably. grips: of each collider; NULL: unchanged.
 GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, const Vec3 *acceleration);
 
 /// The sim's own numbers and the solver's columns.

@@ -65,15 +65,29 @@ void solver_base_steer(SolverBase *base, const SimSteering *now, const SimGrip *
     if (grips) rigid_steer(base->rigid, grips);
 }
 
+int solver_base_save(const SolverBase *base, Column *columns, int count)
+{
+    return base->has_moving ? count + rigid_save(base->rigid, columns + count) : count;
+}
+
+GrainResult solver_base_load(SolverBase *base, const Column *columns, int column_count)
+{
+    return base->has_moving ? rigid_load(base->rigid, columns, column_count) : GRAIN_OK;
+}
+
 GrainResult solver_base_check_id(const SolverBase *base, int32_t id)
 {
-    if (id >= 0 && id < base->born) return GRAIN_OK;
+    return id >= 0 && id < base->born ? GRAIN_OK : solver_fail_particles();
+}
+
+GrainResult solver_fail_particles(void)
+{
     return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles do not match this job");
 }
 
 GrainResult solver_check_lost(const SolverLost *lost, const char *remedy)
 {
-    if (*lost == SOLVER_LOST_NOBODY) return GRAIN_OK;
+    if (*lost == SOLVER_LOST_NONE) return GRAIN_OK;
     return fail(GRAIN_ERROR_DIVERGED, "the simulation diverged: the position of particle %d is not a number; %s",
                 (int)*lost, remedy);
 }

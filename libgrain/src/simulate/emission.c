@@ -354,7 +354,7 @@ static GrainResult change_all(Emission *emission, double from, double to)
     TRY(note_all_births(emission));
     SimChange change = {.born = &emission->born,
                         .material = emission->job->dem.material_count > 0 ? emission->born_material : NULL,
-                        .places = emission->now.position,
+                        .position = emission->now.position,
                         .gone = gone_count > 0 ? emission->gone : NULL};
     return sim_change(emission->sim, &change, emission->born_time);
 }

@@ -16,10 +16,10 @@ typedef struct Emission {
     int *emitter_object; ///< emitter -> the job's object
     Zone *zones;
     int emitter_count, zone_count;
-    Vec3 low, high; ///< m: the scene, as it is at the first frame and wherever emitters and props go
+    Vec3 low, high; ///< m: bounds of the scene over the shot, including moving emitters and colliders
     FlowSpace space;
     Particles now, born; ///< scratch
-    int is_read;         ///< now is how the particles are
+    int is_read;         ///< `now` is up to date
     struct FlowBirth *due;
     Vec3 *born_rest, *born_on;
     float *born_time;
@@ -32,21 +32,21 @@ typedef struct Emission {
     int64_t due_capacity, born_capacity, gone_capacity;
 } Emission;
 
-/// sdf: of each object, where it has one.
+/// sdf: of each object; may be NULL.
 GrainResult emission_begin(Emission *emission, const Job *job, GrainSdf *const *sdf, Birth *birth, const GrainRun *run);
 void emission_free(Emission *emission);
-/// Slots that a frame is cut into.
+/// Number of slots per frame.
 int emission_slots(const Emission *emission);
-/// Gravity, force fields and all settings that change as they are at this time.
+/// Applies gravity, force fields and animated settings at this time.
 GrainResult emission_steer(Emission *emission, double time);
-/// The same where a constant setting was given another value.
+/// The same after a constant setting was changed.
 GrainResult emission_steer_now(Emission *emission, double time);
-/// The same without force fields, as at the first frame: what sand settles under.
+/// The same at the first frame and without force fields, for settling.
 GrainResult emission_begin_steering(Emission *emission);
 /// A SimFlowFn; user is the Emission.
 GrainResult emission_change(void *user, double from, double to);
 
-/// Particles that a job's emitters can give birth to by its last frame, of one of them or (object < 0) of all.
+/// Largest number of particles that one of the job's emitters, or all (object < 0), can emit by the last frame.
 double emission_most(const Job *job, int object);
-/// Of a job's emitter, without what is only known when it is baked.
+/// The definition of a job's emitter; inside: may be NULL.
 EmitterDef emission_emitter(const Job *job, int object, const GrainSdf *inside);

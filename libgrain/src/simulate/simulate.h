@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A job as a running simulation, in memory: its objects become colliders, bodies, emitters and particles, which a
-/// solver then moves frame by frame. Nothing here knows files; stage/stage_simulate.c writes them.
+/// A job simulated in memory: its objects become colliders, bodies, emitters and particles, which a solver advances
+/// frame by frame. Files are written by stage/stage_simulate.c.
 #include "scene/scene_solids.h"
 #include "shape/shape.h"
 #include "simulate/emission.h"
@@ -10,10 +10,10 @@
 
 typedef struct Simulation {
     const Job *job;
-    Run run; ///< of what is made before the first frame
+    Run run; ///< of the preparations before the first frame
     Sim sim;
-    Particles particles;  ///< as filled, then as last read
-    int64_t settle_count; ///< the first of them, which come to rest before the first frame; 0: none
+    Particles particles;  ///< as filled, later as last read
+    int64_t settle_count; ///< the first of them, which settle before the first frame; 0: none
     GrainSdf **sdf;       ///< of each object; NULL for planes
     SceneSolids solids;
     float *body_state; ///< as in frames: position, orientation, velocity, spin of all bodies, one after another
@@ -26,34 +26,32 @@ typedef struct Simulation {
     Emission emission;
 } Simulation;
 
-/// Refuses, before anything large is made, a job that does not fit into memory. A zeroed Simulation is a valid start,
-/// and may be freed at any point.
+/// Fails early if the job does not fit into memory. Start with a zeroed Simulation, which may be freed at any point.
 GrainResult simulate_plan(Simulation *simulation, const Job *job);
 /// Makes colliders, particles and solver. cache_folder: where distance fields are kept, or NULL. run: reports
 /// "colliders" and "fill".
 GrainResult simulate_prepare(Simulation *simulation, const char *cache_folder, const GrainRun *run);
 void simulate_free(Simulation *simulation);
 
-/// At the first frame, before simulate_start: sand that is to settle comes to rest, for *longest seconds at most
-/// (0: there is none); then all other sand is added. *moving: part of the sand that was not at rest in the end.
+/// At the first frame, before simulate_start: settles the sources that request it, for *longest seconds at most (0:
+/// none do), then adds all other sand. *moving: fraction of the sand still moving at the end.
 GrainResult simulate_settle(Simulation *simulation, SimWatchFn *watch, void *user, double *longest, double *moving);
-/// Gravity, fields and settings as they are at the first frame, unless the state is loaded.
+/// Applies gravity, fields and animated settings of the first frame; not needed after loading a state.
 GrainResult simulate_start(Simulation *simulation);
-/// To the next frame (sim_advance_frame).
+/// Advances to the next frame (sim_advance_frame).
 GrainResult simulate_advance(Simulation *simulation, SimWatchFn *watch, void *user);
 
-/// The frame as it is stored: particles, bodies, moisture, times of birth. Valid until the next call.
+/// The columns of the frame as stored: particles, bodies, moisture, times of birth. Valid until the next call.
 GrainResult simulate_columns(Simulation *simulation, Column columns[SIMULATE_MAX_COLUMNS], int *count);
 /// Names of the bodies, one a line, in the order of their columns; from alloc_array.
 GrainResult simulate_body_names(const Job *job, char **out);
 
 // simulate_fill.c
-/// Fills the sources, those that settle first. None gets a particle inside a collider, nor inside a source filled
-/// before it.
+/// Fills the sources, starting with those that settle, without particles inside colliders or sources already filled.
 GrainResult simulate_fill(Simulation *simulation);
 
 // simulate_policy.c
 GrainResult simulate_check_memory(const Job *job, int balls);
-/// How fast something can hit something: falling through the height of the scene, though for no longer than a shot
-/// lasts, on top of the sources' own speed.
+/// m/s, estimate of the fastest impact: a fall through the height of the scene, for at most the length of the shot,
+/// plus the initial speed of the sources.
 float simulate_expected_speed(const Simulation *simulation);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A stage makes a sequence of frames out of a job and what earlier stages left in its cache. All of them are run by
-/// the same runner (stage.c): status, throttling, cancelling, the lock, the fingerprint, resuming, the estimate of
-/// time.
+/// A stage makes a sequence of frames from a job and the results of earlier stages in its cache. One runner (stage.c)
+/// runs them all: status, throttling, cancelling, the lock, the fingerprint, resuming, the estimate of time.
 ///
-///     plan      which frames, where to; refuses a job that cannot be done before anything is touched
-///     [runner]  opens the cache: takes the lock, compares fingerprints, removes what has to be made anew
-///     prepare   what all frames need: colliders, particles, settings
-///     resume    finds out which frames are in the cache, and takes up the state at the last of them
-///     frame     the next frame, complete on disk; over and over
-///     save      what resuming needs, as the stage finds it due
+///     plan      chooses the frames and the folder; refuses an impossible job before anything is changed
+///     [runner]  opens the cache: takes the lock, compares fingerprints, removes outdated frames
+///     prepare   makes what all frames need: colliders, particles, settings
+///     resume    finds the frames in the cache and restores the state of the last one
+///     frame     makes the next frame and writes it; called repeatedly
+///     save      writes what resuming needs, when the stage considers it due
 ///     free
 ///
 /// A new stage is a file with such a row, and a public function at the end of stage.c.

@@ -28,7 +28,7 @@ typedef struct UpsampleCollider {
     const GrainSdf *sdf;                           ///< in the collider's own space
     Vec3 plane_point, plane_normal;                ///< of a plane; unit normal
     float friction;                                ///< tangent of the friction angle
-    float pull;                                    ///< m/s2, of a sticky surface on a grain that touches it
+    float pull;                                    ///< m/s2, pull of a sticky surface on a grain that touches it
     const RigidPaint *friction_paint, *pull_paint; ///< factors over the surface; NULL: 1 everywhere
     int is_moving;                                 ///< the fields below are used
     Quat rotation;                                 ///< own space to world

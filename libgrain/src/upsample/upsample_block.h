@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A block of grains: its sums over the coarse sand, the walls it sees, and the kernels that work on it.
+/// A block of grains: its sums over coarse particles, the walls around it, and its kernels.
 #include "base/simd.h"
 #include "upsample/upsample_coarse.h"
 
-/// Grains worked on together: their sums stay in the first-level cache.
+/// Grains processed together: their sums fit into the first-level cache.
 #define UPSAMPLE_BLOCK 256
-/// Colliders around a block, at most; where there are more, its grains ask all there are.
+/// Most colliders around a block; if there are more, all colliders are tested.
 #define UPSAMPLE_NEAR_WALLS 32
 
 /// Sums over the coarse particles around each grain of a block.
@@ -18,7 +18,7 @@ typedef struct BlockSums {
     float sx[UPSAMPLE_BLOCK + 32], sy[UPSAMPLE_BLOCK + 32], sz[UPSAMPLE_BLOCK + 32];
 } BlockSums;
 
-/// Colliders as the grains of a block see them at the start of a substep.
+/// Colliders near the grains of a block at the start of a substep.
 typedef struct BlockWalls {
     float distance[UPSAMPLE_BLOCK + 32];
     float nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
@@ -36,30 +36,30 @@ typedef struct StepNumbers {
     float wall_range;                ///< m
     float flies, is_sand;            ///< sums of weights
     float blend;                     ///< seconds over UPSAMPLE_BLEND_TIME
-    float friction;                  ///< m/s taken off in the substep by full sand
+    float friction;                  ///< m/s removed by full sand in the substep
     float gx, gy, gz;                ///< m/s gained by falling for the substep
     float weight_at_radius;          ///< of the paper's second case
-    float ux, uy, uz;                ///< upwards, a unit; 0 where nothing falls
-    float hang_low, hang_high;       ///< m: sand this far above a grain, and none below, does not carry it
-    float carry_low, carry_high;     ///< m: a wall this far below it does
-    float tumbling;                  ///< rad/m: turning of a free grain over its way
-    float squeeze_low, squeeze_high; ///< m: from a wall; between them the flow towards it fades out
+    float ux, uy, uz;                ///< upwards, a unit; 0 without gravity
+    float hang_low, hang_high;       ///< m: sand this far above a grain, without any below, does not support it
+    float carry_low, carry_high;     ///< m: a wall this far below supports it
+    float tumbling;                  ///< rad/m: rotation of a free grain over its path
+    float squeeze_low, squeeze_high; ///< m: distances from a wall between which the flow towards it fades out
 } StepNumbers;
 
 SIMD_KERNEL(void, upsample_box, (const float *x, const float *y, const float *z, int count, BlockBox *box))
-/// Lists those of places [*begin, end) that are nearer to the box than the root of limit2, in their order, until there
-/// is no more room for a vector of them; *begin is then where to go on. Returns how many. One place behind the last is
-/// written to.
+/// Lists the indices in [*begin, end) that are nearer to the box than the root of limit2, in order, until there is no
+/// room for another vector; *begin is then the index to continue from. Returns their number. May write one entry past
+/// the last.
 SIMD_KERNEL(int, upsample_gather,
             (const float *x, const float *y, const float *z, int64_t *begin, int64_t end, const BlockBox *box,
              float limit2, int32_t *out, int room))
-/// Adds the coarse particles listed to the sums of count grains. The first call for a block begins them, the last
-/// brings them to the weights' scale.
+/// Adds the listed coarse particles to the sums of count grains. The first call for a block clears the sums, the last
+/// one divides them by the weights.
 enum { SUM_SPIN = 1, SUM_PAPER = 2, SUM_FIRST = 4, SUM_LAST = 8 };
 SIMD_KERNEL(void, upsample_accumulate,
             (const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse, const int32_t *list,
              int list_count, float reach, int flags, BlockSums *sums))
-/// Coarse particles whose spin is worked out together.
+/// Coarse particles whose spin is computed together.
 #define UPSAMPLE_SPIN_BLOCK 16
 /// Sums around each of them: moments of the velocities, and of the masses.
 typedef struct SpinSums {
@@ -68,18 +68,18 @@ typedef struct SpinSums {
 SIMD_KERNEL(void, upsample_add_spin,
             (const CoarseRecord *own, int count, const CoarseRecord *coarse, const int32_t *list, int list_count,
              float reach, SpinSums *sums))
-/// How much sand a grain has around it that carries it, to compare with StepNumbers.flies and .is_sand. In the paper's
-/// scheme nobody asks. walls may be NULL.
+/// The amount of supporting sand around each grain, to compare with StepNumbers.flies and .is_sand. Not used by the
+/// paper's scheme. walls may be NULL.
 SIMD_KERNEL(void, upsample_sand,
             (const float *x, const float *y, const float *z, int count, const StepNumbers *step, const BlockSums *sums,
              const BlockWalls *walls, float *sand))
-/// Velocities from the sums (walls may be NULL); moves the grains too where walls is NULL. alpha gets what is left of
-/// the grain's own motion, 0 to 1. Returns the largest speed.
+/// Velocities from the sums (walls may be NULL); moves the grains too if walls is NULL. alpha receives the remaining
+/// fraction of the grain's own motion, 0 to 1. Returns the largest speed.
 SIMD_KERNEL(float, upsample_blend,
             (float *x, float *y, float *z, float *vx, float *vy, float *vz, int count, const StepNumbers *step,
              const BlockSums *sums, const BlockWalls *walls, const float *sand, float *alpha))
 
-/// Turns the grains (w, x, y, z) over a frame, by how the sand turns around them; those that stand still do not.
+/// Rotates the grains (w, x, y, z) over a frame with the sand around them; grains at rest are not rotated.
 SIMD_KERNEL(void, upsample_turn,
             (float *const q[4], const float *const v[3], int count, const StepNumbers *step, const BlockSums *sums,
              const float *alpha, float seconds))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// The coarse sand during one substep, as grains look for it (upsample_coarse.c).
+/// The coarse particles during one substep, as grains query them (upsample_coarse.c).
 #include "base/cell_grid.h"
 #include "upsample/upsample.h"
 
-/// Reach of a coarse particle over its radius; the paper's h_HR.
+/// Reach of a coarse particle in radii; h_HR of the paper.
 #define UPSAMPLE_REACH 3.0f
-/// Coarse particles around a group of blocks, at most; where there are more, each block looks for itself.
+/// Most coarse particles around a group of blocks; if there are more, each block searches on its own.
 #define UPSAMPLE_NEAR 512
 
-/// A coarse particle as the kernel reads it.
+/// A coarse particle as stored for the kernel.
 typedef struct CoarseRecord {
     float x, y, z;    ///< m, at the start of the substep
     float vx, vy, vz; ///< m/s, mean over the substep
@@ -18,24 +18,23 @@ typedef struct CoarseRecord {
     float unused[2];
 } CoarseRecord;
 
-/// The coarse sand during one substep, in the order of its grid.
+/// The coarse particles during one substep, in the order of their grid.
 typedef struct CoarseField {
     CellGrid grid;
-    float reach;     ///< m, also the cells' side
+    float reach;     ///< m, also the side of cells
     int64_t present; ///< particles born by now
-    int64_t count;   ///< those of them that are not gone: only these are in the grid
+    int64_t count;   ///< those not removed: only these are in the grid
     CoarseRecord *records;
     float *x, *y, *z; ///< by index, of all present
-    int32_t *alive;   ///< index in the grid -> index; only where some are gone
+    int32_t *alive;   ///< index in the grid -> index; only if some were removed
     float *alive_x, *alive_y, *alive_z;
     int64_t alive_capacity[4];
     float *sorted_x, *sorted_y, *sorted_z;
-    Vec3 up;       ///< against gravity, a unit
-    Vec3 *shift;   ///< by index, displacement over the substep; then used for spins
-    float fastest; ///< m/s
-    int32_t
-        *first; ///< place of the first particle of a cell or of one behind it, by the cell's key, one more at the end
-    int is_listed; ///< whether it is: not where cells are too many
+    Vec3 up;        ///< against gravity, a unit
+    Vec3 *shift;    ///< by index, displacement over the substep; then used for spins
+    float fastest;  ///< m/s
+    int32_t *first; ///< by key of the cell: index of its first particle, or of the next one; one more at the end
+    int is_listed;  ///< whether `first` is valid: not if there are too many cells
     int64_t capacity, first_capacity;
 } CoarseField;
 
@@ -44,29 +43,29 @@ typedef struct BlockBox {
     float low[3], high[3];
 } BlockBox;
 GrainResult coarse_field_reserve(CoarseField *field, int64_t count);
-/// The coarse particles that are there at `time`, between the two frames `span` seconds apart, of which the first is at
-/// `from_time`; displaced over `seconds`.
+/// Sets it to the coarse particles that exist at `time`, between two frames `span` seconds apart, the first of them at
+/// `from_time`; their displacement is over `seconds`.
 GrainResult coarse_field_set(CoarseField *field, const UpsampleCoarse *from, const UpsampleCoarse *to, double from_time,
                              double span, double time, double seconds, float radius, int threads);
-/// As it stands in one frame, with its velocities.
+/// Sets it to a single frame, with its velocities.
 GrainResult coarse_field_still(CoarseField *field, const UpsampleCoarse *coarse, float radius, int threads);
-/// How the sand turns around each particle.
+/// Computes the rotation of the sand around each particle.
 void coarse_field_spin(CoarseField *field, int threads);
 void coarse_field_free(CoarseField *field);
-/// m2. A little farther than the weights reach, for rounding: what is left out must add an exact zero.
+/// m2, slightly more than the reach of the weights because of rounding: skipped particles must add an exact zero.
 static inline float coarse_field_limit2(const CoarseField *field)
 {
     return field->reach * field->reach * (1.0f + 1e-5f);
 }
 
-/// Goes through the rows of cells that a box and the reach around it touch, in the order of the grid.
+/// Iterates over the rows of cells within reach of a box, in the order of the grid.
 typedef struct CoarseWalk {
     const CoarseField *field;
     float low[3], high[3];                   ///< of the box
     int64_t cell_low[3], cell_high[3], y, z; ///< cells' numbers
 } CoarseWalk;
 void coarse_walk_begin(CoarseWalk *walk, const CoarseField *field, const float low[3], const float high[3]);
-/// The next run of places, [begin, end); 0 when there is none.
+/// The next range of indices, [begin, end); returns 0 at the end.
 int coarse_walk_next(CoarseWalk *walk, int64_t *begin, int64_t *end);
 
 /// Coarse particles around a group of blocks, in the order of the grid.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Where grains are, on a view and in the light's grid: loops without branches over a run of them.
+/// Positions of grains in a view and in the light's grid: loops without branches over a run of grains.
 #include "base/simd.h"
 #include "view/points_light.h"
 
-#define POINTS_RUN 256 ///< grains at a time: one simple loop after another over them is quicker than all of it for each
-#define POINTS_SMALLEST_BALL 4 ///< pixels: from here on a dot is shaded as a ball
+#define POINTS_RUN 256         ///< grains at a time: several simple loops over them are faster than one complex loop
+#define POINTS_SMALLEST_BALL 4 ///< pixels: dots of this size and larger are shaded as balls
 
 /// Squares of pixels that points cover, counted from the lower left corner of the view's part.
 typedef struct PointsPlaces {

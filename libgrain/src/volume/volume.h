@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Particles as voxels, in blocks of 8 x 8 x 8 and only where there is something: which share of each voxel is sand,
-/// how fast it moves, how far its surface is. Voxel (i, j, k) is at voxel_size * (i, j, k), in OpenVDB's way.
+/// Particles as voxels, in sparse blocks of 8 x 8 x 8: density, velocity and distance from the surface. Voxel (i, j, k)
+/// is at voxel_size * (i, j, k), as in OpenVDB.
 ///
-/// Every particle lies in the block of its nearest voxel; a block takes in the particles of the 27 blocks around it, in
-/// the order of blocks and, within one, of particles. So no two threads write to one voxel, and the sums have the same
-/// bits for any number of them.
+/// Every particle belongs to the block of its nearest voxel; a block gathers the particles of the 27 blocks around it,
+/// in the order of blocks and then of particles. No two threads write to the same voxel, and the sums have the same
+/// bits for any number of threads.
 #include "base/vec.h"
 #include "grain/base.h"
 
@@ -17,7 +17,7 @@
 typedef struct VolumeParticles {
     int64_t count;
     const Vec3 *position;               ///< m
-    const Vec3 *velocity;               ///< m/s; NULL unless velocities are wanted
+    const Vec3 *velocity;               ///< m/s; NULL unless velocities are requested
     const float *radius;                ///< m
     double amount_each, amount_of_cube; ///< m3 of sand in a particle: amount_each + amount_of_cube * radius^3
     const float *amount;                ///< m3, replaces these unless NULL
@@ -35,9 +35,9 @@ typedef struct Volume {
     int64_t block_count;
     int32_t *corner;    ///< 3 for each block: its first voxel
     int32_t *neighbour; ///< 6 for each: the blocks at -x, +x, -y, ...; -1 for none
-    float *density;     ///< share of the voxel that is sand; 512 for each block, x fastest
-    float *velocity;    ///< m/s; 3 x 512 for each block. NULL unless wanted
-    float *distance;    ///< m, below 0 inside, never beyond the band. NULL unless wanted
+    float *density;     ///< fraction of the voxel filled with sand; 512 for each block, x fastest
+    float *velocity;    ///< m/s; 3 x 512 for each block. NULL unless requested
+    float *distance;    ///< m, below 0 inside, never beyond the band. NULL unless requested
 } Volume;
 
 GrainResult volume_make(Volume *out, const VolumeDef *def, const VolumeParticles *particles, int threads);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Dust: fast sand leaves a puff in every frame, which the air stops, stirs, spreads and thins out. The dust of a frame
-/// follows from that frame and the ones shortly before it, so frames can be made in any order.
+/// Dust: fast sand leaves a puff in every frame, which air slows, stirs, spreads and thins out. The dust of a frame
+/// depends only on that frame and a few before it, so frames can be made in any order.
 #include "volume/volume.h"
 
 typedef struct Dust Dust;
-/// Reads a frame and hands it to dust_add; one before the first is none.
+/// Reads a frame and passes it to dust_add; does nothing for frames before the first.
 typedef GrainResult DustReadFn(void *user, int32_t frame, Dust *dust);
 
 typedef struct DustDef {
-    float speed;         ///< m/s, from which sand raises dust; at twice that, all it can
-    float linger;        ///< s until a puff is gone; 0: it lasts one frame
+    float speed;         ///< m/s, above which sand raises dust; the most at twice that speed
+    float linger;        ///< s until a puff has disappeared; 0: it lasts one frame
     float frame_seconds; ///< s from frame to frame
     float voxel_size;    ///< m
     DustReadFn *read;

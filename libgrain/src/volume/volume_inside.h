@@ -6,11 +6,11 @@
 
 #define VOLUME_VOXELS 512
 
-/// A particle as a block sees it: in voxels, from the first voxel of its own block.
+/// A particle in voxels, relative to the first voxel of its block.
 typedef struct VolumePoint {
     float x, y, z;
     float velocity[3];
-    float amount;        ///< share of a voxel
+    float amount;        ///< in voxels
     float inverse_width; ///< 1 / voxels
     float radius;        ///< voxels
 } VolumePoint;
@@ -40,8 +40,8 @@ void volume_lattice_free(VolumeLattice *lattice);
 const VolumeCell *volume_cell_near(const VolumeLattice *lattice, uint64_t block_key, const int step[3]);
 /// Fills in corners and neighbours.
 GrainResult volume_place_blocks(Volume *volume, const VolumeLattice *lattice, int threads);
-/// A block's values with a layer of its neighbours' at the six sides: voxel (x, y, z) at (z + 1) * 100 + (y + 1) * 10 +
-/// x + 1.
+/// The values of a block with a layer of its neighbours' values at the six sides: voxel (x, y, z) at (z + 1) * 100 + (y
+/// + 1) * 10 + x + 1.
 void volume_pad(const Volume *volume, const float *values, int64_t stride, int64_t block, float missing,
                 float padded[1000]);
 static inline int volume_padded_index(int voxel)
@@ -50,11 +50,11 @@ static inline int volume_padded_index(int voxel)
 }
 
 // volume_velocity.c
-/// From momentum to velocity, and on beyond the sand.
+/// Converts momentum to velocity and extends it beyond the sand.
 GrainResult volume_finish_velocity(Volume *volume, float seconds, int threads);
 
 // volume_distance.c
-/// From Zhu and Bridson's level function to distances.
+/// Converts the level function of Zhu and Bridson to distances.
 GrainResult volume_finish_distance(Volume *volume, int threads);
 
 // volume_gather_kernel.c
@@ -68,7 +68,7 @@ SIMD_KERNEL(void, volume_gather_amount,
             (VolumeSums * sums, const VolumePoint *points, int64_t count, const float shift[3], int has_velocity))
 SIMD_KERNEL(void, volume_gather_surface,
             (VolumeSums * sums, const VolumePoint *points, int64_t count, const float shift[3], float radii))
-/// How far a particle counts for the surface, in voxels: two at least, or it would fall between them.
+/// Reach of a particle for the surface, in voxels: at least two, so that it does not fall between voxels.
 static inline float volume_surface_reach(float radius, float radii)
 {
     float reach = radius * radii;

@@ -11,7 +11,7 @@ from pathlib import Path
 import jobs
 from grain.engine import cache, ffi, ffi_files, files, job as job_files
 from grain.engine.objects import CacheFrame
-from test_process import ended, long_job, start, wait_for_frames
+from processes import ended, long_job, start, wait_for_frames
 
 BINARIES = Path(os.environ["GRAIN_TEST_BUILD"]) / "bin"
 

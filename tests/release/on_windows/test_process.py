@@ -9,7 +9,8 @@ from pathlib import Path
 
 import jobs
 from grain.engine import cache, child, ffi, priority
-from grain.engine.process import BakeProcess, Outcome, grains_stage, simulate_stage
+from grain.engine.process import BakeProcess, grains_stage, simulate_stage
+from processes import ended, long_job, start, wait_for_frames
 
 TERMINATE = 1  # what a process may be opened for
 ACCESS_VIOLATION = 0xC0000005
@@ -26,32 +27,6 @@ def end_with(process: BakeProcess, code: int) -> None:
     handle = ctypes.c_void_p(kernel.OpenProcess(TERMINATE, False, process.pid))
     assert kernel.TerminateProcess(handle, ctypes.c_uint(code))
     kernel.CloseHandle(handle)
-
-
-def ended(process: BakeProcess, seconds: float = 60.0) -> Outcome:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        outcome = process.poll()
-        if outcome is not None:
-            return outcome
-        time.sleep(0.01)
-    raise AssertionError("it did not end")
-
-
-def wait_for_frames(process: BakeProcess, count: int) -> None:
-    until = time.monotonic() + 60.0
-    while process.status.frames_written < count:
-        outcome = process.poll()
-        assert outcome is None and time.monotonic() < until, outcome
-        time.sleep(0.005)
-
-
-def long_job(folder: Path) -> Path:
-    return jobs.small(solver={"particle_radius": 0.004, "softness": 0.05}, frame_end=8, upsample={}).write(folder / "job")
-
-
-def start(job: Path, where: Path, **options: object) -> BakeProcess:
-    return BakeProcess([simulate_stage(ffi.program(), job, where, 2)], **options)
 
 
 def digest(where: Path) -> dict[str, str]:

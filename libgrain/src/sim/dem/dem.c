@@ -26,8 +26,8 @@ static void dem_free(void *state)
     dem_free_grains(dem);
     dem_adaptive_destroy(dem->adaptive);
     dem_sleep_free(dem);
-    void *arrays[] = {dem->balls, dem->balls_before, dem->id,       dem->id_before, dem->block_walls, dem->x, dem->y,
-                      dem->z,     dem->reach,        dem->material, dem->stood,     dem->ball_before};
+    void *arrays[] = {dem->balls, dem->balls_before, dem->id,       dem->id_before,  dem->block_walls, dem->x, dem->y,
+                      dem->z,     dem->reach,        dem->material, dem->row_before, dem->ball_before};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 
@@ -164,13 +164,13 @@ static void read_grain(const Dem *dem, int64_t g, Particles *out, SolverLost *lo
 static GrainResult read(const void *state, Particles *out)
 {
     const Dem *dem = state;
-    SolverLost lost = SOLVER_LOST_NOBODY;
+    SolverLost lost = SOLVER_LOST_NONE;
     TRY(particles_reserve(out, dem->base.born));
     if (dem->grain_count > 0) TRY(particles_orient(out));
     out->count = dem->base.born;
     PARALLEL_FOR(dem->base.threads, i, dem->count) { read_ball(dem, i, out, &lost); }
     PARALLEL_FOR(dem->base.threads, g, dem->grain_count) { read_grain(dem, g, out, &lost); }
-    return lost == SOLVER_LOST_NOBODY ? GRAIN_OK : dem_name_lost(dem);
+    return lost == SOLVER_LOST_NONE ? GRAIN_OK : dem_name_lost(dem);
 }
 
 static int add_vectors(Column *columns, int count, const char *const names[3], const DemVectors *vectors,
@@ -239,7 +239,7 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     int count = save_balls(dem, columns);
     count += save_contacts(dem, columns + count);
     count += save_sleep(dem, columns + count);
-    return dem->base.has_moving ? count + rigid_save(dem->base.rigid, columns + count) : count;
+    return solver_base_save(&dem->base, columns, count);
 }
 
 static GrainResult copy_columns(const Column *columns, int column_count, const Column *own, int own_count)
@@ -255,8 +255,8 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     Dem *dem = state;
     Column own[SOLVER_MAX_COLUMNS];
     TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
-    for (int64_t i = 0; dem->place && i < dem->count; i++) dem->place[dem->id[i]] = (int32_t)i;
-    if (dem->base.has_moving) TRY(rigid_load(dem->base.rigid, columns, column_count));
+    for (int64_t i = 0; dem->row && i < dem->count; i++) dem->row[dem->id[i]] = (int32_t)i;
+    TRY(solver_base_load(&dem->base, columns, column_count));
     dem->has_changed = 0;
     const Column *shear = column_find(columns, column_count, "dem.shear_x");
     if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep

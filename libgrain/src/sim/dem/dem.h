@@ -2,21 +2,22 @@
 #pragma once
 /// Discrete elements: grains as spheres that push, rub and roll (Bell, Yu, Mucha 2005; docs/dem.md has the laws).
 ///
-/// The balls are kept sorted by cell. Every pair that may touch before the lists are made again stands once in a list;
-/// one loop over pairs works out the force of each (SIMD over pairs, results into one record a pair), a second loop
-/// over balls sums its records in a fixed order and moves the ball:
+/// The balls are sorted by cell. Every pair that may touch before the lists are made again is listed once. A first loop
+/// over pairs computes their forces (SIMD over pairs, one record per pair); a second loop over balls sums the records
+/// of each ball in a fixed order and moves it:
 ///
-///     lists      ball 0: pairs 0 1 2 | ball 1: pairs 3 4 | ...      a ball's own pairs stand side by side,
-///                ball 7: records 2 4 .. and of walls 991 ..          the others' are listed in `shared`
+///     lists      ball 0: pairs 0 1 2 | ball 1: pairs 3 4 | ...      a ball's own pairs are contiguous,
+///                ball 7: records 2 4 .. and of walls 991 ..          the others are listed in `shared`
 ///     pairs      record[pair] = force on the first ball, moment     no two pairs write to the same place
 ///     move       ball += own records, -= shared records             no two balls write to the same place
 ///
-/// So nothing depends on who computes what, and each contact is worked out once. Contacts with colliders are records
-/// too.
+/// The result therefore does not depend on the distribution of work, and each contact is computed once. Contacts with
+/// colliders are records too. The row of a ball is its index in the sorted arrays; its id is its place in the order of
+/// birth.
 ///
-/// Places are kept as anchor + offset: the anchor is where the ball was when the lists were made, the offset how far it
-/// has come since, and a pair keeps the difference of its anchors. So overlaps, which are some millionths of a radius
-/// for grains at rest, are exact to a ten-millionth of a radius however far the scene is from the origin.
+/// Positions are stored as anchor + offset: the anchor is the position when the lists were made, the offset the
+/// displacement since, and a pair stores the difference of its anchors. Overlaps, some millionths of a radius for
+/// grains at rest, are therefore exact to a ten-millionth of a radius at any distance from the origin.
 #include "base/simd.h"
 #include "shape/shape.h"
 #include "sim/dem/dem_grains.h"
@@ -27,12 +28,12 @@
 
 extern const Solver dem_solver;
 
-/// What the loops over pairs read and move writes: one cache line.
+/// The state that the pair loop reads and the move loop writes: one cache line.
 typedef struct DemBall {
     float offset[3], radius;         ///< m since the lists were made; m
     float velocity[3], inverse_mass; ///< m/s; 1/kg
     float spin[3], inverse_inertia;  ///< rad/s; 1/(kg m2), 0 for a ball of a larger grain
-    float anchor[3], skin_squared;   ///< m; m2, when the offset is longer than the skin, lists are made again
+    float anchor[3], skin_squared;   ///< m; m2, lists are made again when the offset is longer than the skin
 } DemBall;
 #define DEM_BALL_FLOATS 16
 
@@ -40,11 +41,11 @@ struct Dem {
     SolverBase base;
     int is_sticky, is_painted; ///< some of the colliders
     float smallest_radius;     ///< m, of all balls
-    float largest_margin;      ///< m, that a collider may move before lists are made again
+    float largest_margin;      ///< m: how far a collider may move before lists are made again
     int32_t *loaded;           ///< walls of bodies
     int32_t *pressed;          ///< body -> how many walls it has
     int64_t loaded_count, loaded_capacity, pressed_capacity;
-    int64_t count; ///< balls; those of grains that are gone are not stored
+    int64_t count; ///< balls; those of removed grains are not stored
     DemLaw law;
     DemMixes mixes;
 
@@ -52,33 +53,33 @@ struct Dem {
     DemBall *balls, *balls_before;
     int32_t *id, *id_before;  ///< order of birth
     uint8_t *material;        ///< kind of grain, in the order of birth; NULL when there is only one
-    float *x, *y, *z, *reach; ///< m: places when the lists were made, and radius + skin; in sorted order
+    float *x, *y, *z, *reach; ///< m: anchors, and radius + skin
 
-    // Grains of several balls, in the order of their first ball's place. All NULL when there are none.
+    // Grains of several balls, in the order of their first ball's row. All NULL if there are none.
     int64_t grain_count;
     DemGrain *grains, *grains_before;
     int32_t *grain_id, *grain_id_before; ///< order of birth among the grains of several balls
-    DemArm *arms;                        ///< of each ball, by place
-    float *push, *turn;                  ///< N, N m: sums of each ball of a grain, by place
-    int32_t *body;                       ///< of each ball, by place: balls with the same number do not touch
+    DemArm *arms;                        ///< of each ball, by row
+    float *push, *turn;                  ///< N, N m: sums of each ball of a grain, by row
+    int32_t *body;                       ///< of each ball, by row: balls with the same number do not touch
     // By order of birth.
-    int32_t *place;          ///< ball -> its place
+    int32_t *row;            ///< ball -> its row
     int32_t *grain_first;    ///< grain -> its first ball; grain_count + 1 entries
     uint8_t *grain_shape;    ///< grain -> its shape
-    int32_t *grain_particle; ///< grain -> the particle it is outside
-    int32_t *ball_particle;  ///< ball -> the particle it is, or belongs to
-    int32_t *particle_grain; ///< particle -> its grain; -1 for a ball alone
+    int32_t *grain_particle; ///< grain -> its particle
+    int32_t *ball_particle;  ///< ball -> its particle
+    int32_t *particle_grain; ///< particle -> its grain; -1 for a single ball
     BallShape *shapes;
-    // Of everything that ever was, for numbers are not given twice.
+    // Numbers ever given; they are not reused.
     int64_t ball_born, grain_born;
-    int64_t particle_capacity, ball_capacity, grain_capacity; ///< that there is room for
-    int32_t *stood;       ///< place -> its place in the lists before particles came or went, -1 for who came
-    int32_t *ball_before; ///< the same by the places in the new lists
-    int64_t stood_capacity, before_capacity;
-    int has_changed; ///< the two mean something
+    int64_t particle_capacity, ball_capacity, grain_capacity; ///< reserved
+    int32_t *row_before;  ///< row -> its row in the lists before particles were added or removed; -1: added
+    int32_t *ball_before; ///< the same by the rows of the new lists
+    int64_t row_before_capacity, before_capacity;
+    int has_changed; ///< the two are valid
 
     DemLevels levels;
-    DemPairs pairs, pairs_before; ///< of pairs_before only own, b, shear and roll mean anything
+    DemPairs pairs, pairs_before; ///< of pairs_before only own, b, shear and roll are valid
     DemWalls walls, walls_before;
     int32_t *shared;       ///< records in which a ball is the second, or touches a wall
     int32_t *shared_start; ///< ball -> its first entry in shared; count + 2 entries, the last is not used
@@ -97,14 +98,14 @@ struct Dem {
     struct DemAdaptive *adaptive; ///< NULL: the default integrator
     int64_t steps_done, steps_rejected;
 
-    int32_t must_list; ///< somebody left the skin, or nothing is listed yet
+    int32_t must_list; ///< a ball left its skin, or nothing is listed yet
     int64_t block_count;
 };
 
 // dem_change.c
-/// Room for particles that are born now, on top of those there are.
+/// Reserves memory for new particles.
 GrainResult dem_reserve(Dem *dem, const Particles *born);
-/// As many threads as the balls are worth.
+/// Chooses the number of threads for the number of balls.
 void dem_set_threads(Dem *dem);
 GrainResult dem_change(void *state, const SimChange *change);
 GrainResult dem_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
@@ -112,15 +113,15 @@ void dem_push(void *state, const Vec3 *acceleration, double seconds);
 
 // dem.c
 double dem_longest_step(const Dem *dem);
-/// GRAIN_ERROR_DIVERGED with the name of a particle that is nowhere.
+/// GRAIN_ERROR_DIVERGED, naming a particle without a finite position.
 GrainResult dem_name_lost(const Dem *dem);
 
 // dem_drive.c
-/// Puts walls [first, last) of colliders that move where they are now.
+/// Moves walls [first, last) with their colliders.
 void dem_drive_walls(Dem *dem, int64_t first, int64_t last);
-/// What of the walls belongs to bodies; called when walls have been found.
+/// Lists the walls that belong to bodies; call after walls were found.
 GrainResult dem_list_loads(Dem *dem);
-/// Hands what the walls felt on to the bodies.
+/// Applies the forces on walls to their bodies.
 void dem_load_bodies(Dem *dem);
 
 // dem_rkf45.c
@@ -129,7 +130,7 @@ extern const char *const dem_integrator_names[];
 /// GRAIN_ERROR_ARGUMENT for an unknown name in the def.
 GrainResult dem_adaptive_create(Dem *dem);
 void dem_adaptive_destroy(struct DemAdaptive *adaptive);
-/// Advances by this much in as many steps as the tolerance asks for.
+/// Advances by this time in as many steps as the tolerance requires.
 GrainResult dem_adaptive_advance(Dem *dem, double seconds);
 /// s, of the next step; kept in checkpoints.
 double *dem_adaptive_step(struct DemAdaptive *adaptive);
@@ -137,15 +138,16 @@ double *dem_adaptive_step(struct DemAdaptive *adaptive);
 // dem_sleep.c
 GrainResult dem_sleep_create(Dem *dem);
 void dem_sleep_free(Dem *dem);
-/// Room for as many balls as there is room for.
+/// Reserves memory for dem->ball_capacity balls.
 GrainResult dem_sleep_reserve(Dem *dem);
-/// Wakes what touches or nearly touches particles that go.
+/// Wakes balls that touch or nearly touch particles about to be removed.
 void dem_sleep_wake(Dem *dem, const uint8_t *gone);
 /// After the balls have been sorted.
 void dem_sleep_sort(Dem *dem);
-/// Who sleeps, by how long everybody has been quiet; after the lists have been made, and at the end of a window.
+/// Decides which balls sleep, by how long they have been quiet; called after the lists were made and at the end of a
+/// window.
 GrainResult dem_sleep_choose(Dem *dem);
-/// Looks at the balls when it is time.
+/// Ends a window when it is due.
 GrainResult dem_sleep_end_step(Dem *dem);
 
 // dem_energy.c

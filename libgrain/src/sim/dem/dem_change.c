@@ -27,7 +27,7 @@ static GrainResult reserve_balls(Dem *dem, int64_t count, int has_grains)
                         {&dem->push, 4 * sizeof(float), 0},
                         {&dem->turn, 4 * sizeof(float), 0},
                         {&dem->body, sizeof(int32_t), 0},
-                        {&dem->place, sizeof(int32_t), 0}};
+                        {&dem->row, sizeof(int32_t), 0}};
     int last = (int)(sizeof all / sizeof *all);
     return alloc_grow_all(all, has_grains ? last : last - 5, &dem->ball_capacity, count);
 }
@@ -77,12 +77,12 @@ GrainResult dem_reserve(Dem *dem, const Particles *born)
 // New particles have no previous position; removed ones need none.
 static GrainResult note_places(Dem *dem, const uint8_t *gone, int64_t born)
 {
-    TRY(alloc_grow((void **)&dem->stood, &dem->stood_capacity, dem->count + born, sizeof(int32_t)));
+    TRY(alloc_grow((void **)&dem->row_before, &dem->row_before_capacity, dem->count + born, sizeof(int32_t)));
     int64_t kept = 0;
     for (int64_t i = 0; i < dem->count; i++)
         if (!gone || !gone[dem->ball_particle[dem->id[i]]])
-            dem->stood[kept++] = dem->has_changed ? dem->stood[i] : (int32_t)i;
-    for (int64_t i = 0; i < born; i++) dem->stood[kept++] = -1;
+            dem->row_before[kept++] = dem->has_changed ? dem->row_before[i] : (int32_t)i;
+    for (int64_t i = 0; i < born; i++) dem->row_before[kept++] = -1;
     dem->has_changed = 1;
     return GRAIN_OK;
 }

@@ -18,10 +18,10 @@ SIMD_INLINE void sum_load(const Dem *dem, int32_t first, int32_t last, float *fo
 {
     Float4 pushes = {0}, turns = {0};
     for (int32_t ball = first; ball < last; ball++) {
-        int64_t place = dem->place[ball];
-        Float4 push = float4_load(dem->push + 4 * place), arm = float4_load(dem->arms[place].now);
+        int64_t row = dem->row[ball];
+        Float4 push = float4_load(dem->push + 4 * row), arm = float4_load(dem->arms[row].now);
         pushes += push;
-        turns += float4_load(dem->turn + 4 * place) + float4_cross(arm, push);
+        turns += float4_load(dem->turn + 4 * row) + float4_cross(arm, push);
     }
     float4_store(force, pushes);
     float4_store(torque, turns);
@@ -118,9 +118,9 @@ SIMD_INLINE int32_t carry(const Dem *dem, const DemGrain *grain, Float4 turned, 
     Float4 w = float4_set1(turned[3]);
     int32_t left = 0;
     for (int32_t ball = first; ball < last; ball++) {
-        int64_t place = dem->place[ball];
-        DemArm *arm = &dem->arms[place];
-        DemBall *b = &dem->balls[place];
+        int64_t row = dem->row[ball];
+        DemArm *arm = &dem->arms[row];
+        DemBall *b = &dem->balls[row];
         Float4 listed = float4_load(arm->listed), cross = float4_cross(turned, listed);
         Float4 way = (cross * w + float4_cross(turned, cross)) * 2.0f, now = listed + way;
         Float4 at = (offset + way) + float4_load(arm->rounding);
@@ -139,12 +139,12 @@ SIMD_INLINE void ask_for(const Dem *dem, int64_t grain)
 {
     int32_t id = dem->grain_id[grain];
     for (int32_t ball = dem->grain_first[id]; ball < dem->grain_first[id + 1]; ball++) {
-        int64_t place = dem->place[ball];
-        __builtin_prefetch(dem->push + 4 * place);
-        __builtin_prefetch(dem->turn + 4 * place);
-        __builtin_prefetch(&dem->arms[place], 1);
-        __builtin_prefetch(dem->arms[place].rounding, 1);
-        __builtin_prefetch(&dem->balls[place], 1);
+        int64_t row = dem->row[ball];
+        __builtin_prefetch(dem->push + 4 * row);
+        __builtin_prefetch(dem->turn + 4 * row);
+        __builtin_prefetch(&dem->arms[row], 1);
+        __builtin_prefetch(dem->arms[row].rounding, 1);
+        __builtin_prefetch(&dem->balls[row], 1);
     }
 }
 

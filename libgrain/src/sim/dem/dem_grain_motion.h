@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A grain of several balls as a rigid body, for the integrators: what its balls bear, its spin, and its balls carried
-/// along.
+/// Rigid motion of a grain of several balls, for the integrators: the load on its balls, its spin, the motion of its
+/// balls.
 #include "base/real.h"
 #include "sim/dem/dem.h"
 
@@ -16,15 +16,15 @@ static inline DemLoad dem_load_of(const Dem *dem, int32_t first, int32_t last)
 {
     DemLoad load = {{0, 0, 0}, {0, 0, 0}};
     for (int32_t ball = first; ball < last; ball++) {
-        int64_t place = dem->place[ball];
-        Vec3 push = dem_read3(dem->push + 4 * place), arm = dem_read3(dem->arms[place].now);
+        int64_t row = dem->row[ball];
+        Vec3 push = dem_read3(dem->push + 4 * row), arm = dem_read3(dem->arms[row].now);
         load.force = vec3_add(load.force, push);
-        load.torque = vec3_add(load.torque, vec3_add(dem_read3(dem->turn + 4 * place), vec3_cross(arm, push)));
+        load.torque = vec3_add(load.torque, vec3_add(dem_read3(dem->turn + 4 * row), vec3_cross(arm, push)));
     }
     return load;
 }
 
-/// Spin from angular momentum for the way the grain faces half a step on, if it went on with this spin.
+/// Spin from angular momentum, for the orientation half a step ahead, predicted with the given spin.
 static inline Vec3 dem_spin_ahead(const DemGrain *grain, Vec3 momentum, Vec3 spin, float seconds)
 {
     Vec3 turned = dem_read3(grain->turned), half = vec3_scale(spin, 0.25f * seconds);
@@ -37,16 +37,16 @@ static inline Vec3 dem_spin_ahead(const DemGrain *grain, Vec3 momentum, Vec3 spi
     return quat_rotate(facing, own);
 }
 
-/// Returns whether one of them left its skin.
+/// Moves the balls with their grain. Returns whether one of them left its skin.
 static inline int32_t dem_carry_balls(const Dem *dem, const DemGrain *grain, int32_t first, int32_t last)
 {
     Vec3 turned = dem_read3(grain->turned), offset = dem_read3(grain->offset), velocity = dem_read3(grain->velocity),
          spin = dem_read3(grain->spin);
     int32_t left = 0;
     for (int32_t ball = first; ball < last; ball++) {
-        int64_t place = dem->place[ball];
-        DemArm *arm = &dem->arms[place];
-        DemBall *b = &dem->balls[place];
+        int64_t row = dem->row[ball];
+        DemArm *arm = &dem->arms[row];
+        DemBall *b = &dem->balls[row];
         Vec3 listed = dem_read3(arm->listed), way = dem_turn_arm(turned, listed), now = vec3_add(listed, way);
         Vec3 at = vec3_add(vec3_add(offset, way), dem_read3(arm->rounding));
         dem_write3(arm->now, now);

@@ -22,9 +22,21 @@ static int balls_of(const SimDef *def, int64_t particle)
 
 void dem_free_grains(Dem *dem)
 {
-    void *arrays[] = {dem->ball_particle, dem->grains,      dem->grains_before,  dem->grain_id, dem->grain_id_before,
-                      dem->grain_first,   dem->grain_shape, dem->grain_particle, dem->arms,     dem->push,
-                      dem->turn,          dem->body,        dem->place,          dem->shapes,   dem->particle_grain};
+    void *arrays[] = {dem->ball_particle,
+                      dem->grains,
+                      dem->grains_before,
+                      dem->grain_id,
+                      dem->grain_id_before,
+                      dem->grain_first,
+                      dem->grain_shape,
+                      dem->grain_particle,
+                      dem->arms,
+                      dem->push,
+                      dem->turn,
+                      dem->body,
+                      dem->row,
+                      dem->shapes,
+                      dem->particle_grain};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
 }
 
@@ -100,13 +112,13 @@ static void start_grain(Dem *dem, const Particles *born, int64_t i, float densit
     dem->grain_particle[id] = (int32_t)particle;
     dem->grains[at] = grain_at_start(shape, def->seed, born, i, particle, density);
     for (int k = 0; k < balls; k++) {
-        int64_t place = dem->count++, ball = dem->ball_born++;
-        dem->balls[place] =
+        int64_t row = dem->count++, ball = dem->ball_born++;
+        dem->balls[row] =
             (DemBall){.radius = shape->balls[k].radius * born->radius[i], .inverse_mass = dem->grains[at].inverse_mass};
-        memcpy(dem->balls[place].velocity, dem->grains[at].velocity, 3 * sizeof(float));
-        dem->id[place] = (int32_t)ball;
+        memcpy(dem->balls[row].velocity, dem->grains[at].velocity, 3 * sizeof(float));
+        dem->id[row] = (int32_t)ball;
         dem->ball_particle[ball] = (int32_t)particle;
-        dem->place[ball] = (int32_t)place;
+        dem->row[ball] = (int32_t)row;
     }
 }
 
@@ -123,11 +135,11 @@ void dem_start_grains(Dem *dem, const Particles *born, const uint8_t *kinds)
             start_grain(dem, born, i, density, balls);
             continue;
         }
-        int64_t place = dem->count++, ball = dem->ball_born++;
-        dem->balls[place] = lone_ball(born, i, density);
-        dem->id[place] = (int32_t)ball;
+        int64_t row = dem->count++, ball = dem->ball_born++;
+        dem->balls[row] = lone_ball(born, i, density);
+        dem->id[row] = (int32_t)ball;
         dem->ball_particle[ball] = (int32_t)particle;
-        if (dem->place) dem->place[ball] = (int32_t)place;
+        if (dem->row) dem->row[ball] = (int32_t)row;
     }
     dem_anchor_grains(dem);
 }
@@ -141,7 +153,7 @@ void dem_remove_grains(Dem *dem, const uint8_t *gone)
         dem->grain_id[kept++] = dem->grain_id[g];
     }
     dem->grain_count = kept;
-    for (int64_t place = 0; dem->place && place < dem->count; place++) dem->place[dem->id[place]] = (int32_t)place;
+    for (int64_t row = 0; dem->row && row < dem->count; row++) dem->row[dem->id[row]] = (int32_t)row;
 }
 
 // --- when lists are made ------------------------------------------------------------------------
@@ -172,7 +184,7 @@ static void anchor_grain(Dem *dem, int64_t g)
     }
     for (int32_t ball = dem->grain_first[id]; ball < dem->grain_first[id + 1]; ball++) {
         Vec3 arm = listed_arm(dem, grain, id, ball - dem->grain_first[id]);
-        DemBall *b = &dem->balls[dem->place[ball]];
+        DemBall *b = &dem->balls[dem->row[ball]];
         const float listed[3] = {arm.x, arm.y, arm.z};
         for (int a = 0; a < 3; a++) {
             b->anchor[a] = grain->anchor[a] + listed[a];
@@ -189,7 +201,7 @@ void dem_anchor_grains(Dem *dem)
 void dem_sort_grains(Dem *dem)
 {
     if (dem->grain_count == 0) return;
-    PARALLEL_FOR(dem->base.threads, place, dem->count) { dem->place[dem->id[place]] = (int32_t)place; }
+    PARALLEL_FOR(dem->base.threads, row, dem->count) { dem->row[dem->id[row]] = (int32_t)row; }
     // Where each grain stood before, by its id.
     int32_t *before = dem->body; // is filled anew below
     for (int64_t g = 0; g < dem->grain_count; g++) before[dem->grain_id[g]] = (int32_t)g;
@@ -199,10 +211,9 @@ void dem_sort_grains(Dem *dem)
     dem->grain_id = dem->grain_id_before, dem->grain_id_before = ids;
     // A grain's balls are near each other, so the place of the first tells where the grain belongs.
     int64_t count = 0;
-    for (int64_t place = 0; place < dem->count; place++) {
-        int32_t ball = dem->id[place], particle = dem->ball_particle[ball];
-        if (dem->balls[place].inverse_inertia != 0.0f || (ball > 0 && dem->ball_particle[ball - 1] == particle))
-            continue;
+    for (int64_t row = 0; row < dem->count; row++) {
+        int32_t ball = dem->id[row], particle = dem->ball_particle[ball];
+        if (dem->balls[row].inverse_inertia != 0.0f || (ball > 0 && dem->ball_particle[ball - 1] == particle)) continue;
         dem->grain_id[count++] = dem->particle_grain[particle];
     }
     PARALLEL_FOR(dem->base.threads, g, dem->grain_count)
@@ -214,23 +225,23 @@ void dem_sort_grains(Dem *dem)
 void dem_place_arms(Dem *dem)
 {
     if (!dem->body) return;
-    PARALLEL_FOR(dem->base.threads, place, dem->count) { dem->body[place] = (int32_t)(-1 - place); }
+    PARALLEL_FOR(dem->base.threads, row, dem->count) { dem->body[row] = (int32_t)(-1 - row); }
     PARALLEL_FOR(dem->base.threads, g, dem->grain_count)
     {
         const DemGrain *grain = &dem->grains[g];
         int32_t id = dem->grain_id[g];
         Vec3 turned = {grain->turned[0], grain->turned[1], grain->turned[2]};
         for (int32_t ball = dem->grain_first[id]; ball < dem->grain_first[id + 1]; ball++) {
-            int32_t place = dem->place[ball];
-            const DemBall *b = &dem->balls[place];
+            int32_t row = dem->row[ball];
+            const DemBall *b = &dem->balls[row];
             Vec3 arm = listed_arm(dem, grain, id, ball - dem->grain_first[id]);
             Vec3 now = vec3_add(arm, dem_turn_arm(turned, arm));
-            dem->arms[place] = (DemArm){.listed = {arm.x, arm.y, arm.z},
-                                        .now = {now.x, now.y, now.z},
-                                        .rounding = {(grain->anchor[0] - b->anchor[0]) + arm.x,
-                                                     (grain->anchor[1] - b->anchor[1]) + arm.y,
-                                                     (grain->anchor[2] - b->anchor[2]) + arm.z}};
-            dem->body[place] = (int32_t)g;
+            dem->arms[row] = (DemArm){.listed = {arm.x, arm.y, arm.z},
+                                      .now = {now.x, now.y, now.z},
+                                      .rounding = {(grain->anchor[0] - b->anchor[0]) + arm.x,
+                                                   (grain->anchor[1] - b->anchor[1]) + arm.y,
+                                                   (grain->anchor[2] - b->anchor[2]) + arm.z}};
+            dem->body[row] = (int32_t)g;
         }
     }
 }

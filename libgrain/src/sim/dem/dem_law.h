@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What two touching balls do to each other, as slots that are filled from tables (dem_law.c): a normal law, a shear
-/// law, rolling, cohesion. Formulas, sources, ranges and tests: docs/dem.md.
+/// The contact law of two balls, chosen from tables (dem_law.c): a normal law, a shear law, rolling, cohesion.
+/// Formulas, sources, ranges and tests: docs/dem.md.
 #include "base/simd.h"
 #include "sim/solver.h"
 
@@ -21,8 +21,8 @@ typedef enum DemShear {
     DEM_SHEAR_NONE,
 } DemShear;
 
-/// How grains of two materials touch. k and c are the stiffness (N/m) and damping (kg/s) of a contact in its present
-/// state: normal force k * overlap - c * separation speed, never below 0, less what cohesion pulls.
+/// Contact parameters of two materials. k and c are the stiffness (N/m) and damping (kg/s) of a contact in its current
+/// state: the normal force is k * overlap - c * separation speed, at least 0, minus cohesion.
 typedef struct DemMix {
     float stiffness;        ///< linear: k over effective mass, 1/s2; Hertz: k over sqrt(effective radius * overlap), Pa
     float damping;          ///< linear and dashpot: c over effective mass, 1/s; Hertz: c over k, s; Tsuji: c over
@@ -34,7 +34,7 @@ typedef struct DemMix {
 #define DEM_MIX_FLOATS 5
 #define DEM_MAX_MATERIALS SIM_MAX_MATERIALS
 
-/// The numbers the kernels work with.
+/// Parameters of the kernels.
 typedef struct DemLaw {
     DemNormal normal;
     DemShear shear;
@@ -47,8 +47,8 @@ typedef struct DemLaw {
     float roll_damping;    ///< over c
     float viscosity;       ///< of the shear laws without spring, over effective mass, 1/s
     float contact_seconds; ///< duration of the shortest collision expected; the substep is a part of it
-    double weight;         ///< m/s2: what cohesion counts in, gravity at the start
-    DemMix first;          ///< kind 0 with itself
+    double weight;         ///< m/s2: unit of cohesion, the initial gravity
+    DemMix first;          ///< of material 0 with itself
 } DemLaw;
 
 /// [first * DEM_MAX_MATERIALS + second]
@@ -60,22 +60,21 @@ typedef struct DemMixes {
 /// unknown law.
 GrainResult dem_law_choose(const SimDef *def, float smallest_radius, float largest_radius, DemLaw *law,
                            DemMixes *mixes);
-/// Friction and cohesion as they are from now on.
+/// Sets friction and cohesion.
 void dem_law_steer(DemLaw *law, DemMixes *mixes, const SimSteering *now);
-/// Makes them those for substeps of this length. Damping is meant for the speed in the middle of the kick a contact
-/// gives, which is not known before: a pair alone comes out as if it were, so that restitution is exact to the second
-/// order.
+/// Adapts them to substeps of this length. Damping should act on the speed in the middle of a kick, which is not known
+/// in advance: the correction is exact for an isolated pair, so that restitution is of second order.
 void dem_law_for_step(DemLaw *law, DemMixes *mixes, double seconds);
-/// The part of it that an integrator needs which knows the speed at every stage: laws that would stop a pair within a
-/// step of this length stop it in some of them.
+/// The part of it for an integrator that knows the speed at every stage: laws that would stop a pair within one step of
+/// this length stop it over several.
 void dem_law_soften_sliding(DemLaw *law, double seconds);
 
 /// The names of the laws, NULL-ended, in the order of the enums above.
 extern const char *const dem_normal_names[], *const dem_shear_names[];
-/// Of the kind of grain number `material`; 0 is the one in the def itself.
+/// The given material; 0 is the one in the def itself.
 SimMaterial dem_material(const SimDef *def, int material);
 
 /// Restitution of x'' + damping x^alpha x' + x^beta = 0 from x = 0, x' = 1, ending when the force vanishes.
 double dem_law_restitution(DemNormal normal, double damping);
-/// The other way round.
+/// The inverse.
 double dem_law_damping(DemNormal normal, double restitution);

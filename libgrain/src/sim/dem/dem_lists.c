@@ -50,22 +50,22 @@ static void sort_balls(Dem *dem)
     int32_t *id = dem->id;
     dem->balls = dem->balls_before, dem->balls_before = balls;
     dem->id = dem->id_before, dem->id_before = id;
-    PARALLEL_FOR(dem->base.threads, place, dem->count)
+    PARALLEL_FOR(dem->base.threads, row, dem->count)
     {
-        int32_t from = dem->levels.order[place];
-        dem->balls[place] = dem->balls_before[from];
-        dem->id[place] = dem->id_before[from];
+        int32_t from = dem->levels.order[row];
+        dem->balls[row] = dem->balls_before[from];
+        dem->id[row] = dem->id_before[from];
     }
 }
 
 // The arrays the search reads, in the balls' order.
 static void spread_balls(Dem *dem)
 {
-    PARALLEL_FOR(dem->base.threads, place, dem->count)
+    PARALLEL_FOR(dem->base.threads, row, dem->count)
     {
-        const DemBall *ball = &dem->balls[place];
-        dem->x[place] = ball->anchor[0], dem->y[place] = ball->anchor[1], dem->z[place] = ball->anchor[2];
-        dem->reach[place] = ball->radius + sqrtf(ball->skin_squared);
+        const DemBall *ball = &dem->balls[row];
+        dem->x[row] = ball->anchor[0], dem->y[row] = ball->anchor[1], dem->z[row] = ball->anchor[2];
+        dem->reach[row] = ball->radius + sqrtf(ball->skin_squared);
     }
 }
 
@@ -83,9 +83,9 @@ static void sort_entries(int32_t *entries, int64_t count)
 {
     for (int64_t i = 1; i < count; i++) {
         int32_t entry = entries[i];
-        int64_t place = i;
-        for (; place > 0 && entries[place - 1] > entry; place--) entries[place] = entries[place - 1];
-        entries[place] = entry;
+        int64_t row = i;
+        for (; row > 0 && entries[row - 1] > entry; row--) entries[row] = entries[row - 1];
+        entries[row] = entry;
     }
 }
 
@@ -168,9 +168,9 @@ static GrainResult find_before(Dem *dem, const int32_t **before)
     *before = dem->pairs.own ? dem->levels.order : NULL;
     if (!*before || !dem->has_changed) return GRAIN_OK;
     TRY(alloc_grow((void **)&dem->ball_before, &dem->before_capacity, dem->count, sizeof(int32_t)));
-    PARALLEL_FOR(dem->base.threads, place, dem->count)
+    PARALLEL_FOR(dem->base.threads, row, dem->count)
     {
-        dem->ball_before[place] = dem->stood[dem->levels.order[place]];
+        dem->ball_before[row] = dem->row_before[dem->levels.order[row]];
     }
     *before = dem->ball_before;
     return GRAIN_OK;

@@ -61,7 +61,7 @@ void dem_sleep_sort(Dem *dem)
     if (!sleep->is_allowed) return;
     int32_t *quiet = sleep->quiet;
     sleep->quiet = sleep->quiet_before, sleep->quiet_before = quiet;
-    PARALLEL_FOR(dem->base.threads, place, dem->count) { sleep->quiet[place] = quiet[dem->levels.order[place]]; }
+    PARALLEL_FOR(dem->base.threads, row, dem->count) { sleep->quiet[row] = quiet[dem->levels.order[row]]; }
 }
 
 static int is_quiet(const DemSleep *sleep, int32_t ball) { return sleep->quiet[ball] >= DEM_SLEEP_WINDOWS; }
@@ -100,19 +100,19 @@ static int is_grain_undisturbed(const Dem *dem, int64_t grain)
 {
     int32_t id = dem->grain_id[grain];
     for (int32_t ball = dem->grain_first[id]; ball < dem->grain_first[id + 1]; ball++)
-        if (!is_undisturbed(dem, dem->place[ball])) return 0;
+        if (!is_undisturbed(dem, dem->row[ball])) return 0;
     return 1;
 }
 
-static void stop_grain(Dem *dem, int64_t place)
+static void stop_grain(Dem *dem, int64_t row)
 {
-    DemGrain *grain = &dem->grains[place];
-    int32_t id = dem->grain_id[place];
+    DemGrain *grain = &dem->grains[row];
+    int32_t id = dem->grain_id[row];
     memset(grain->velocity, 0, sizeof grain->velocity);
     memset(grain->momentum, 0, sizeof grain->momentum);
     memset(grain->spin, 0, sizeof grain->spin);
     for (int32_t ball = dem->grain_first[id]; ball < dem->grain_first[id + 1]; ball++)
-        stop_ball(&dem->balls[dem->place[ball]]);
+        stop_ball(&dem->balls[dem->row[ball]]);
 }
 
 static void choose_grains(Dem *dem)

@@ -220,8 +220,8 @@ static int sides_before(const Dem *dem, const int32_t *ball_before, int64_t ball
     int64_t first_record = dem_round_up(dem->pairs_before.count);
     int count = 0;
     if (!ball_before || ball_before[ball] < 0) return 0;
-    int32_t place = ball_before[ball];
-    for (int64_t entry = dem->shared_start[place]; entry < dem->shared_start[place + 1]; entry++) {
+    int32_t row = ball_before[ball];
+    for (int64_t entry = dem->shared_start[row]; entry < dem->shared_start[row + 1]; entry++) {
         int64_t old = dem->shared[entry] - first_record;
         if (old < 0 || old >= before->count || (before->collider[old] & ~DEM_WALL_FIXED) != collider) continue;
         if (count < RIGID_MAX_PLANES)

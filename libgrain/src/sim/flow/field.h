@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Force fields, as Blender has them for particles of mass 1: what they give is an acceleration.
+/// Blender's force fields, as they act on particles of mass 1: they give accelerations.
 #include "motion/curve.h"
 #include "sim/solver.h"
 
@@ -21,7 +21,7 @@ typedef enum FieldShape { FIELD_POINT, FIELD_LINE, FIELD_PLANE } FieldShape;
 typedef enum FieldFalloff { FIELD_SPHERE, FIELD_TUBE, FIELD_CONE } FieldFalloff;
 typedef enum FieldSide { FIELD_BOTH, FIELD_POSITIVE, FIELD_NEGATIVE } FieldSide;
 
-/// 1 up to `nearest`, then (1 + distance - nearest)^-power, 0 from `farthest` on; below 0 these two mean nothing.
+/// 1 up to `nearest`, then (1 + distance - nearest)^-power, 0 from `farthest` on; negative values switch these two off.
 typedef struct FieldRange {
     float power, nearest, farthest;
 } FieldRange;
@@ -34,8 +34,8 @@ typedef struct Field {
     FieldSide side;           ///< of the axis where it acts
     FieldRange range, radial; ///< radial: m, or degrees of a cone
     Curve strength;           ///< m/s2; of drag the quadratic part, 1/m, of a spring 1/s2
-    float flow;               ///< 1/s: how much it slows what is in it
-    float noise;              ///< m/s2: strength that comes and goes from particle to particle
+    float flow;               ///< 1/s: drag inside the field
+    float noise;              ///< m/s2: strength that varies from particle to particle and frame to frame
     float size;               ///< m, of turbulence
     float linear_drag;        ///< 1/s, of drag; of a spring, damping over the critical one
     float rest_length;        ///< m, of a spring
@@ -45,10 +45,10 @@ typedef struct Field {
     double frame_seconds;
 } Field;
 
-/// Adds what the fields do at a time (s) to particles numbered from 0 on; those of the radius 0 are left out.
+/// Adds the accelerations of the fields at a time (s). Removed particles (radius 0) are skipped.
 void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads,
                 Vec3 *acceleration);
-/// The same to bodies, at their centres of mass and without turning them: as gravity pulls, whatever they weigh.
+/// The same for bodies, evaluated at their centres of mass: an acceleration without torque, independent of mass.
 void fields_pull_bodies(const Field *fields, int field_count, struct Rigid *rigid, double time);
-/// m/s2, about the strongest.
+/// m/s2, estimate of the largest acceleration.
 float fields_strongest(const Field *fields, int field_count);

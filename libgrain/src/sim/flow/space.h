@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Which places are taken: balls in a table of cells that more can be put into at any time.
+/// The space occupied by balls, as a hash table of cells that grows ball by ball. Finds room for new particles.
 #include "base/vec.h"
 #include "grain/base.h"
 
@@ -8,16 +8,16 @@ typedef struct FlowSpace {
     float cell; ///< m: the largest diameter
     int64_t count, capacity, table_capacity;
     uint64_t mask;  ///< of the table
-    int32_t *first; ///< cell -> its ball put in last, or -1
+    int32_t *first; ///< cell -> the ball added last, or -1
     int32_t *next;  ///< ball -> the one before it in its cell, or -1
     Vec3 *place;
     float *radius;
 } FlowSpace;
 
-/// Empties it; room for `count` balls with radii up to largest.
+/// Empties it and reserves room for `count` balls with radii up to largest_radius.
 GrainResult flow_space_begin(FlowSpace *space, float largest_radius, int64_t count);
-/// No more than there is room for.
+/// Adds a ball; at most `count` of them.
 void flow_space_put(FlowSpace *space, Vec3 place, float radius);
-/// Whether a ball there would overlap none.
+/// Whether a ball at this place would overlap no other.
 int flow_space_is_free(const FlowSpace *space, Vec3 place, float radius);
 void flow_space_free(FlowSpace *space);

@@ -264,7 +264,7 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     columns[6] = (Column){"meso.fastest", GRAIN_F32, 1, 1, &meso->fastest};
     columns[7] = (Column){"meso.stiff", GRAIN_F32, 1, 1, &meso->stiff};
     columns[8] = (Column){"meso.thick", GRAIN_F32, 1, 1, &meso->thick};
-    return meso->base.has_moving ? OWN_COLUMNS + rigid_save(meso->base.rigid, columns + OWN_COLUMNS) : OWN_COLUMNS;
+    return solver_base_save(&meso->base, columns, OWN_COLUMNS);
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
@@ -272,12 +272,8 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     Meso *meso = state;
     Column own[SOLVER_MAX_COLUMNS];
     save(meso, own);
-    for (int i = 0; i < OWN_COLUMNS; i++)
-        TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
-                        (void *)own[i].data));
-    for (int64_t i = 0; i < meso->neighbours.count; i++) TRY(solver_base_check_id(&meso->base, meso->neighbours.id[i]));
+    TRY(neighbours_load(&meso->neighbours, own, OWN_COLUMNS, columns, column_count));
     meso->must_record = 1;
-    if (meso->base.has_moving) TRY(rigid_load(meso->base.rigid, columns, column_count));
     return meso->must_list ? GRAIN_OK : neighbours_make_rows(&meso->neighbours, &meso->rows);
 }
 
@@ -314,9 +310,7 @@ static void measure(const void *state, SimStats *out)
     for (int64_t i = 0; i < meso->neighbours.count; i++) {
         double mass = (double)meso->field[MESO_MASS][i];
         Vec3d v = vec3d((double)meso->field[MESO_U][i], (double)meso->field[MESO_V][i], (double)meso->field[MESO_W][i]);
-        out->kinetic += 0.5 * mass * vec3d_dot(v, v);
-        out->potential -=
-            mass * vec3d_dot(vec3d_from(meso->base.def.gravity), neighbours_place_of(&meso->neighbours, i));
+        solver_base_add_energy(&meso->base, mass, v, neighbours_place_of(&meso->neighbours, i), out);
         if (meso->steps > 0) out->elastic += elastic_energy_of(meso, i, out);
     }
 }

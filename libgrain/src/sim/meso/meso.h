@@ -7,13 +7,13 @@
 ///     F_elastic = sum of K (rest - D)     where from <= D <= to
 ///     F_viscous = sum of -Z dD/dt         where from <= D <= to
 ///
-/// A step kicks, then drifts. Viscous forces that are too stiff for its length are taken where the step ends instead of
-/// where it begins (meso_viscous.c), so that no viscosity and no reach of it shortens the step.
+/// A step kicks, then drifts. Viscous forces too stiff for its length are integrated implicitly (meso_viscous.c), so
+/// that neither viscosity nor its reach shortens the step.
 #include "base/simd.h"
 #include "sim/neighbours/neighbours_rows.h"
 #include "sim/solver.h"
 
-/// What a particle is, in SI units; places count from SolverBase.origin.
+/// State of a particle, in SI units; positions are relative to SolverBase.origin.
 typedef enum MesoField {
     MESO_X,
     MESO_Y,
@@ -26,44 +26,44 @@ typedef enum MesoField {
     MESO_FIELDS
 } MesoField;
 
-/// What is worked out in each step.
+/// Results of each step.
 typedef enum MesoWork {
-    MESO_NEXT_U, ///< velocity that the step ends with
+    MESO_NEXT_U, ///< velocity at the end of the step
     MESO_NEXT_V,
     MESO_NEXT_W,
     // of the implicit solution, N s
-    MESO_LEFT_U, ///< momentum that is still missing
+    MESO_LEFT_U, ///< residual momentum
     MESO_LEFT_V,
     MESO_LEFT_W,
     MESO_ALONG_U, ///< direction of search, m/s
     MESO_ALONG_V,
     MESO_ALONG_W,
-    MESO_IMAGE_U, ///< what the direction does to momentum
+    MESO_IMAGE_U, ///< change of momentum by the direction
     MESO_IMAGE_V,
     MESO_IMAGE_W,
     MESO_WORKS
 } MesoWork;
 
-/// A particle as its neighbours see it: side by side, so that it comes with two loads.
+/// What a neighbour needs of a particle, contiguous, so that it takes two loads.
 typedef struct MesoRecord {
     float place[3], radius;
     float velocity[3], mass;
 } MesoRecord;
 #define MESO_RECORD_FLOATS 8
 
-/// Numbers that hold for all particles.
+/// Parameters common to all particles.
 typedef struct MesoRules {
     SimMeso law; ///< K and Z of a pair: strength times the sum of radii
     float gravity[3];
     float dt;                           ///< s, of this step
-    int implicit;                       ///< viscous forces are those at the end of the step
-    float wall;                         ///< radii: how near a centre comes to a wall
+    int implicit;                       ///< viscous forces are integrated implicitly
+    float wall;                         ///< radii: distance centres keep from walls
     float wall_viscosity, wall_viscous; ///< Pa s, and within how many radii of the wall
 } MesoRules;
 
-/// What a block notes in a step.
+/// Sums of a block in a step.
 typedef struct MesoNote {
-    float stiff, thick;          ///< 1/s2, 1/s: largest sum of K and of Z over mass
+    float stiff, thick;          ///< 1/s2, 1/s: largest sum of K and of Z divided by mass
     double first, second, third; ///< sums of the implicit solution
 } MesoNote;
 
@@ -75,16 +75,16 @@ typedef struct Meso {
     double lightest;    ///< kg
     float smallest;     ///< m: of radii
     float fastest;      ///< m/s
-    float stiff, thick; ///< 1/s2, 1/s: of the last step, no less than what is expected
+    float stiff, thick; ///< 1/s2, 1/s: of the last step, at least the expected value
     float stiff_floor, thick_floor;
     int64_t steps;
-    int64_t solved, iterations; ///< steps with an implicit solution, and how many passes it took; no part of the state
+    int64_t solved, iterations; ///< implicit steps and their iterations; statistics, not saved
     float *field[MESO_FIELDS];
     float *works;
     float *work[MESO_WORKS];
-    MesoRecord *records; ///< room + 1, the last is nobody's: what neighbours see, as it was when the step began
-    float *seen;         ///< four numbers each, as many: velocities that the implicit solution looks at, of neighbours
-    int32_t must_record; ///< fields have changed since
+    MesoRecord *records; ///< room + 1, the last for padding: the particles at the start of the step
+    float *seen;         ///< four numbers each, as many: velocities of neighbours in the implicit solution
+    int32_t must_record; ///< fields have changed since they were recorded
     MesoNote *notes;     ///< of each block
     int64_t *pressed;    ///< contacts of each body in this step
     int32_t must_list;
@@ -95,52 +95,52 @@ typedef struct Meso {
 extern const Solver meso_solver;
 
 // meso_change.c
-/// Solver.change; the first particles come that way too.
+/// Solver.change; also adds the initial particles.
 GrainResult meso_change(void *state, const SimChange *change);
 GrainResult meso_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void meso_push(void *state, const Vec3 *acceleration, double seconds);
 double meso_mass(float density, float radius);
 
 // meso.c
-/// Viscosity as it is from now on.
+/// Sets the viscosity.
 void meso_steer_viscosity(Meso *meso, float viscosity);
 
 // meso_viscous.c
-/// Solves M (v - v*) = -dt C v for the velocities v that the step ends with, from v* in MESO_NEXT_U.
+/// Solves M (v - v*) = -dt C v for the velocities v at the end of the step, from v* in MESO_NEXT_U.
 void meso_solve_viscous(Meso *meso);
 
 // meso_walls.c
-/// Which walls a block is near, and how fast they come closer.
+/// Finds the walls near a block, and their speed of approach.
 void meso_meet_walls(Meso *meso, int64_t block);
-/// How many contacts every body has in this step.
+/// Counts the contacts of every body in this step.
 void meso_count_pressed(Meso *meso);
-/// Changes the velocities a block's step ends with so that nothing passes walls. Called before and after an implicit
-/// solution: what the first call has stopped is held in between.
+/// Corrects the final velocities of a block so that nothing passes walls. Called before and after an implicit solution:
+/// particles stopped by the first call are held in between.
 void meso_hold_at_walls(Meso *meso, int64_t block);
-/// Sticky walls hold what leaves them, at the end of a step.
+/// At the end of a step, sticky walls hold particles that leave them.
 void meso_stick_to_walls(Meso *meso, int64_t block);
-/// Of the momentum that is missing, what walls keep from particles they hold.
+/// Removes from the residual what walls keep from particles they hold.
 void meso_keep_at_walls(Meso *meso, int64_t block);
 
 // --- kernels: for blocks [first, last) ------------------------------------------------------------
 
 /// Records from fields.
 SIMD_KERNEL(void, meso_record, (Meso * meso, int64_t first, int64_t last))
-/// The velocities the step ends with, but for what is implicit.
+/// Velocities at the end of the step, without implicit forces.
 SIMD_KERNEL(void, meso_kick, (Meso * meso, int64_t first, int64_t last))
-/// Places after the step.
+/// Positions after the step.
 SIMD_KERNEL(void, meso_drift, (Meso * meso, int64_t first, int64_t last))
 
 // Of the implicit solution. Sums go to MesoNote.
-/// v* for neighbours to look at.
+/// Publishes v* to neighbours.
 SIMD_KERNEL(void, meso_viscous_show, (Meso * meso, int64_t first, int64_t last))
-/// What momentum v* lacks; second: m v*^2; third: m (v* - v)^2 with v before the step.
+/// Residual of v*; second: m v*^2; third: m (v* - v)^2 with v before the step.
 SIMD_KERNEL(void, meso_viscous_begin, (Meso * meso, int64_t first, int64_t last))
-/// The image of the direction; first: image times direction.
+/// Image of the direction; first: its product with the direction.
 SIMD_KERNEL(void, meso_viscous_image, (Meso * meso, int64_t first, int64_t last))
-/// Goes along by this much.
+/// Moves along the direction.
 SIMD_KERNEL(void, meso_viscous_go, (Meso * meso, int64_t first, int64_t last, float way))
-/// first: what momentum is missing, squared over mass.
+/// first: squared residual divided by mass.
 SIMD_KERNEL(void, meso_viscous_left, (Meso * meso, int64_t first, int64_t last))
-/// The next direction, for neighbours to look at.
+/// The next direction, published to neighbours.
 SIMD_KERNEL(void, meso_viscous_turn, (Meso * meso, int64_t first, int64_t last, float kept))

@@ -118,7 +118,7 @@ static GrainResult start(void *state, const SimDef *def, const Particles *start)
 
 // --- step ---------------------------------------------------------------------------------------
 
-static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
+static void fill_tile(const Mpm *mpm, const MpmBlock *block, MpmMotion *tile)
 {
     // Blocks that nobody needs are not computed: no particle reaches their nodes, and what has no weight must be a
     // number.
@@ -127,17 +127,17 @@ static void fill_board(const Mpm *mpm, const MpmBlock *block, MpmMotion *board)
     for (int k = 0; k < MPM_AROUND; k++)
         around[k] =
             mpm->is_active[block->around[k]] ? mpm->nodes + (int64_t)block->around[k] * MPM_BLOCK_NODES : nothing;
-    // Places 0, 1-4 and 5-7 of a board belong to the block before, the block itself and the one after.
-    for (int z = 0; z < MPM_BOARD_SIDE; z++)
-        for (int y = 0; y < MPM_BOARD_SIDE; y++) {
+    // Places 0, 1-4 and 5-7 of a tile belong to the block before, the block itself and the one after.
+    for (int z = 0; z < MPM_TILE_SIDE; z++)
+        for (int y = 0; y < MPM_TILE_SIDE; y++) {
             int row = (z == 0 ? 0 : z < 5 ? 1 : 2) * 9 + (y == 0 ? 0 : y < 5 ? 1 : 2) * 3;
             int in_block = ((z + 3) % 4 * MPM_BLOCK_SIDE + (y + 3) % 4) * MPM_BLOCK_SIDE;
-            MpmMotion *to = board + (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE;
+            MpmMotion *to = tile + (z * MPM_TILE_SIDE + y) * MPM_TILE_SIDE;
             memcpy(to, around[row] + in_block + 3, sizeof *to);
             memcpy(to + 1, around[row + 1] + in_block, 4 * sizeof *to);
             memcpy(to + 5, around[row + 2] + in_block, 3 * sizeof *to);
         }
-    memset(board + MPM_BOARD_NODES, 0, (MPM_BOARD_STRIDE - MPM_BOARD_NODES) * sizeof *board);
+    memset(tile + MPM_TILE_NODES, 0, (MPM_TILE_STRIDE - MPM_TILE_NODES) * sizeof *tile);
 }
 
 // In the order of the blocks, so that the bits do not depend on who was first.
@@ -180,11 +180,11 @@ static void scatter(Mpm *mpm, double seconds_exact)
         rest->is_split = (uint8_t)mpm_bar_particles(mpm, i);
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
-         rest->is_split ? mpm->walls + block->begin : NULL, mpm->boards + i * MPM_BOARD_STRIDE);
+         rest->is_split ? mpm->walls + block->begin : NULL, mpm->tiles + i * MPM_TILE_STRIDE);
         rest->has_rooms = (uint8_t)has_rooms(mpm, block);
         if (rest->has_rooms) SIMD_CALL(mpm_scatter_room)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
-         rest->is_split ? mpm->walls + block->begin : NULL, mpm->rooms + i * MPM_BOARD_STRIDE);
+         rest->is_split ? mpm->walls + block->begin : NULL, mpm->rooms + i * MPM_TILE_STRIDE);
         rest->is_scattered = rest->is_asleep;
     }
 }
@@ -198,16 +198,16 @@ static void gather(Mpm *mpm, const MpmStep *now)
         MpmRest rest = mpm->rest[i];
         mpm->left[i] = 0;
         if (rest.is_asleep && !rest.is_watching) continue;
-        _Alignas(64) MpmMotion board[MPM_BOARD_STRIDE];
-        fill_board(mpm, block, board);
+        _Alignas(64) MpmMotion tile[MPM_TILE_STRIDE];
+        fill_tile(mpm, block, tile);
         if (rest.is_asleep) {
-            mpm_may_wake(mpm, i, board, now);
+            mpm_may_wake(mpm, i, tile, now);
             continue;
         }
         MpmImpulse *impulses = mpm->impulses + i * bodies;
         if (bodies > 0) mpm_pay_bodies(mpm, i, impulses);
         SIMD_CALL(mpm_gather)
-        (mpm->particles + block->begin, block->end - block->begin, block->corner, board,
+        (mpm->particles + block->begin, block->end - block->begin, block->corner, tile,
          rest.is_split ? mpm->walls + block->begin : NULL, now);
         if (rest.is_split && bodies > 0) mpm_pay_walls(mpm, block, impulses);
         mpm_collide_particles(mpm, block, now->seconds, impulses);
@@ -260,7 +260,7 @@ static GrainResult step(void *state, double seconds_exact)
 static GrainResult read(const void *state, Particles *out)
 {
     const Mpm *mpm = state;
-    SolverLost lost = SOLVER_LOST_NOBODY;
+    SolverLost lost = SOLVER_LOST_NONE;
     TRY(particles_reserve(out, mpm->base.born));
     if (mpm->base.def.particle_moisture) TRY(particles_moisten(out));
     out->count = mpm->base.born;
@@ -283,7 +283,7 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     columns[1] = (Column){"mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count, mpm->particles};
     columns[2] = (Column){"mpm.filled", GRAIN_I32, MPM_FILLED_INTS, mpm->filled_count, mpm->saved_blocks};
     columns[3] = (Column){"mpm.watch_turn", GRAIN_I32, 1, 1, &mpm->watch_turn};
-    return mpm->base.has_moving ? 4 + rigid_save(mpm->base.rigid, columns + 4) : 4;
+    return solver_base_save(&mpm->base, columns, 4);
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
@@ -299,7 +299,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a particle of material %d, the job has %d materials",
                         mpm->particles[i].material, mpm->materials.count);
     }
-    if (mpm->base.has_moving) TRY(rigid_load(mpm->base.rigid, columns, column_count));
+    TRY(solver_base_load(&mpm->base, columns, column_count));
     if (mpm->must_sort) return GRAIN_OK;
     const Column *filled = column_find(columns, column_count, "mpm.filled");
     if (!filled || filled->type != GRAIN_I32 || filled->components != MPM_FILLED_INTS || filled->count < 1)
@@ -317,9 +317,7 @@ static void measure(const void *state, SimStats *out)
         Vec3d at = vec3d((double)p->position[0] + mpm->base.origin[0], (double)p->position[1] + mpm->base.origin[1],
                          (double)p->position[2] + mpm->base.origin[2]);
         out->asleep += isinf(p->still) != 0;
-        double mass = (double)mpm_mass_of(&mpm->materials, p);
-        out->kinetic += 0.5 * mass * vec3d_dot(v, v);
-        out->potential -= mass * vec3d_dot(vec3d_from(mpm->base.def.gravity), at);
+        solver_base_add_energy(&mpm->base, (double)mpm_mass_of(&mpm->materials, p), v, at, out);
     }
 }
 

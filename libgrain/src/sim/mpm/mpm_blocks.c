@@ -202,8 +202,8 @@ static GrainResult grow_blocks(Mpm *mpm)
 {
     TRY(alloc_grow((void **)&mpm->blocks, &mpm->block_capacity, mpm->block_count, sizeof(MpmBlock)));
     TRY(alloc_grow((void **)&mpm->nodes, &mpm->node_capacity, mpm->block_count * MPM_BLOCK_NODES, sizeof(MpmMotion)));
-    TRY(alloc_grow((void **)&mpm->boards, &mpm->board_capacity, mpm->filled_count * MPM_BOARD_STRIDE, sizeof(MpmNode)));
-    TRY(alloc_grow((void **)&mpm->rooms, &mpm->room_capacity, mpm->filled_count * MPM_BOARD_STRIDE, sizeof(float)));
+    TRY(alloc_grow((void **)&mpm->tiles, &mpm->tile_capacity, mpm->filled_count * MPM_TILE_STRIDE, sizeof(MpmNode)));
+    TRY(alloc_grow((void **)&mpm->rooms, &mpm->room_capacity, mpm->filled_count * MPM_TILE_STRIDE, sizeof(float)));
     TRY(alloc_grow((void **)&mpm->filled, &mpm->filled_capacity, mpm->filled_count, sizeof(int32_t)));
     TRY(alloc_grow((void **)&mpm->saved_blocks, &mpm->saved_capacity, mpm->filled_count,
                    MPM_FILLED_INTS * sizeof(int32_t)));
@@ -225,14 +225,14 @@ static GrainResult make_blocks(Mpm *mpm, const Numbering *n, const uint64_t *fil
     for (int64_t b = 0; b < mpm->block_count; b++) {
         uint64_t key = mpm->keys[b];
         MpmBlock *block = &mpm->blocks[b];
-        *block = (MpmBlock){.board = -1};
+        *block = (MpmBlock){.tile = -1};
         block->corner[0] = ((int32_t)(key % n->row) + n->low[0]) * MPM_BLOCK_SIDE;
         block->corner[1] = ((int32_t)(key % n->slab / n->row) + n->low[1]) * MPM_BLOCK_SIDE;
         block->corner[2] = ((int32_t)(key / n->slab) + n->low[2]) * MPM_BLOCK_SIDE;
         if (next == filled_count || filled[next] != key) continue;
         block->begin = starts[next];
         block->end = next + 1 < filled_count ? starts[next + 1] : (int32_t)mpm->count;
-        block->board = (int32_t)next;
+        block->tile = (int32_t)next;
         int32_t *saved = mpm->saved_blocks + MPM_FILLED_INTS * next;
         memcpy(saved, block->corner, 3 * sizeof *saved);
         saved[3] = block->begin;
@@ -319,7 +319,7 @@ GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
 
 void mpm_free_blocks(Mpm *mpm)
 {
-    void *arrays[] = {mpm->blocks,       mpm->filled,   mpm->keys, mpm->boards,    mpm->nodes, mpm->sheets, mpm->left,
+    void *arrays[] = {mpm->blocks,       mpm->filled,   mpm->keys, mpm->tiles,     mpm->nodes, mpm->sheets, mpm->left,
                       mpm->saved_blocks, mpm->impulses, mpm->rest, mpm->is_active, mpm->walls, mpm->rooms};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     sort_scratch_free(&mpm->sort);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-// A place of a board along one axis: before the block, in it or after it.
+// A place of a tile along one axis: before the block, in it or after it.
 static inline int side_of(int place) { return place == 0 ? 0 : place < 5 ? 1 : 2; }
 
 static int is_touched(const Mpm *mpm, const MpmBlock *block)
@@ -22,12 +22,12 @@ static int is_touched(const Mpm *mpm, const MpmBlock *block)
     return 0;
 }
 
-// The part of a particle's mass that goes with each node of the board.
+// The part of a particle's mass that goes with each node of the tile.
 static void add_follower(const Mpm *mpm, const MpmBlock *block, const MpmParticle *p, uint32_t barred, float *followed)
 {
     int first = 0;
     float weight[3][3];
-    static const int stride[3] = {1, MPM_BOARD_SIDE, MPM_BOARD_SIDE * MPM_BOARD_SIDE};
+    static const int stride[3] = {1, MPM_TILE_SIDE, MPM_TILE_SIDE * MPM_TILE_SIDE};
     for (int axis = 0; axis < 3; axis++) {
         float at = p->position[axis] * mpm->inverse_cell - (float)(block->corner[axis] - 1);
         int place = (int)(at - 0.5f);
@@ -47,12 +47,12 @@ void mpm_pay_bodies(const Mpm *mpm, int64_t filled, MpmImpulse *impulses)
 {
     const MpmBlock *block = &mpm->blocks[mpm->filled[filled]];
     if (!is_touched(mpm, block)) return;
-    float followed[MPM_BOARD_NODES] = {0};
+    float followed[MPM_TILE_NODES] = {0};
     int is_split = mpm->rest[filled].is_split;
     for (int32_t i = block->begin; i < block->end; i++)
         add_follower(mpm, block, &mpm->particles[i], is_split ? mpm->walls[i].barred : 0, followed);
-    for (int i = 0; i < MPM_BOARD_NODES; i++) {
-        int at[3] = {i % MPM_BOARD_SIDE, i / MPM_BOARD_SIDE % MPM_BOARD_SIDE, i / (MPM_BOARD_SIDE * MPM_BOARD_SIDE)},
+    for (int i = 0; i < MPM_TILE_NODES; i++) {
+        int at[3] = {i % MPM_TILE_SIDE, i / MPM_TILE_SIDE % MPM_TILE_SIDE, i / (MPM_TILE_SIDE * MPM_TILE_SIDE)},
             node = 0;
         double place[3];
         if (followed[i] == 0.0f) continue;

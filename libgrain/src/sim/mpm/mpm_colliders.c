@@ -118,7 +118,7 @@ const MpmSheet *mpm_sheet_of(const Mpm *mpm, const MpmBlock *block, int collider
 // Whether an object that moves may be near a block: by the balls around both.
 static int may_be_near(const Mpm *mpm, const MpmBlock *block, int number)
 {
-    double half = 0.5 * MPM_BOARD_SIDE;
+    double half = 0.5 * MPM_TILE_SIDE;
     Vec3d middle = vec3d(mpm->base.origin[0] + (double)mpm->cell * (block->corner[0] - 1 + half),
                          mpm->base.origin[1] + (double)mpm->cell * (block->corner[1] - 1 + half),
                          mpm->base.origin[2] + (double)mpm->cell * (block->corner[2] - 1 + half));

@@ -51,7 +51,7 @@ SIMD_INLINE Sums sum_nodes(const Spline *s, const Float4 *nodes)
     for (int k = 0; k < 3; k++) {
         Row row[3];
         for (int j = 0; j < 3; j++)
-            row[j] = row_scale(row_load(nodes + s->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE), s->weight[j][1]);
+            row[j] = row_scale(row_load(nodes + s->first + (k * MPM_TILE_SIDE + j) * MPM_TILE_SIDE), s->weight[j][1]);
         Row ahead = row_add(row[1], row[2]), layer = row_scale(row_add(row[0], ahead), s->weight[k][2]);
         along_y = row_add(along_y, row_scale(row_add(ahead, row[2]), s->weight[k][2]));
         all = row_add(all, layer);
@@ -64,8 +64,8 @@ SIMD_INLINE Sums sum_nodes(const Spline *s, const Float4 *nodes)
                   {ahead + third, row_sum(row_multiply(along_y, along_x)), row_sum(row_multiply(along_z, along_x))}};
 }
 
-// Rows of nodes around one particle, as far apart as on a board.
-#define PATCH_NODES ((2 * MPM_BOARD_SIDE + 2) * MPM_BOARD_SIDE + 4)
+// Rows of nodes around one particle, as far apart as on a tile.
+#define PATCH_NODES ((2 * MPM_TILE_SIDE + 2) * MPM_TILE_SIDE + 4)
 
 // Of a velocity at a thin wall: what the wall leaves of it, as nodes are held (mpm_colliders.c).
 SIMD_INLINE Float4 held_by(Float4 velocity, const MpmWall *wall, float seconds)
@@ -96,7 +96,7 @@ SIMD_INLINE void patch_nodes(const MpmParticle *particle, const Spline *s, const
            column[3], taken = set4(0.0f);
     for (int axis = 0; axis < 3; axis++) column[axis] = spline_column(particle, axis, 1.0f / step->inverse_cell, push);
     for (int i = 0; i < 36; i++) { // rows of four
-        int x = i % 4, y = i / 4 % 3, z = i / 12, place = (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x;
+        int x = i % 4, y = i / 4 % 3, z = i / 12, place = (z * MPM_TILE_SIDE + y) * MPM_TILE_SIDE + x;
         patch[place] = nodes[s->first + place];
         if (x == 3 || wall->barred >> (9 * z + 3 * y + x) & 1) continue;
         float weight = s->weight[x][0] * s->weight[y][1] * s->weight[z][2];
@@ -110,7 +110,7 @@ SIMD_INLINE void patch_nodes(const MpmParticle *particle, const Spline *s, const
         Float4 held = held_by(own, wall, step->seconds);
         taken += (own - held) * set4(s->weight[x][0] * s->weight[y][1] * s->weight[z][2] * particle->mass);
         held[3] = seen > 0.0f ? mass / seen : 0.0f;
-        patch[(z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x] = held;
+        patch[(z * MPM_TILE_SIDE + y) * MPM_TILE_SIDE + x] = held;
     }
     for (int axis = 0; axis < 3; axis++) wall->taken[axis] = taken[axis];
 }
@@ -346,10 +346,10 @@ SIMD_INLINE void gather_one(MpmParticle *particle, int lane, const int32_t corne
         batch->number[1][lane] = material->number[1] + particle->moisture * material->wet_tip;
 }
 
-void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board,
+void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *tile,
                            MpmWall *walls, const MpmStep *step)
 {
-    const Float4 *nodes = (const Float4 *)board;
+    const Float4 *nodes = (const Float4 *)tile;
     const MpmMaterials *materials = step->materials;
     Batch batch;
     memset(&batch, 0, sizeof batch);
@@ -366,9 +366,9 @@ void SIMD_NAME(mpm_gather)(MpmParticle *particles, int64_t count, const int32_t 
 }
 
 float SIMD_NAME(mpm_stronger_pull)(const MpmParticle *particles, int64_t count, const int32_t corner[4],
-                                   const MpmMotion *board, MpmWall *walls, const MpmStep *step)
+                                   const MpmMotion *tile, MpmWall *walls, const MpmStep *step)
 {
-    const Float4 *nodes = (const Float4 *)board;
+    const Float4 *nodes = (const Float4 *)tile;
     float most = 0.0f;
     for (int64_t i = 0; i < count; i++) {
         const MpmParticle *particle = &particles[i];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// Mud: holds its shape up to a yield stress, beyond it flows like a thick liquid (Bingham). It cannot be pulled: there
-/// it comes apart as sand does, and gives the volume back.
+/// Mud: elastic up to a yield stress, beyond it flows like a thick liquid (Bingham). It has no tensile strength: pulled
+/// apart it separates as sand does, and the volume gained is returned first.
 ///
-/// number[0]: yield stress over 2 * shear modulus, as strain; number[1]: shear modulus over viscosity (1/s)
+/// number[0]: yield stress over 2 * shear modulus, as strain; number[1]: shear modulus over twice the viscosity (1/s)
 #include "sim/mpm/mpm_law_kernel.h"
 
 SIMD_INLINE MpmStretch mpm_law_mud(const MpmMaterialV *m, MpmStretch trial, FloatV seconds)

@@ -12,7 +12,7 @@
 /// - Firm sand dilates by the friction angle, in the plane that it is sheared in: along n^2, n being the direction of
 ///   the deviatoric stress. Dilating on all sides, sand that cannot give way across a slope would press there ever
 ///   more, and the surface of yield bears less where the middle stress is a large one: deep layers of friction 40 would
-///   flow at 38. It cannot go on for long: sheared by a tenth, sand is loosened.
+///   flow at 38. It does not last: sheared by a tenth, sand is loosened.
 /// - Loosened sand keeps its volume, and its plastic strain is turned against its stress, the more the more its motion
 ///   is spin (Spencer 1964, double shearing; here with the spin of the material alone). With W the spin and a the
 ///   friction angle, beside the flow along n there is
@@ -47,10 +47,10 @@
 // stiff that the step is too long for it. Sand is never pressed by more than a few hundredths (sound is six times as
 // fast as any impact).
 #define MPM_SAND_PRESSED 0.15f
-// Shear that loosens firm sand. Where it is slow, as on a slope that is tilted, so many times its elastic shear more:
+// Shear that loosens firm sand. Where it is slow, as on a slope that is tilted, this many times its elastic shear more:
 // that must first turn its stress, which takes several times as much as the stress itself. A layer of 26 cells and
 // friction 45 lost its firmness before, and flowed from 42.5 degrees on. s: slow is what takes longer for a shear of
-// one; what is hit is loosened at once, or it would dilate on and on.
+// one; what is hit is loosened at once, or it would dilate without end.
 #define MPM_SAND_LOOSENING 0.1f
 #define MPM_SAND_TURNING 10.0f
 #define MPM_SAND_SLOW 1.0f
@@ -58,7 +58,7 @@
 #define MPM_SAND_FIRMING 0.1f
 // The most volume that sand gains in one step.
 #define MPM_SAND_DILATION 0.02f
-// Of the flow along the stress: what turns it is at most so many times that in simple shear. What spins without flowing
+// The turning part of the flow is limited to this multiple of the one in simple shear. Sand that spins without flowing
 // is not turned.
 #define MPM_SAND_TURN 3.0f
 

@@ -5,14 +5,14 @@
 // What the particles of one cell bring to their nodes: nine rows, [3 * z + y].
 typedef struct Brought {
     Row row[9];
-    int first; // place of the first node on the board
+    int first; // place of the first node on the tile
 } Brought;
 
 SIMD_INLINE void put_down(const Brought *brought, Float4 *nodes)
 {
     for (int k = 0; k < 3; k++)
         for (int j = 0; j < 3; j++) {
-            Float4 *to = nodes + brought->first + (k * MPM_BOARD_SIDE + j) * MPM_BOARD_SIDE;
+            Float4 *to = nodes + brought->first + (k * MPM_TILE_SIDE + j) * MPM_TILE_SIDE;
             row_store(to, row_add(row_load(to), brought->row[3 * k + j]));
         }
 }
@@ -26,12 +26,12 @@ SIMD_INLINE Row free_nodes(uint32_t barred)
 // Momentum and mass of the particles, and what their stress pushes within the step, to the nodes. Those of one cell
 // stand together mostly (mpm_blocks.c): what they bring is summed before it is put down.
 void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
-                            float seconds, const MpmWall *walls, MpmNode *board)
+                            float seconds, const MpmWall *walls, MpmNode *tile)
 {
-    Float4 *nodes = (Float4 *)board;
+    Float4 *nodes = (Float4 *)tile;
     float cell = 1.0f / inverse_cell;
     Brought brought = {.first = -1};
-    memset(board, 0, MPM_BOARD_STRIDE * sizeof *board);
+    memset(tile, 0, MPM_TILE_STRIDE * sizeof *tile);
     for (int64_t p = 0; p < count; p++) {
         const MpmParticle *particle = &particles[p];
         Spline s = spline_at(particle, corner, inverse_cell);
@@ -64,16 +64,16 @@ void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const i
 
 // The room that the particles take, to the nodes. Where all are equally dense and none flies alone, their mass tells.
 void SIMD_NAME(mpm_scatter_room)(const MpmParticle *particles, int64_t count, const int32_t corner[4],
-                                 float inverse_cell, const MpmWall *walls, float *board)
+                                 float inverse_cell, const MpmWall *walls, float *tile)
 {
-    memset(board, 0, MPM_BOARD_STRIDE * sizeof *board);
+    memset(tile, 0, MPM_TILE_STRIDE * sizeof *tile);
     for (int64_t p = 0; p < count; p++) {
         Spline s = spline_at(&particles[p], corner, inverse_cell);
         uint32_t barred = walls ? walls[p].barred : 0;
         for (int i = 0; i < 27; i++) {
             int x = i % 3, y = i / 3 % 3, z = i / 9;
             if (barred >> i & 1) continue;
-            board[s.first + (z * MPM_BOARD_SIDE + y) * MPM_BOARD_SIDE + x] +=
+            tile[s.first + (z * MPM_TILE_SIDE + y) * MPM_TILE_SIDE + x] +=
                 particles[p].volume * (s.weight[x][0] * s.weight[y][1] * s.weight[z][2]);
         }
     }

@@ -82,8 +82,8 @@ static void mark_reached(Mpm *mpm, const MpmBlock *block)
 static int is_beside_awake(const Mpm *mpm, const MpmBlock *block)
 {
     for (int k = 0; k < MPM_AROUND; k++) {
-        int32_t board = mpm->blocks[block->around[k]].board;
-        if (board >= 0 && !mpm->rest[board].is_asleep) return 1;
+        int32_t tile = mpm->blocks[block->around[k]].tile;
+        if (tile >= 0 && !mpm->rest[tile].is_asleep) return 1;
     }
     return 0;
 }
@@ -125,13 +125,13 @@ void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now)
     mpm->rest[filled] = (MpmRest){.is_asleep = 1, .is_split = mpm->rest[filled].is_split};
 }
 
-void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *board, const MpmStep *now)
+void mpm_may_wake(Mpm *mpm, int64_t filled, const MpmMotion *tile, const MpmStep *now)
 {
     const MpmBlock *block = &mpm->blocks[mpm->filled[filled]];
     float free_fall = vec3_length(vec3(now->fall[0], now->fall[1], now->fall[2]));
     MpmWall *walls = mpm->rest[filled].is_split ? mpm->walls + block->begin : NULL;
     float more = SIMD_CALL(mpm_stronger_pull)(mpm->particles + block->begin, block->end - block->begin, block->corner,
-                                              board, walls, now);
+                                              tile, walls, now);
     if (more < real_minf(WAKING_FALL * free_fall, now->slow) && !mpm_is_near_moving(mpm, block)) return;
     wake_particles(mpm->particles, block->begin, block->end);
     mpm->rest[filled] = (MpmRest){0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// The quadratic B-spline over three nodes along each axis, and where a particle's first node is on its block's board.
+/// The quadratic B-spline over three nodes along each axis, and where a particle's first node is on its block's tile.
 /// For kernels.
 #include "base/simd.h"
 #include "sim/mpm/mpm.h"
@@ -106,7 +106,7 @@ SIMD_INLINE Float4 row_sum(Row row) { return row_node(row, 0) + row_node(row, 1)
 typedef struct Spline {
     Float4 from;      ///< way from the first node to the particle along x, y, z, cells
     Float4 weight[3]; ///< of the three nodes; along x, y, z
-    int first;        ///< place of the first node on the board
+    int first;        ///< place of the first node on the tile
 } Spline;
 
 /// Of four numbers each; the fourth (the particle's volume) is not used.
@@ -115,7 +115,7 @@ SIMD_INLINE Spline spline_at(const MpmParticle *particle, const int32_t corner[4
     Spline s;
     Int4 first;
     memcpy(&first, corner, sizeof first);
-    // Board node 0 is one before the corner. A position on the board is above 0.5, so truncation rounds down.
+    // Tile node 0 is one before the corner. A position on the tile is above 0.5, so truncation rounds down.
     Float4 at =
         *(const Float4 *)(const void *)particle * set4(inverse_cell) - __builtin_convertvector(first - 1, Float4);
     Int4 place = __builtin_convertvector(at - set4(0.5f), Int4);
@@ -125,7 +125,7 @@ SIMD_INLINE Spline spline_at(const MpmParticle *particle, const int32_t corner[4
     s.weight[0] = set4(0.5f) * low * low;
     s.weight[1] = set4(0.75f) - middle * middle;
     s.weight[2] = set4(0.5f) * high * high;
-    s.first = (place[2] * MPM_BOARD_SIDE + place[1]) * MPM_BOARD_SIDE + place[0];
+    s.first = (place[2] * MPM_TILE_SIDE + place[1]) * MPM_TILE_SIDE + place[0];
     return s;
 }
 

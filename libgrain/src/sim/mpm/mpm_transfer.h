@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// From particles to nodes and back: what the kernels share.
+/// Transfers between particles and nodes: what the kernels share.
 #include "sim/mpm/mpm.h"
 
-/// What a kernel needs to know about the step.
+/// Parameters of a step for the kernels.
 typedef struct MpmStep {
     const MpmMaterials *materials;
     float seconds, inverse_cell, full_mass;
@@ -12,13 +12,13 @@ typedef struct MpmStep {
     int is_damp;   ///< some particles have moisture
 } MpmStep;
 
-/// A particle of loose sand flies alone where less than the first part of the bulk's mass is around it, and is part of
-/// the bulk from the second on. Alone on a node's eight cells, it makes up 0.03 of it at most.
+/// A particle of loose sand flies freely if the mass around it is below the first fraction of the bulk's, and belongs
+/// to the bulk from the second fraction on. A single particle in a node's eight cells makes up 0.03 of it at most.
 #define MPM_ALONE 0.06f
 #define MPM_NOT_ALONE 0.18f
 
-/// How far such a particle moves with the nodes in the next step, from the mass that it sees around it; for the rest it
-/// flies alone. What goes with the nodes is also all that it brings to them, so together they keep their momentum.
+/// The share of such a particle's mass that is coupled to the nodes in the next step, from the mass around it; the rest
+/// flies freely. The coupled share is also all that it adds to the nodes, so that momentum is conserved.
 static inline float mpm_share_of(float mass, float full_mass)
 {
     if (mass >= MPM_NOT_ALONE * full_mass) return 1.0f;
@@ -35,16 +35,16 @@ static inline float mpm_mass_of(const MpmMaterials *materials, const MpmParticle
 
 SIMD_KERNEL(void, mpm_scatter,
             (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell, float seconds,
-             const MpmWall *walls, MpmNode *board))
+             const MpmWall *walls, MpmNode *tile))
 SIMD_KERNEL(void, mpm_scatter_room,
             (const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
-             const MpmWall *walls, float *board))
-/// Velocity and position of the particles of a block from its board of node velocities, then their stress. walls: of
-/// the same particles; NULL when the block is not split.
+             const MpmWall *walls, float *tile))
+/// Velocity and position of the particles of a block from its tile of node velocities, then their stress. walls: of
+/// the same particles; NULL if the block is not split.
 SIMD_KERNEL(void, mpm_gather,
-            (MpmParticle * particles, int64_t count, const int32_t corner[4], const MpmMotion *board, MpmWall *walls,
+            (MpmParticle * particles, int64_t count, const int32_t corner[4], const MpmMotion *tile, MpmWall *walls,
              const MpmStep *step))
-/// Of particles that sleep: by how much the nodes would pull one faster than when it fell asleep, at most, m/s.
+/// m/s: the largest increase over sleeping particles of the speed a step would give, since they fell asleep.
 SIMD_KERNEL(float, mpm_stronger_pull,
-            (const MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *board,
+            (const MpmParticle *particles, int64_t count, const int32_t corner[4], const MpmMotion *tile,
              MpmWall *walls, const MpmStep *step))

@@ -7,7 +7,7 @@
 //           p   |            particle's place on the surface beyond it, and the other way round, with normals that
 //         o   o | o   o      point apart. Around the rim of a sheet they do not, and both sides are one.
 //
-// Only blocks on whose boards a collider has normals that point apart look at their particles.
+// Only blocks on whose tiles a collider has normals that point apart look at their particles.
 #include "base/error.h"
 #include "sim/mpm/mpm.h"
 #include "sim/rigid/rigid_view.h"
@@ -19,12 +19,12 @@
 // Colliders near one block, at most; others are not thin.
 #define MOST_NEAR 16
 
-// A collider as the nodes of a board see it: by the blocks around.
+// A collider as the nodes of a tile see it: by the blocks around.
 typedef struct Seen {
     const MpmSheet *sheet[MPM_AROUND];
 } Seen;
 
-// A place of a board along one axis: before the block, in it or after it, and which node there.
+// A place of a tile along one axis: before the block, in it or after it, and which node there.
 static inline int side_of(int place, int *node)
 {
     *node = (place + 3) % MPM_BLOCK_SIDE;
@@ -39,15 +39,15 @@ static inline const MpmSheet *sheet_at(const Seen *seen, int x, int y, int z, in
     return seen->sheet[around];
 }
 
-// Some normal of the board's that points away from `from`, if there is one; *least: the cosine between them.
+// Some normal of the tile's that points away from `from`, if there is one; *least: the cosine between them.
 static Vec3 most_apart(const Seen *seen, Vec3 from, float *least)
 {
     Vec3 most = from;
     *least = 1.0f;
-    for (int i = 0; i < MPM_BOARD_NODES; i++) {
+    for (int i = 0; i < MPM_TILE_NODES; i++) {
         int node;
-        const MpmSheet *sheet = sheet_at(seen, i % MPM_BOARD_SIDE, i / MPM_BOARD_SIDE % MPM_BOARD_SIDE,
-                                         i / (MPM_BOARD_SIDE * MPM_BOARD_SIDE), &node);
+        const MpmSheet *sheet = sheet_at(seen, i % MPM_TILE_SIDE, i / MPM_TILE_SIDE % MPM_TILE_SIDE,
+                                         i / (MPM_TILE_SIDE * MPM_TILE_SIDE), &node);
         if (!sheet || vec3_dot(sheet->normal[node], sheet->normal[node]) == 0.0f) continue;
         float cosine = vec3_dot(from, sheet->normal[node]);
         if (cosine < *least) *least = cosine, most = sheet->normal[node];

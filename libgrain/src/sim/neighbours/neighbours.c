@@ -88,7 +88,7 @@ GrainResult neighbours_read(const Neighbours *n, const float *radius, const floa
                             Particles *out)
 {
     float *const *field = n->field;
-    SolverLost lost = SOLVER_LOST_NOBODY;
+    SolverLost lost = SOLVER_LOST_NONE;
     TRY(particles_reserve(out, n->base->born));
     if (moisture) TRY(particles_moisten(out));
     out->count = n->base->born;
@@ -103,6 +103,15 @@ GrainResult neighbours_read(const Neighbours *n, const float *radius, const floa
         solver_note_lost(&lost, out->position[id], id);
     }
     return solver_check_lost(&lost, remedy);
+}
+
+GrainResult neighbours_load(Neighbours *n, const Column *own, int own_count, const Column *columns, int column_count)
+{
+    for (int i = 0; i < own_count; i++)
+        TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
+                        (void *)own[i].data));
+    for (int64_t i = 0; i < n->count; i++) TRY(solver_base_check_id(n->base, n->id[i]));
+    return solver_base_load(n->base, columns, column_count);
 }
 
 void neighbours_push(Neighbours *n, const float *still, const Vec3 *acceleration, double seconds)

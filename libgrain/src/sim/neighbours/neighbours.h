@@ -39,8 +39,9 @@ typedef struct Block {
     int32_t contact_count;
     int32_t meets_body;
     float middle[3], reach; ///< a ball around its particles when the lists were made
-    float moved, fastest;   ///< m2 since then, m2/s2: largest of its particles
+    float moved, fastest;   ///< m2 since then, m2/s2: largest over its particles
 } Block;                    // one cache line
+_Static_assert(sizeof((Block){0}.near) == 8, "blocks times objects are more than 32 bits can count");
 
 typedef struct Neighbours {
     SolverBase *base; ///< borrowed
@@ -62,43 +63,45 @@ typedef struct Neighbours {
     int64_t near_capacity;
 } Neighbours;
 
-/// Room for this many particles, as many threads as they are worth. Those that were there before keep what they are,
-/// the columns of the others are 0; lists must be made again. A Neighbours is zeroed at first.
+/// Sets the number of particles, and of threads with it. Existing particles keep their columns, those of new ones are
+/// 0; lists must be made again. Start with a zeroed Neighbours.
 GrainResult neighbours_resize(Neighbours *n, int64_t count);
 void neighbours_free(Neighbours *n);
-/// Drops the particles whose id is marked; the others close up.
+/// Removes the particles whose id is marked and closes the gaps.
 void neighbours_remove(Neighbours *n, const uint8_t *gone);
 
-/// The next particle that is born, in this place of the order: where it is, how fast, and its id.
+/// Sets position, velocity and id of the next particle to be born, in row i.
 void neighbours_start(Neighbours *n, int64_t i, Vec3 place, Vec3 velocity);
-/// Solver.read; moisture: may be NULL. remedy: against positions that are no numbers.
+/// Solver.read; moisture: may be NULL. remedy: advice for the error about positions that are not finite.
 GrainResult neighbours_read(const Neighbours *n, const float *radius, const float *moisture, const char *remedy,
                             Particles *out);
-/// Solver.push, of all whose `still` (may be NULL) is not INFINITY.
+/// Solver.load: the solver's own columns, which point to where they go, then what moves.
+GrainResult neighbours_load(Neighbours *n, const Column *own, int own_count, const Column *columns, int column_count);
+/// Solver.push for particles that are awake: `still` (may be NULL) is not INFINITY.
 void neighbours_push(Neighbours *n, const float *still, const Vec3 *acceleration, double seconds);
 
-/// Sorts the particles by their cells; that is where they are listed from then on.
+/// Sorts the particles by cell and notes their positions, from which lists are made.
 GrainResult neighbours_sort(Neighbours *n);
-/// The cells of where the particles were when they were sorted last: what lists are made from.
+/// The cells of the positions at the last sort, from which lists are made.
 GrainResult neighbours_find_cells(Neighbours *n);
-/// After the lists: a ball around every block, and which objects stand near it.
+/// After the lists: bounding balls of the blocks, and the objects near each block.
 GrainResult neighbours_find_objects(Neighbours *n);
-/// Whether a particle has gone so far that the lists must be made again; *fastest in m/s. Looks at `count` blocks, or
-/// at all where active is NULL.
+/// Whether a particle has moved so far that the lists must be made again; *fastest in m/s. Checks `count` active
+/// blocks, or all if active is NULL.
 int neighbours_have_left(const Neighbours *n, const int32_t *active, int64_t count, float *fastest);
 
 typedef void NeighboursPass(void *state, int64_t first, int64_t last);
 /// Calls the pass for [0, count), in parallel and in pieces.
 void neighbours_run(const Neighbours *n, int64_t count, NeighboursPass *pass, void *state);
-/// Lanes of no particle get 0 in these columns.
+/// Sets unused lanes of these columns to 0.
 void neighbours_hold_padding(const Neighbours *n, float *const column[3]);
 
-/// Which walls a block's particles are near now: its contacts, all but what is the solver's to set.
+/// Finds the walls near a block's particles: its contacts, except for the fields that the solver sets.
 void neighbours_meet_walls(const Neighbours *n, int64_t block);
 /// Whether an object may come near a block's particles before the lists are made again.
 int neighbours_may_meet(const Neighbours *n, const Block *block, int object);
-/// Hands the opposite of what walls gave to the bodies among them, one after another, so that the bits do not depend on
-/// who was first.
+/// Applies the reactions of contacts to bodies, one after another, so that the bits do not depend on the order of
+/// threads.
 void neighbours_load_bodies(const Neighbours *n);
 
 static inline Vec3d neighbours_place_of(const Neighbours *n, int64_t i)
@@ -111,19 +114,19 @@ static inline BlockContact *neighbours_contacts_of(const Neighbours *n, int64_t 
 {
     return n->contact + block * BLOCK_CONTACTS;
 }
-/// How many of a block's lanes are particles.
+/// Number of particles in a block.
 static inline int neighbours_lanes_of(const Neighbours *n, int64_t block)
 {
     int64_t left = n->count - block * BLOCK_LANES;
     return left < BLOCK_LANES ? (int)left : BLOCK_LANES;
 }
-/// The cell that the particle in this place is sorted into.
-static inline int64_t neighbours_cell_of(const CellGrid *grid, int64_t place)
+/// The cell of the particle in this row.
+static inline int64_t neighbours_cell_of(const CellGrid *grid, int64_t row)
 {
     int64_t low = 0, high = grid->cell_count;
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
-        if (grid->cell_start[middle] <= place)
+        if (grid->cell_start[middle] <= row)
             low = middle;
         else
             high = middle;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// What is solid in a scene: walls that stand, props that move or bend as the artist says, and bodies that forces move.
-/// Shared by all solvers. A solver lets its particles touch the objects, hands over what they do to bodies
-/// (rigid_add_load), and lets rigid move them:
+/// The colliders and rigid bodies of a scene, shared by all solvers: static colliders, colliders moved or deformed by
+/// animation, and bodies moved by forces. In each step a solver computes the contacts of its particles and calls
 ///
-///     rigid_find_loads     bodies touch each other and the props: points of the cover of one against the surface of
-///                          the other, with springs that remember
-///     rigid_add_load       what sand does to bodies
-///     rigid_move           bodies by their loads, props along their poses; velocities follow from the way they went
+///     rigid_find_loads     contacts of bodies with each other and with colliders: points of one cover against the
+///                          surface of the other, with tangential springs that persist between steps
+///     rigid_add_load       forces of the sand on bodies
+///     rigid_move           moves bodies by their loads and colliders along their poses; velocities are the resulting
+///                          differences
 ///
-/// Everything is in double precision: a body of a tonne that rests on others sinks in by a millionth of its size, and
-/// static friction lives in that millionth.
+/// Everything is in double precision: a body of a tonne at rest on others penetrates them by a millionth of its size,
+/// and static friction is resolved within that millionth.
 #include "sim/rigid/rigid_paint.h"
 #include "sim/rigid/rigid_surface.h"
 #include "sim/solver.h"
@@ -19,21 +19,21 @@ typedef struct RigidObject {
     SimCollider given;
     int32_t body;         ///< its number among the bodies, or -1
     int32_t is_held;      ///< by rigid_hold
-    int32_t has_moved;    ///< its pose is not the one at time 0, or may become another: 0 for what stands
+    int32_t has_moved;    ///< its pose differs from that of time 0 or may change: 0 for static colliders
     Vec3d rest;           ///< m, the pivot at time 0
-    Pose now, listed;     ///< of bodies the pivot is the centre of mass; listed: when the solver last made its lists
+    Pose now, listed;     ///< the pivot of a body is its centre of mass; listed: when the solver last made its lists
                           ///< (rigid_mark)
-    Pose found;           ///< when its contacts with bodies were last looked for
+    Pose found;           ///< when its contacts with bodies were last searched
     Vec3d velocity, spin; ///< over the last step
-    double fastest;       ///< m/s: of any of its points, ever, by its poses and shapes
+    double fastest;       ///< m/s: bound over all its points and the whole shot, from poses and shapes
     double radius;        ///< m, from the pivot to the farthest point; planes: 0
-    double margin;        ///< m: a point may go that far before the solver makes its lists again
+    double margin;        ///< m: how far a point may move before the solver must make its lists again
     double found_margin;  ///< the same for contacts with bodies
-    double bend_speed;    ///< m/s, of the fastest corner of a mesh that bends, in the present interval
+    double bend_speed;    ///< m/s, of the fastest corner of a deforming mesh in the current interval
     Vec3 shift, turned;   ///< since the lists were made: of the pivot; x, y, z of the quaternion
     double matrix[9];     ///< of now.facing
-    RigidSurface surface; ///< in the coordinates of time 0; of a mesh that bends: where it was looked at last
-    RigidPaint friction_paint, stickiness_paint; ///< what of the object's friction and stickiness there is where
+    RigidSurface surface; ///< in the coordinates of time 0; of a deforming mesh: when last updated
+    RigidPaint friction_paint, stickiness_paint; ///< factors of its friction and stickiness over the surface
 } RigidObject;
 
 typedef struct RigidBody {
@@ -60,7 +60,7 @@ typedef struct RigidContact {
 } RigidContact;
 #define RIGID_CONTACT_DOUBLES 19
 
-/// What a contact does to its body.
+/// The force of a contact on its body, and where it acts.
 typedef struct RigidPush {
     Vec3d force, at;
 } RigidPush;
@@ -70,7 +70,7 @@ typedef struct RigidFound {
     Vec3 foot, normal, sampled, drive;
 } RigidFound;
 
-/// An object a body comes near to.
+/// An object near a body.
 typedef struct RigidNear {
     int32_t other, points; ///< points of the body near its surface
 } RigidNear;
@@ -78,17 +78,16 @@ typedef struct RigidNear {
 typedef struct RigidDef {
     const SimCollider *colliders;
     int collider_count;
-    Vec3 gravity;     ///< m/s2; stickiness counts in what it is at the start
-    double stiffness; ///< of contacts of bodies over effective mass, 1/s2
-    double damping;   ///< likewise, 1/s
-    float
-        point_reach; ///< m: how far from the surface of another object a point of a cover takes notice of it, at least
+    Vec3 gravity;      ///< m/s2; the initial value is the unit of stickiness
+    double stiffness;  ///< of contacts of bodies over effective mass, 1/s2
+    double damping;    ///< likewise, 1/s
+    float point_reach; ///< m: least distance at which a point of a cover notices the surface of another object
     int threads;
 } RigidDef;
 
 typedef struct Rigid {
     RigidDef def;
-    float weight;       ///< m/s2: what stickiness counts in
+    float weight;       ///< m/s2: the unit of stickiness
     double time;        ///< s
     double listed_time; ///< of the solver's lists
     double found_time;  ///< of the contacts of bodies
@@ -97,8 +96,8 @@ typedef struct Rigid {
     int object_count, body_count;
     RigidObject *objects; ///< as many as colliders, in their order
     RigidBody *bodies;
-    Vec3d *pull;       ///< m/s2, of each body: what force fields add to gravity
-    int32_t is_pulled; ///< they ever did
+    Vec3d *pull;       ///< m/s2, of each body: acceleration by force fields
+    int32_t is_pulled; ///< whether fields have acted on bodies
     RigidContact *contacts, *contacts_before;
     int64_t contact_count, contacts_capacity, before_capacity;
     int64_t *first_contact; ///< body -> its first; body_count + 1 entries
@@ -112,58 +111,59 @@ typedef struct Rigid {
     int32_t *reaction;    ///< contacts with a body as the other, body by body, ascending
     int64_t *reaction_first;
     int64_t near_capacity, reaction_capacity;
-    int32_t *along, *rank; ///< bodies in the order of where they begin along x; body -> its place in that
+    int32_t *along, *rank; ///< bodies sorted by where they begin along x; body -> its index in `along`
     double *begin;         ///< m, where each body begins
-    double *packed;        ///< the objects' state as it is saved
+    double *packed;        ///< the objects' state as saved to checkpoints
 } Rigid;
 
-/// def->colliders and what they point to stay valid as long as the result lives.
+/// def->colliders and what they point to must outlive the result.
 GrainResult rigid_create(const RigidDef *def, Rigid **out);
 void rigid_destroy(Rigid *rigid);
 
-/// Contact forces of bodies with everything but particles. Clears the loads of the previous step.
+/// Contact forces of bodies with bodies and colliders. Clears the loads of the previous step.
 GrainResult rigid_find_loads(Rigid *rigid, double seconds);
 /// Adds a force, and a torque about its pivot, to an object. No effect on objects moved by animation.
 void rigid_add_load(Rigid *rigid, int object, Vec3d force, Vec3d torque);
-/// What force fields add to gravity for a body (RigidBody), m/s2, until the next call.
+/// Sets the acceleration (m/s2) of a body by force fields until the next call.
 void rigid_pull(Rigid *rigid, int body, Vec3d acceleration);
 /// Advances all objects. GRAIN_ERROR_DIVERGED names a body without a finite position.
 GrainResult rigid_move(Rigid *rigid, double seconds);
 
-/// Friction and stickiness of each object from now on, also of contacts of bodies.
+/// Sets friction and stickiness of each object, also for contacts between bodies.
 void rigid_steer(Rigid *rigid, const SimGrip *grips);
 
-/// Holds everything where it is at time 0, without speed, and time with it; or lets it go. Only before time has passed.
+/// Holds all objects at rest at time 0 and stops the clock, or releases them. Only before the first step.
 void rigid_hold(Rigid *rigid, int is_held);
 
-/// The solver makes its lists for steps of this length. largest_margin (m): what it can look ahead.
+/// Notes that the solver makes its lists now, for steps of this length. largest_margin (m): how far the lists reach.
 void rigid_mark(Rigid *rigid, double seconds, double largest_margin);
-/// Whether an object has gone farther since then than its margin.
+/// Whether an object has moved farther than its margin since rigid_mark.
 int rigid_has_left(const Rigid *rigid);
-/// m/s, of the fastest point there is or will be as far as that is known.
+/// m/s, of the fastest point, including known future motion.
 double rigid_speed(const Rigid *rigid);
-/// 1/kg: of an object, for a contact at this place (coordinates of time 0). 0 for what no force moves. Where several
-/// contacts share a body, each takes this times their number: together they swing no faster than one alone.
+/// 1/kg: effective inverse mass of an object for a contact at this place (coordinates of time 0); 0 for colliders. If
+/// several contacts share a body, each multiplies it by their number, so that together they oscillate no faster than
+/// one alone.
 double rigid_inverse_mass(const Rigid *rigid, int object, Vec3d place);
 
-/// Everything needed to go on bit for bit.
+/// Everything needed to continue bit for bit.
 int rigid_save(const Rigid *rigid, Column *columns);
 GrainResult rigid_load(Rigid *rigid, const Column *columns, int column_count);
 
 /// Where the pivot of a body (SimBody) is now.
 Vec3d rigid_body_pivot(const Rigid *rigid, int body);
 
-/// m: how far an object may go before lists are made again, when the farthest is `largest`.
+/// m: how far an object may move before lists are made again, at most `largest`.
 double rigid_margin(const RigidObject *object, double seconds, double largest);
-/// The surface of a mesh that bends as it is at this time.
+/// Updates the surface of a deforming mesh to this time.
 void rigid_bend(Rigid *rigid, RigidObject *object, double time);
 
 // rigid_near.c
-/// Which objects each body comes near to.
+/// Finds the objects near each body.
 GrainResult rigid_find_near(Rigid *rigid);
-/// m: how near a point of a body has to be to another object to be looked at.
+/// m: distance within which a point of a body is tested against another object.
 double rigid_reach(const Rigid *rigid, const RigidObject *body, const RigidObject *other);
-/// NULL when it does not.
+/// NULL if they are not near each other.
 RigidNear *rigid_near_to(const Rigid *rigid, int body, int other);
 int rigid_is_in_box(const RigidSurface *surface, Vec3d at, double reach);
 
@@ -171,7 +171,7 @@ int rigid_is_in_box(const RigidSurface *surface, Vec3d at, double reach);
 /// m/s, of the surface where a plane touches it, as it bends.
 Vec3 rigid_drive_at(const RigidObject *object, double time, const RigidPlane *plane);
 GrainResult rigid_find_contacts(Rigid *rigid, double seconds);
-/// Who else feels which contacts; after they have been found or loaded.
+/// Lists the contacts in which a body is the other object; call after contacts were found or loaded.
 void rigid_list_reactions(Rigid *rigid);
 GrainResult rigid_reserve_contacts(Rigid *rigid, int64_t count);
 void rigid_push_contacts(Rigid *rigid, double seconds);
@@ -191,7 +191,7 @@ static inline Vec3d rigid_turn_back(const double matrix[9], Vec3d v)
                    matrix[1] * v.x + matrix[4] * v.y + matrix[7] * v.z,
                    matrix[2] * v.x + matrix[5] * v.y + matrix[8] * v.z};
 }
-/// A place of the world in the object's coordinates of time 0.
+/// A world position in the object's coordinates of time 0.
 static inline Vec3d rigid_to_rest(const RigidObject *object, Vec3d place)
 {
     return vec3d_add(rigid_turn_back(object->matrix, vec3d_sub(place, object->now.position)), object->rest);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// A triangle mesh as what can be touched: the nearest point to a place, exactly, and which side the place is on.
+/// A triangle mesh for exact contact queries: the nearest point to a place, and the side the place is on.
 #include "base/vec.h"
 #include "grain/mesh.h"
 #include "mesh/mesh_tree.h"
@@ -13,7 +13,7 @@ typedef struct RigidSurface {
     Vec3 low, high;    ///< box around it
 } RigidSurface;
 
-/// A plane that stands for the surface near a place.
+/// A plane that approximates the surface near a place.
 typedef struct RigidPlane {
     Vec3 foot, normal; ///< the surface's point; unit, towards the outside or, of a sheet, the side the place is on
     float distance;    ///< along the normal; below 0 behind the surface
@@ -27,12 +27,12 @@ GrainResult rigid_surface_create(RigidSurface *surface, const GrainMesh *mesh, i
 void rigid_surface_free(RigidSurface *surface);
 /// After corners have been changed.
 void rigid_surface_refit(RigidSurface *surface, int threads);
-/// Planes for what lies within reach of a place: the nearest first, then those of other walls that meet there, as long
-/// as there is room. Returns how many. sides: normals of the planes found there before; a sheet has no inside, so they
-/// tell which side of it the place has come from.
+/// Planes that approximate the surface within reach of a place: the nearest first, then those of other walls that meet
+/// there, `room` at most. Returns their number. sides: normals of the planes found there before; a sheet has no inside,
+/// so they say on which side of it the place was.
 int rigid_surface_planes(const RigidSurface *surface, Vec3 place, float reach, const Vec3 *sides, int side_count,
                          RigidPlane *planes, int room);
-/// The nearest of them alone, sooner found; guess: the slot of one found near there before, or -1. Returns 0 when
-/// nothing is within reach.
+/// Only the nearest plane, which is faster; guess: the slot of one found nearby before, or -1. Returns 0 if nothing is
+/// within reach.
 int rigid_surface_plane(const RigidSurface *surface, Vec3 place, float reach, int32_t guess, const Vec3 *side,
                         RigidPlane *plane);

@@ -261,6 +261,8 @@ static GrainResult read(const void *state, Particles *out)
     return neighbours_read(&sph->neighbours, sph->field[SPH_RADIUS], moisture, "use a larger particle radius", out);
 }
 
+#define OWN_COLUMNS 7
+
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Sph *sph = state;
@@ -272,7 +274,7 @@ static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
     columns[4] = (Column){"sph.listed_z", GRAIN_F32, 1, room, sph->neighbours.listed[2]};
     columns[5] = (Column){"sph.id", GRAIN_I32, 1, sph->neighbours.count, sph->neighbours.id};
     columns[6] = (Column){"sph.fastest", GRAIN_F32, 1, 1, &sph->fastest};
-    return sph->base.has_moving ? 7 + rigid_save(sph->base.rigid, columns + 7) : 7;
+    return solver_base_save(&sph->base, columns, OWN_COLUMNS);
 }
 
 static GrainResult load(void *state, const Column *columns, int column_count)
@@ -280,11 +282,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     Sph *sph = state;
     Column own[SOLVER_MAX_COLUMNS];
     save(sph, own);
-    for (int i = 0; i < 7; i++)
-        TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
-                        (void *)own[i].data));
-    for (int64_t i = 0; i < sph->neighbours.count; i++) TRY(solver_base_check_id(&sph->base, sph->neighbours.id[i]));
-    if (sph->base.has_moving) TRY(rigid_load(sph->base.rigid, columns, column_count));
+    TRY(neighbours_load(&sph->neighbours, own, OWN_COLUMNS, columns, column_count));
     return sph->must_list || sph->neighbours.count == 0 ? GRAIN_OK : sph_make_lists(sph);
 }
 
@@ -296,8 +294,7 @@ static void measure(const void *state, SimStats *out)
         double mass = (double)sph->field[SPH_MASS][i];
         Vec3d v = vec3d((double)sph->field[SPH_U][i], (double)sph->field[SPH_V][i], (double)sph->field[SPH_W][i]);
         out->asleep += isinf(sph->field[SPH_STILL][i]) != 0;
-        out->kinetic += 0.5 * mass * vec3d_dot(v, v);
-        out->potential -= mass * vec3d_dot(vec3d_from(sph->base.def.gravity), neighbours_place_of(&sph->neighbours, i));
+        solver_base_add_energy(&sph->base, mass, v, neighbours_place_of(&sph->neighbours, i), out);
     }
 }
 
