@@ -243,7 +243,7 @@ COMMANDS = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\r\ngrain: all is well\x7f"
 
 
 def shows_no_commands(text: str) -> bool:
-    return not any(c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or c in "\u202e\u2028") for c in text)
+    return not any(c != "\n" and (ord(c) < 32 or 127 < ord(c) < 160 or c in "\u202e\u2028") for c in text)
 
 
 def test_names_give_terminals_no_commands(folder: Path) -> None:

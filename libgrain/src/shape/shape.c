@@ -2,6 +2,7 @@
 #include "shape/shape.h"
 #include "base/error.h"
 #include "base/real.h"
+#include "mesh/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -255,6 +256,7 @@ GrainResult grain_shape_make(const char *name, const GrainMesh *mesh, int32_t mo
         if (most_balls < 1 || most_balls > GRAIN_SHAPE_MAX_BALLS)
             return fail(GRAIN_ERROR_ARGUMENT, "grain_shape_make: most_balls is %d; it must be 1 to %d", most_balls,
                         GRAIN_SHAPE_MAX_BALLS);
+        TRY(mesh_validate(mesh));
         TRY(shape_from_mesh(mesh, most_balls, &shape));
     } else {
         TRY(shape_by_name(name, &shape));
