@@ -111,6 +111,20 @@ def test_damage_is_named_and_repaired(folder: Path) -> None:
     assert digest(cache) == expected
 
 
+def test_births_that_were_damaged_are_listed_in_order_again(folder: Path) -> None:
+    job = jobs.small(frame_end=4, upsample={"grains_per_particle": 6})
+    job.add_mesh("Spout", "emitter", jobs.box((-0.03, -0.03, 0.4), (0.03, 0.03, 0.43)), rate=2000)
+    cache = folder / "cache"
+    make(job.write(folder / "job"), cache)
+    expected = digest(cache)
+    for name in ("grains/birth_000001.grain", "grains/birth_000003.grain", "birth_000002.grain"):
+        (cache / name).write_bytes(flipped((cache / name).read_bytes(), random.Random(6)))
+        program.run("repair", cache, check=0)
+        make(folder / "job", cache)
+        assert digest(cache) == expected, name
+        program.run("verify", cache, check=0)
+
+
 def test_a_list_that_is_damaged_is_not_repaired_by_guessing(folder: Path) -> None:
     job, cache = job_of(folder, frame_end=3), folder / "cache"
     make(job, cache)

@@ -190,8 +190,11 @@ GrainResult cache_add_birth(Cache *cache, const ColumnFileHeader *header)
     cache->bytes_written += header->bytes;
     TRY(alloc_grow((void **)&manifest->births, &manifest->birth_capacity, manifest->birth_count + 1,
                    sizeof(CacheFrame)));
-    manifest->births[manifest->birth_count++] =
-        (CacheFrame){header->frame, header->particles, header->bytes, header->checksum};
+    // In their order, too, when those of an early frame are made again.
+    int64_t place = manifest->birth_count++;
+    for (; place > 0 && manifest->births[place - 1].frame > header->frame; place--)
+        manifest->births[place] = manifest->births[place - 1];
+    manifest->births[place] = (CacheFrame){header->frame, header->particles, header->bytes, header->checksum};
     return GRAIN_OK;
 }
 
