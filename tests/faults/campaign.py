@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""./build.sh faults [MINUTES]: faults of every kind, drawn from a seed, against every stage and solver; ends in a table.
+"""./build.sh faults [MINUTES]: faults drawn from a seed, against every stage and solver; ends in a table.
 
-  ./build.sh faults 60                       an hour
-  ./build.sh faults 5 --only kill,stop       five minutes of two kinds
-  ./build.sh faults --trial kill:7:123       number 123 of seed 7 once more, as a finding names it
+./build.sh faults 60                       an hour
+./build.sh faults 5 --only kill,stop       five minutes of two kinds
+./build.sh faults --trial kill:7:123       number 123 of seed 7 once more, as a finding names it
 """
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from pathlib import Path
 @dataclass
 class Kind:
     """A kind of fault: `share` is its part of the time, as a weight."""
+
     name: str
     call: Callable[..., bool]
     share: float
@@ -37,6 +38,8 @@ class Kind:
 def kinds() -> dict[str, Kind]:
     import kinds_damaged as damaged
     import kinds_interrupted as interrupted
+    import kinds_strange as strange
+
     table = [
         Kind("kill", interrupted.kill, 20, "SIGKILL at a random moment of a stage, up to three times"),
         Kind("stop", interrupted.stop, 8, "SIGTERM or SIGINT likewise"),
@@ -48,9 +51,9 @@ def kinds() -> dict[str, Kind]:
         Kind("writers", interrupted.writers, 8, "two or three programs on one cache"),
         Kind("flip", damaged.flip, 8, "a bit flipped, a file cut, zeroed or longer"),
         Kind("forge", damaged.forge_file, 10, "a forged .grain file with right checksums"),
-        Kind("list", damaged.forge_list, 4, "a forged cache.json with the right checksum"),
-        Kind("job", damaged.forge_job, 4, "a forged job"),
-        Kind("link", damaged.links, 4, "links, pipes, sockets, devices, folders in place of files"),
+        Kind("list", strange.forge_list, 4, "a forged cache.json with the right checksum"),
+        Kind("job", strange.forge_job, 4, "a forged job"),
+        Kind("link", strange.links, 4, "links, pipes, sockets, devices, folders in place of files"),
     ]
     return {kind.name: kind for kind in table}
 
@@ -58,6 +61,7 @@ def kinds() -> dict[str, Kind]:
 class Campaign:
     def __init__(self, seed: int, folder: Path, chosen: dict[str, Kind]) -> None:
         from scenes import Scenes
+
         self.seed, self.folder, self.kinds = seed, folder, chosen
         self.scenes = Scenes(folder / "scenes")
         self.stopping = threading.Event()
@@ -73,6 +77,7 @@ class Campaign:
     def run(self, kind: Kind, number: int, is_told: bool = False) -> None:
         from trial import Trial
         from watch import Finding
+
         trial = Trial(kind.name, self.seed, number, self.folder / f"{kind.name}_{number}", self.scenes)
         began, finding, struck = time.monotonic(), "", False
         try:
@@ -86,9 +91,12 @@ class Campaign:
             kind.struck += struck
             if finding:
                 kind.findings.append(finding)
-                print(f"finding {kind.name}:{self.seed}:{number} ({'; '.join(trial.story)}): {finding} (files: {trial.folder})", flush=True)
+                print(
+                    f"finding {trial.name} ({'; '.join(trial.story)}): {finding} (files: {trial.folder})",
+                    flush=True,
+                )
             elif is_told:
-                print(f"no finding in {kind.name}:{self.seed}:{number} ({'; '.join(trial.story)})")
+                print(f"no finding in {trial.name} ({'; '.join(trial.story)})")
         if not finding:
             shutil.rmtree(trial.folder, ignore_errors=True)
 
@@ -114,7 +122,10 @@ class Campaign:
 
     def table(self) -> str:
         lines = ["| kind | what | trials | struck | findings | seconds |", "|---|---|---|---|---|---|"]
-        lines += [f"| {k.name} | {k.says} | {k.trials} | {k.struck} | {len(k.findings)} | {k.seconds:.0f} |" for k in self.kinds.values()]
+        lines += [
+            f"| {k.name} | {k.says} | {k.trials} | {k.struck} | {len(k.findings)} | {k.seconds:.0f} |"
+            for k in self.kinds.values()
+        ]
         total = [sum(getattr(k, name) for k in self.kinds.values()) for name in ("trials", "struck")]
         return "\n".join([*lines, f"| all | | {total[0]} | {total[1]} | {self.finding_count} | |"])
 
@@ -148,7 +159,10 @@ def main() -> int:
     else:
         wanted = options.only.split(",") if options.only else list(chosen)
         campaign = Campaign(options.seed, folder, {name: chosen[name] for name in wanted})
-        print(f"seed {options.seed}, {options.minutes:g} minutes; a finding again: ./build.sh faults --trial KIND:SEED:NUMBER", flush=True)
+        print(
+            f"seed {options.seed}, {options.minutes:g} minutes; one finding: ./build.sh faults --trial KIND:SEED:NUMBER",
+            flush=True,
+        )
         campaign.run_until(time.monotonic() + 60 * options.minutes, os.cpu_count() or 1)
         print(campaign.table())
     if not campaign.finding_count:

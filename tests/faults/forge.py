@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of a cache changed on purpose, with every checksum made right again: only the values themselves can give them away.
+"""Files of a cache changed on purpose, every checksum made right again: only the values can give them away.
 
 Written from libgrain/docs/formats.md, like tests/grains_reader.py, whose checksum this shares.
 """
@@ -16,14 +16,36 @@ MAGIC, PACKED_MAGIC = b"GRAINFRM", b"GRAINPTS"
 HEAD, ENTRY = 64, 64
 CODES = "fidq"  # of struct, for the types of columns: f32, i32, f64, i64
 # Offset and code of struct of each field of the header.
-FIELDS = {"magic": (0, "8s"), "format": (8, "I"), "frame": (12, "i"), "time": (16, "d"), "particles": (24, "q"), "columns": (32, "I"),
-          "substep": (36, "I"), "bytes": (40, "Q")}
+FIELDS = {
+    "magic": (0, "8s"),
+    "format": (8, "I"),
+    "frame": (12, "i"),
+    "time": (16, "d"),
+    "particles": (24, "q"),
+    "columns": (32, "I"),
+    "substep": (36, "I"),
+    "bytes": (40, "Q"),
+}
 PACKED_FIELDS = {**FIELDS, "chunks": (36, "I")}
 # Of an entry of the table of columns.
 ENTRY_FIELDS = {"name": (0, "32s"), "type": (32, "I"), "components": (36, "I"), "offset": (40, "Q"), "count": (48, "Q")}
-PACKED_ENTRY_FIELDS = {"name": (0, "32s"), "type": (32, "I"), "components": (36, "I"), "coding": (40, "I"), "step": (48, "d")}
-BLOCK_FIELDS = {"offset": (0, "Q"), "checksum": (8, "Q"), "key_checksum": (16, "Q"), "bytes": (24, "I"), "key_frame": (28, "i"),
-                "mode": (32, "B"), "coding": (33, "B"), "spent": (36, "I")}
+PACKED_ENTRY_FIELDS = {
+    "name": (0, "32s"),
+    "type": (32, "I"),
+    "components": (36, "I"),
+    "coding": (40, "I"),
+    "step": (48, "d"),
+}
+BLOCK_FIELDS = {
+    "offset": (0, "Q"),
+    "checksum": (8, "Q"),
+    "key_checksum": (16, "Q"),
+    "bytes": (24, "I"),
+    "key_frame": (28, "i"),
+    "mode": (32, "B"),
+    "coding": (33, "B"),
+    "spent": (36, "I"),
+}
 
 
 @dataclass
@@ -108,13 +130,13 @@ class File:
             return bytes(self.data)
         for number in range(self.block_count):
             at, size = self.get_block(number, "offset"), self.get_block(number, "bytes")
-            self.put_block(number, "checksum", checksum(bytes(self.data[at:at + size])) if size else 0)
+            self.put_block(number, "checksum", checksum(bytes(self.data[at : at + size])) if size else 0)
         return self.sealed_head()
 
     def sealed_head(self) -> bytes:
         """Of a packed file: the blocks keep the checksums they say they have."""
         self.data[48:56] = bytes(8)
-        self.data[48:56] = struct.pack("<Q", checksum(bytes(self.data[:self.head])))
+        self.data[48:56] = struct.pack("<Q", checksum(bytes(self.data[: self.head])))
         return bytes(self.data)
 
     @property

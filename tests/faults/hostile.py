@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hostile set: files made to harm, in tables. Every case ends with a named error or, where it says so, as if nothing had been."""
+"""The hostile set: files made to harm, in tables.
+
+Every case ends with a named error or, where it says so, as if nothing had been.
+"""
 from __future__ import annotations
 
 import os
@@ -18,17 +21,18 @@ REFUSED = frozenset((watch.JOB, watch.IO, watch.MEMORY, watch.DAMAGED))
 
 @dataclass(frozen=True)
 class Case:
-    """`prepare` makes the harm in a world, then `command` runs on it. Which exit codes are right, and what the error has to name, are the case's."""
+    """`prepare` makes the harm in a world, then `command` runs on it. `codes` may end it; an error has to name `names`."""
+
     name: str
     command: str
-    prepare: Callable[[watch.World], None]
+    prepare: Callable[[watch.World], object]
     codes: Collection[int] = REFUSED
     names: str = ""
     start: str = "whole"  # the cache it starts from: whole, half, none; fields: distance fields alone
     scene: str = "dem"
-    inside: str = ""      # the folder in the cache that is looked at
+    inside: str = ""  # the folder in the cache that is looked at
     same_bytes: bool = False  # where it ends well, the frames are those of an undisturbed bake
-    warns: str = ""       # and a warning says this
+    warns: str = ""  # and a warning says this
     environment: tuple[tuple[str, str], ...] = ()
 
 
@@ -52,7 +56,11 @@ def arguments_of(case: Case, world: watch.World) -> list[object]:
     if case.command == "export":
         return ["export", world.cache / case.inside, "--frame", 3, "--format", "ply", "-o", world.folder / "out.ply"]
     if case.command in ("cover", "sdf"):
-        out = ["-o", world.folder / "out.ply"] if case.command == "cover" else ["--voxel-size", 0.1, "-o", world.folder / "out.vdb"]
+        out = (
+            ["-o", world.folder / "out.ply"]
+            if case.command == "cover"
+            else ["--voxel-size", 0.1, "-o", world.folder / "out.vdb"]
+        )
         return [case.command, world.folder / case.inside, *(["--radius", 0.1] if case.command == "cover" else []), *out]
     return [case.command, world.cache / case.inside]
 
@@ -62,17 +70,27 @@ def check(case: Case, scene: Scene, folder: Path) -> None:
     try:
         case.prepare(world)
         world.freeze()
-        result = watch.run(*arguments_of(case, world), seconds=scene.patience, codes=case.codes, names=case.names,
-                           environment=dict(case.environment))
+        result = watch.run(
+            *arguments_of(case, world),
+            seconds=scene.patience,
+            codes=case.codes,
+            names=case.names,
+            environment=dict(case.environment),
+        )
         world.check_outside()
         if result.code != watch.DONE:
             return
         if case.warns:
             said = [event["message"] for event in result.events if event["event"] == "warning"]
-            watch.ensure(any(case.warns in text for text in said), f"ends well without a warning that names '{case.warns}': {said}")
+            watch.ensure(
+                any(case.warns in text for text in said),
+                f"ends well without a warning that names '{case.warns}': {said}",
+            )
         if case.same_bytes:
             found = caches.digest(world.cache)
-            other = sorted(k for k, v in scene.digest.items() if "/" not in k and k.startswith("coarse") and found.get(k) != v)
+            other = sorted(
+                k for k, v in scene.digest.items() if "/" not in k and k.startswith("coarse") and found.get(k) != v
+            )
             watch.ensure(not other, f"other frames than those of an undisturbed bake: {', '.join(other)}")
     finally:
         world.remove()

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Caches and jobs that come from elsewhere: damaged, forged with right checksums, with links and pipes in them."""
+"""Files that are damaged, or forged with right checksums."""
 from __future__ import annotations
 
-import json
 import math
-import os
 import shutil
-import socket
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -26,14 +23,15 @@ COUNTS = (0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)
 
 # --- flipped bits ---------------------------------------------------------------------------------
 
+
 def shortened(content: bytes, pick: object) -> bytes:
-    return content[:pick.randrange(len(content))]
+    return content[: pick.randrange(len(content))]
 
 
 def zeroed(content: bytes, pick: object) -> bytes:
     """A page of zeros, as a disk leaves that lost power."""
     at = pick.randrange(len(content)) // 4096 * 4096
-    return content[:at] + bytes(len(content[at:at + 4096])) + content[at + 4096:]
+    return content[:at] + bytes(len(content[at : at + 4096])) + content[at + 4096 :]
 
 
 def longer(content: bytes, pick: object) -> bytes:
@@ -49,7 +47,12 @@ def flip(trial: Trial) -> bool:
     damaged = change(content, trial.pick)
     trial.tell(f"{change.__name__} {victim.relative_to(world.cache)}")
     victim.write_bytes(damaged)
-    watch.run("verify", world.cache, codes={watch.DAMAGED if damaged != content else watch.DONE}, names=victim.name if damaged != content else "")
+    watch.run(
+        "verify",
+        world.cache,
+        codes={watch.DAMAGED if damaged != content else watch.DONE},
+        names=victim.name if damaged != content else "",
+    )
     if trial.number % 10 == 0:
         fixed = watch.run("repair", world.cache, codes={watch.DONE, watch.DAMAGED}, names=victim.name)
         if fixed.code == watch.DAMAGED:  # the list itself: bake anew
@@ -61,6 +64,7 @@ def flip(trial: Trial) -> bool:
 
 
 # --- forged columns -------------------------------------------------------------------------------
+
 
 def change_value(file: forge.File, trial: Trial) -> str:
     column = trial.choose([c for c in file.columns.values() if c.values] or list(file.columns.values()))
@@ -100,7 +104,12 @@ def change_entry(file: forge.File, trial: Trial) -> str:
 
 def change_block(file: forge.File, trial: Trial) -> str:
     number, field = trial.pick.randrange(file.block_count), trial.choose(list(forge.BLOCK_FIELDS))
-    return put(lambda value: file.put_block(number, field, value), forge.BLOCK_FIELDS[field][1], trial, f"block {number} {field}")
+    return put(
+        lambda value: file.put_block(number, field, value),
+        forge.BLOCK_FIELDS[field][1],
+        trial,
+        f"block {number} {field}",
+    )
 
 
 def change_packed(file: forge.File, trial: Trial) -> str:
@@ -116,7 +125,11 @@ def put(write: Callable[[object], None], code: str, trial: Trial, name: str) -> 
     elif code in "fd":
         value = trial.choose(DOUBLES)
     else:
-        low, high = (-(256 ** struct.calcsize(code)) // 2, 256 ** struct.calcsize(code) // 2 - 1) if code.islower() else (0, 256 ** struct.calcsize(code) - 1)
+        low, high = (
+            (-(256 ** struct.calcsize(code)) // 2, 256 ** struct.calcsize(code) // 2 - 1)
+            if code.islower()
+            else (0, 256 ** struct.calcsize(code) - 1)
+        )
         value = min(max(trial.choose((*COUNTS, 2, 3, 63, 64, 65)), low), high)
     write(value)
     return f"{name} = {value!r}"
@@ -124,17 +137,25 @@ def put(write: Callable[[object], None], code: str, trial: Trial, name: str) -> 
 
 def forged(file: forge.File, trial: Trial) -> bytes:
     """The changed file with the checksums it needs."""
-    kinds = (change_field, change_entry, change_block, change_packed, change_packed) if file.is_packed else (
-        change_value,) * 8 + (swap_values,) * 2 + (change_field, change_entry)
+    kinds = (
+        (change_field, change_entry, change_block, change_packed, change_packed)
+        if file.is_packed
+        else (change_value,) * 8 + (swap_values,) * 2 + (change_field, change_entry)
+    )
     change = trial.choose(kinds)
     trial.tell(change(file, trial))
     return file.sealed_head() if change is change_block else file.sealed()
 
 
 # What reads each kind of file.
-READERS = {"checkpoint": ("verify", "bake"), "coarse": ("verify", "info", "export", "upsample", "volume"), "birth": ("verify", "info", "export", "upsample"),
-           "grains": ("verify", "info", "export", "volume"), "cache": ("verify", "info", "export", "bake", "upsample", "volume", "gc", "repair"),
-           "fine": ("bake",)}
+READERS = {
+    "checkpoint": ("verify", "bake"),
+    "coarse": ("verify", "info", "export", "upsample", "volume"),
+    "birth": ("verify", "info", "export", "upsample"),
+    "grains": ("verify", "info", "export", "volume"),
+    "cache": ("verify", "info", "export", "bake", "upsample", "volume", "gc", "repair"),
+    "fine": ("bake",),
+}
 
 
 def use(trial: Trial, command: str, world: watch.World, folder: Path, codes: set[int] | None = None) -> int:
@@ -144,14 +165,23 @@ def use(trial: Trial, command: str, world: watch.World, folder: Path, codes: set
     if command in ("bake", "upsample", "volume"):
         arguments = (command, world.job, "--cache", world.cache, "--threads", 1)
     elif command == "export":
-        arguments = (command, folder, "--frame", trial.choose((1, 2, 3)), "--format", trial.choose(("ply", "vdbpoints", "vdb")), "-o", world.folder / "out")
+        arguments = (
+            command,
+            folder,
+            "--frame",
+            trial.choose((1, 2, 3)),
+            "--format",
+            trial.choose(("ply", "vdbpoints", "vdb")),
+            "-o",
+            world.folder / "out",
+        )
     result = watch.run(*arguments, seconds=trial.scene.patience, codes=codes)
     world.check_outside()
     return result.code
 
 
 def forge_file(trial: Trial) -> bool:
-    """A value, a field or an entry of a .grain file is another, with every checksum right: an error, or a result, and no harm."""
+    """A .grain file with another value, field or entry, every checksum right: an error or a result, and no harm."""
     name = str(trial.choose([n for n in trial.scene.digest if n.endswith(".grain")] + ["checkpoint.grain"] * 12))
     kind = Path(name).name.split("_")[0].removesuffix(".grain")
     is_bake = kind == "checkpoint" and trial.choose((True, True, False))
@@ -174,131 +204,3 @@ def read_again(trial: Trial, world: watch.World, path: Path, command: str) -> bo
     if stage and path.parent == world.cache and (world.cache / stage).is_dir():
         shutil.rmtree(world.cache / stage)
     return use(trial, command, world, path.parent) != watch.DONE
-
-
-# --- forged lists and jobs ------------------------------------------------------------------------
-
-TEXTS = ("", "\x1b[2J", "../../canary", "/dev/zero", "a" * 100000, "\ud800", "%s%n", "line\nline", "coarse", "\0")
-ANYTHING = (None, True, False, 0, -1, 1, 2**31 - 1, 2**31, -(2**31), 2**63 - 1, -(2**63), 1e308, 0.5, -0.0, [], {}, [[]], *TEXTS)
-
-
-def places(document: object, path: tuple = ()) -> list[tuple]:
-    """Every key and index of a document."""
-    inside = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    return [p for key, value in inside for p in ((*path, key), *places(value, (*path, key)))]
-
-
-def change_document(document: object, trial: Trial) -> str:
-    """Another value somewhere, or a key gone, doubled or new."""
-    path = trial.choose(places(document))
-    holder = document
-    for key in path[:-1]:
-        holder = holder[key]
-    way, value = trial.choose(("replace",) * 6 + ("remove", "double", "add")), trial.choose(ANYTHING)
-    if way == "remove":
-        del holder[path[-1]]
-    elif way == "double" and isinstance(holder, list):
-        holder.append(holder[path[-1]])
-    elif way == "add" and isinstance(holder, dict):
-        holder[str(trial.choose(TEXTS))] = value
-    else:
-        holder[path[-1]] = value
-    return f"{way} {'.'.join(map(str, path))}: {str(value)[:30]!r}"
-
-
-def forge_list(trial: Trial) -> bool:
-    """cache.json says something else, with its checksum right."""
-    world = watch.World(trial.folder, trial.scene.job, trial.scene.whole)
-    folder = trial.choose((world.cache, world.cache / "grains", world.cache / "volume"))
-    manifest = forge.Manifest(folder)
-    for _ in range(trial.choose((1, 1, 2))):
-        trial.tell(f"{folder.name}: {change_document(manifest.data, trial)}")
-    manifest.write()
-    return use(trial, str(trial.choose(READERS["cache"])), world, folder) != watch.DONE
-
-
-def forge_job(trial: Trial) -> bool:
-    """A job that says something else, or whose arrays hold other numbers."""
-    world = watch.World(trial.folder, trial.scene.job)
-    if trial.choose((True, False)):
-        document = json.loads((world.job / "job.json").read_text())
-        trial.tell(change_document(document, trial))
-        (world.job / "job.json").write_text(json.dumps(document))
-    else:
-        path = world.job / "geometry.bin"
-        content = bytearray(path.read_bytes())
-        at = trial.pick.randrange(len(content)) // 4 * 4
-        content[at:at + 4] = trial.choose((struct.pack("<f", trial.choose(FLOATS)), struct.pack("<i", trial.choose(INTEGERS))))
-        trial.tell(f"geometry.bin at {at}: {content[at:at + 4].hex()}")
-        path.write_bytes(content)
-    world.freeze()
-    # One frame: what another scale or another rate makes of the work is not a hang.
-    result = watch.run("bake", world.job, "--cache", world.cache, "--until", 1, "--threads", 1, seconds=trial.scene.patience + watch.PATIENCE)
-    world.check_outside()
-    return result.code != watch.DONE
-
-
-# --- links and pipes ------------------------------------------------------------------------------
-
-def make_socket(path: Path, world: watch.World) -> None:
-    """Bound by a short relative name: the address of a socket holds 107 bytes."""
-    with socket.socket(socket.AF_UNIX) as listener:
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            listener.bind(f"/proc/self/fd/{directory}/{path.name}")
-        finally:
-            os.close(directory)
-
-
-def make_folder(path: Path, world: watch.World) -> None:
-    path.mkdir()
-    (path / "kept.txt").write_text("in a folder where a file should be")
-
-
-def link_to(target: str) -> Callable[[Path, watch.World], None]:
-    def make(path: Path, world: watch.World) -> None:
-        path.symlink_to(world.folder / target)
-    return make
-
-
-def link_to_device(path: Path, world: watch.World) -> None:
-    path.symlink_to("/dev/zero")
-
-
-def link_to_itself(path: Path, world: watch.World) -> None:
-    path.symlink_to(path.name)
-
-
-def make_pipe(path: Path, world: watch.World) -> None:
-    os.mkfifo(path)
-
-
-THINGS: dict[str, Callable[[Path, watch.World], None]] = {
-    "link to a file": link_to("canary/diary.txt"), "link to a folder": link_to("canary"), "link to a folder of frames": link_to("canary/inside"),
-    "link to nothing": link_to("canary/new"), "link to itself": link_to_itself, "link to a device": link_to_device,
-    "pipe": make_pipe, "socket": make_socket, "folder": make_folder,
-}
-SPOTS = ("lock", "cache.json", "cache.json.part", "checkpoint.grain", "checkpoint.grain.part", "checkpoint_000002.grain", "coarse_000001.grain",
-         "coarse_000005.grain", "coarse_000005.grain.part", "birth_000001.grain", "birth_000005.grain.part", "grains", "grains/lock", "grains/cache.json", "grains/cache.json.part",
-         "grains/grains_000002.grain", "grains/grains_000007.grain.part", "grains/checkpoint.grain", "grains/birth_000001.grain", "volume",
-         "volume/lock", "volume/cache.json", "volume/volume_0003.vdb", "volume/volume_0003.vdb.part", "sdf", "log.jsonl")
-COMMANDS = ("bake", "upsample", "volume", "verify", "info", "export", "gc", "repair")
-
-
-def plant_thing(thing: str, path: Path, world: watch.World) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    path.parent.mkdir(exist_ok=True)
-    path.unlink(missing_ok=True)
-    THINGS[thing](path, world)
-    world.freeze()
-
-
-def links(trial: Trial) -> bool:
-    """Something that is no file where a file of the cache should be, or no folder where a folder should be."""
-    world = watch.World(trial.folder, trial.scene.job, trial.choose((trial.scene.half, trial.scene.whole)))
-    thing, spot = str(trial.choose(list(THINGS))), str(trial.choose(SPOTS))
-    trial.tell(f"{thing} at {spot}")
-    plant_thing(thing, world.cache / spot, world)
-    codes = [use(trial, str(trial.choose(COMMANDS)), world, world.cache) for _ in range(2)]
-    return any(code != watch.DONE for code in codes)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What interrupts a bake: kills, stops, full disks, folders that vanish, little memory, other writers.
 
-Each kind is a function of a trial. It returns whether the fault struck at all (a kill may come after the end) and raises a Finding.
+Each kind is a function of a trial. It returns whether the fault struck (a kill may come too late), and raises a Finding.
 """
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def stop(trial: Trial) -> bool:
     runs = watch.wait_until(child, moment(trial, stage))
     child.send_signal(name)
     result = watch.finish(child, f"{stage} after {name.name}", 0.0)
-    # Before the program has begun to listen, which it does before it says anything, a signal ends it as any other program.
+    # Until the program listens, which it does before it says anything, a signal ends it as any other program.
     if result.code != -name or result.stdout:
         watch.judge(result, f"{stage} after {name.name}", codes={watch.DONE, watch.STOPPED})
         watch.ensure(result.last.get("event") == ("stopped" if result.code else "done"), f"last event: {result.last}")
@@ -75,7 +75,9 @@ def stop(trial: Trial) -> bool:
 def full_disk(trial: Trial) -> bool:
     """As root a small disk, short of room or of inodes; else files that cannot grow."""
     pages, files = sum(-(-size // 4096) for size in sizes(trial)), len(trial.scene.digest)
-    options = trial.choose((f"size={4 * trial.pick.randrange(1, pages)}k", f"nr_inodes={trial.pick.randrange(3, files + 8)}"))
+    options = trial.choose(
+        (f"size={4 * trial.pick.randrange(1, pages)}k", f"nr_inodes={trial.pick.randrange(3, files + 8)}")
+    )
     trial.tell(str(options))
     try:
         with caches.small_disk(trial.folder.with_suffix(".disk"), str(options)) as disk:
@@ -105,8 +107,13 @@ def file_limit(trial: Trial) -> bool:
     stage, world = draw(trial)
     limit = int(64 * 2 ** trial.pick.uniform(0.0, 12.0))
     trial.tell(f"files of at most {limit} bytes")
-    result = trial.scene.run(stage, world, wrap=["env", "--ignore-signal=XFSZ", "prlimit", f"--fsize={limit}"],
-                             codes={watch.DONE, watch.IO, watch.DISK_FULL}, names=str(world.cache))
+    result = trial.scene.run(
+        stage,
+        world,
+        wrap=["env", "--ignore-signal=XFSZ", "prlimit", f"--fsize={limit}"],
+        codes={watch.DONE, watch.IO, watch.DISK_FULL},
+        names=str(world.cache),
+    )
     check_readable(world)
     trial.scene.complete(world, first=stage)
     return result.code != watch.DONE
@@ -165,7 +172,7 @@ def take_away(victim: Path, away: Path, is_moved: bool) -> None:
 
 
 def put_in_order(world: watch.World) -> None:
-    """What an artist does with a cache somebody removed files from: without its list it is baked anew, else repaired."""
+    """What an artist does with a cache that lacks files: without its list it is baked anew, else repaired."""
     if not (world.cache / "cache.json").is_file():
         shutil.rmtree(world.cache, ignore_errors=True)
     elif watch.run("verify", world.cache, codes={watch.DONE, watch.DAMAGED}).code == watch.DAMAGED:
@@ -175,12 +182,14 @@ def put_in_order(world: watch.World) -> None:
 def little_memory(trial: Trial) -> bool:
     """A limit on memory: either the work gets through, or an error that says so."""
     stage, world = draw(trial)
-    limit = int(trial.pick.uniform(15, 400) * MEGABYTE)
+    limit = int(12 * 2 ** trial.pick.uniform(0.0, 5.0)) * MEGABYTE
     trial.tell(f"{limit // MEGABYTE} MB")
     child = start(trial, stage, world, wrap=["prlimit", f"--as={limit}"])
     result = watch.finish(child, stage, trial.scene.patience)
     # Said by the system when a library, OpenVDB's among them, finds no room.
-    has_begun = "error while loading shared libraries" not in result.stderr and "failed to map segment" not in result.stderr
+    has_begun = (
+        "error while loading shared libraries" not in result.stderr and "failed to map segment" not in result.stderr
+    )
     if has_begun:
         watch.judge(result, stage, codes={watch.DONE, watch.MEMORY}, names="memory")
     check_readable(world)
@@ -189,7 +198,7 @@ def little_memory(trial: Trial) -> bool:
 
 
 def writers(trial: Trial) -> bool:
-    """Two to four programs on one cache at once: those that may not write say who does, and what they leave is whole."""
+    """Two or three programs on one cache at once: those that may not write say who does; what they leave is whole."""
     stage, world = draw(trial)
     children = []
     for _ in range(trial.choose((2, 2, 3))):
@@ -202,7 +211,9 @@ def writers(trial: Trial) -> bool:
     for result in results:
         watch.judge(result, stage, codes={watch.DONE, watch.BUSY})
         if result.code == watch.BUSY:
-            watch.ensure(re.search(r"process [0-9]+ on \S+ ", result.stderr), f"who bakes is not said: {result.stderr.strip()}")
+            watch.ensure(
+                re.search(r"process [0-9]+ on \S+ ", result.stderr), f"who bakes is not said: {result.stderr.strip()}"
+            )
     watch.ensure(any(result.code == watch.DONE for result in results), "nobody baked")
     trial.scene.complete(world, first=stage)
     return any(result.code == watch.BUSY for result in results)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The suite of faults: python3 tests/faults/run.py --build build/release [-k TEXT]. The long campaign is campaign.py."""
+"""The suite of faults: python3 tests/faults/run.py --build build/release [-k TEXT]. campaign.py is the long one."""
 from __future__ import annotations
 
 import argparse

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small scene for each row of the table of solvers, baked once, whole and half: what every trial starts from.
 
-Each has sources with attributes, an emitter, a kill zone, a mesh as collider, a rigid body, and all three stages, so that every
-kind of file is there and every column of a checkpoint has rows; a stage takes a quarter of a second.
+Each has sources with attributes, an emitter, a kill zone, a mesh as collider, a rigid body, and all three stages, so that
+every kind of file is there; a stage takes a quarter of a second.
 """
 from __future__ import annotations
 
@@ -34,8 +34,13 @@ SOLVERS: dict[str, dict[str, object]] = {
 
 
 def job_of(name: str) -> jobs.Job:
-    job = jobs.small(frame_end=LAST, checkpoint_every=2, solver={"particle_radius": 0.01, **SOLVERS[name]},
-                     upsample={"grains_per_particle": 6}, volume={"dust": True, "surface": True})
+    job = jobs.small(
+        frame_end=LAST,
+        checkpoint_every=2,
+        solver={"particle_radius": 0.01, **SOLVERS[name]},
+        upsample={"grains_per_particle": 6},
+        volume={"dust": True, "surface": True},
+    )
     heat = job.add_array("f32", 1, [0.1 * i for i in range(8)])
     job.data["objects"][0]["attributes"] = [{"name": "heat", "values": heat}]
     job.add_mesh("Brick", "body", jobs.box((0.1, -0.05, 0.1), (0.16, 0.05, 0.16)))
@@ -76,11 +81,13 @@ class Scene:
         return watch.run(stage, world.job, "--cache", world.cache, "--threads", 1, seconds=self.patience, **options)
 
     def complete(self, world: watch.World, *, first: str = "bake", lacking: Collection[str] = ()) -> None:
-        """Baked to the end, the cache holds the bytes of a bake that nobody disturbed, and nothing else. `lacking` may be missing."""
-        for stage in STAGES[STAGES.index(first):]:
+        """Baked to the end, the cache holds the bytes of an undisturbed bake and nothing else; `lacking` may be missing."""
+        for stage in STAGES[STAGES.index(first) :]:
             self.run(stage, world, codes={watch.DONE})
         found = caches.digest(world.cache)
-        other = sorted(k for k in {*found, *self.digest} if found.get(k) != self.digest.get(k) and (k in found or k not in lacking))
+        other = sorted(
+            k for k in {*found, *self.digest} if found.get(k) != self.digest.get(k) and (k in found or k not in lacking)
+        )
         watch.ensure(not other, f"not the bytes of an undisturbed bake: {', '.join(other[:5])}")
         watch.run("verify", world.cache, codes={watch.DONE})
         world.check_outside()

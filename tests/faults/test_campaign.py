@@ -25,10 +25,18 @@ def test_faults_of_every_kind(folder: Path) -> None:
 
 
 MISBEHAVIOUR = {  # a shell command in place of the program -> what is said about it
-    "kill -SEGV $$": "SIGSEGV", "exit 139": "crashed", "exit 1": "undocumented", "exit 77": "undocumented", "exit 4": "without a sentence",
-    "echo grain: cannot read some file >&2; exit 4": "is not named", "echo grain: there was an internal error in coarse.grain >&2; exit 4": "internal error",
-    "echo 'file.c:1: runtime error: index out of bounds' >&2": "runtime error", "echo '==1==ERROR: AddressSanitizer: x' >&2; exit 4": "AddressSanitizer",
-    "printf 'job \\033[2J'": "control characters", "sleep 30": "hangs", "exit 5": "instead of 0/4",
+    "kill -SEGV $$": "SIGSEGV",
+    "exit 139": "crashed",
+    "exit 1": "undocumented",
+    "exit 77": "undocumented",
+    "exit 4": "without a sentence",
+    "echo grain: cannot read some file >&2; exit 4": "is not named",
+    "echo grain: there was an internal error in coarse.grain >&2; exit 4": "internal error",
+    "echo 'file.c:1: runtime error: index out of bounds' >&2": "runtime error",
+    "echo '==1==ERROR: AddressSanitizer: x' >&2; exit 4": "AddressSanitizer",
+    "printf 'job \\033[2J'": "control characters",
+    "sleep 30": "hangs",
+    "exit 5": "instead of 0/4",
 }
 
 
@@ -54,9 +62,15 @@ def test_whatever_changes_outside_is_seen(folder: Path) -> None:
     job = folder / "some job"
     job.mkdir()
     (job / "job.json").write_text("{}")
-    changes = (lambda w: (w.canary / "new").touch(), lambda w: (w.canary / "diary.txt").unlink(), lambda w: (w.canary / "inside").chmod(0o700),
-               lambda w: (w.canary / "diary.txt").write_text("x"), lambda w: (w.job / "log.jsonl").touch(), lambda w: os.utime(w.canary / "diary.txt", (1, 1)),
-               lambda w: (w.canary / "inside/coarse_000003.grain").rename(w.canary / "inside/coarse_000004.grain"))
+    changes = (
+        lambda w: (w.canary / "new").touch(),
+        lambda w: (w.canary / "diary.txt").unlink(),
+        lambda w: (w.canary / "inside").chmod(0o700),
+        lambda w: (w.canary / "diary.txt").write_text("x"),
+        lambda w: (w.job / "log.jsonl").touch(),
+        lambda w: os.utime(w.canary / "diary.txt", (1, 1)),
+        lambda w: (w.canary / "inside/coarse_000003.grain").rename(w.canary / "inside/coarse_000004.grain"),
+    )
     for number, change in enumerate(changes):
         world = watch.World(folder / "world", job)
         world.check_outside()

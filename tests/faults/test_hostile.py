@@ -7,13 +7,15 @@ import tempfile
 from pathlib import Path
 
 import hostile
-import hostile_caches
+import hostile_checkpoints
+import hostile_frames
 import hostile_jobs
 import hostile_links
+import hostile_lists
 import hostile_meshes
 from scenes import Scenes
 
-SETS = (hostile_jobs, hostile_meshes, hostile_links, hostile_caches)
+SETS = (hostile_jobs, hostile_meshes, hostile_links, hostile_checkpoints, hostile_frames, hostile_lists)
 
 
 @functools.cache
@@ -43,12 +45,12 @@ def test_links_and_pipes(folder: Path) -> None:
 
 
 def test_checkpoints(folder: Path) -> None:
-    hostile.check_all(hostile_caches.checkpoints(), scenes(), folder)
+    hostile.check_all(hostile_checkpoints.cases(), scenes(), folder)
 
 
 def test_frames_and_births(folder: Path) -> None:
-    hostile.check_all(hostile_caches.frames(), scenes(), folder)
+    hostile.check_all(hostile_frames.cases(), scenes(), folder)
 
 
 def test_lists_and_locks(folder: Path) -> None:
-    hostile.check_all(hostile_caches.lists(), scenes(), folder)
+    hostile.check_all(hostile_lists.cases(), scenes(), folder)

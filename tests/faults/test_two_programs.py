@@ -36,11 +36,15 @@ def check_round(job: Path, cache: Path, expected: dict[str, str], ways: list[dic
     while any(child.poll() is None for child in children):  # readers see whole files at any moment
         watch.run("verify", cache, codes={watch.DONE, watch.IO})
         time.sleep(0.01)
-    results = [watch.judge(watch.finish(child, "bake", 30.0), "bake", codes={watch.DONE, watch.BUSY}) for child in children]
+    results = [
+        watch.judge(watch.finish(child, "bake", 30.0), "bake", codes={watch.DONE, watch.BUSY}) for child in children
+    ]
     numbers = {child.pid for child, result in zip(children, results) if result.code == watch.DONE}
     for result in results:
         if result.code == watch.BUSY:
-            watch.ensure(who_bakes(result.stderr) in numbers, f"who bakes is not one of {numbers}: {result.stderr.strip()}")
+            watch.ensure(
+                who_bakes(result.stderr) in numbers, f"who bakes is not one of {numbers}: {result.stderr.strip()}"
+            )
     watch.ensure(numbers, "nobody baked")
     watch.ensure(caches.digest(cache) == expected, "not the bytes of an undisturbed bake")
     return len(numbers), len(results) - len(numbers)

@@ -12,6 +12,7 @@ from scenes import SOLVERS, Scene, Scenes
 @dataclass
 class Trial:
     """Everything follows from `kind`, `seed` and `number`, but for what the scheduler of the system decides."""
+
     kind: str
     seed: int
     number: int
@@ -25,6 +26,11 @@ class Trial:
         self.pick = random.Random(f"{self.kind} {self.seed} {self.number}")
         self.scene = self.scenes[self.pick.choice(list(SOLVERS))]
         self.tell(self.scene.name)
+
+    @property
+    def name(self) -> str:
+        """What `./build.sh faults --trial` takes."""
+        return f"{self.kind}:{self.seed}:{self.number}"
 
     def tell(self, text: str) -> None:
         self.story.append(text)

@@ -55,27 +55,41 @@ def last_line(text: str) -> str:
 
 
 def judge(result: program.Result, what: str, codes: Collection[int] | None = None, names: str = "") -> program.Result:
-    """The same result, if it ended as promised: by itself, with a documented code, and where it failed, with words that name the file."""
+    """The same result, if it ended as promised: by itself, with a documented code, and an error with words."""
     said = f"{what}: {last_line(result.stderr)[:300]}"
     found = SANITIZER.search(result.stderr)
     ensure(not found, f"{what}: {found.group(0)[:300] if found else ''}")
     ensure(result.code >= 0, f"crashed with {signal_name(result.code)}: {said}")
     ensure(result.code < 128, f"crashed with {signal_name(128 - result.code)}: {said}")
     ensure(result.code in ERRORS | {DONE, STOPPED}, f"undocumented exit code {result.code}: {said}")
-    ensure(codes is None or result.code in codes, f"exit code {result.code} instead of {'/'.join(map(str, sorted(codes or ())))}: {said}")
+    ensure(
+        codes is None or result.code in codes,
+        f"exit code {result.code} instead of {'/'.join(map(str, sorted(codes or ())))}: {said}",
+    )
     if result.code in ERRORS:
-        ensure(len(last_line(result.stderr).removeprefix("grain:").split()) >= 3, f"exit code {result.code} without a sentence: {said}")
+        ensure(
+            len(last_line(result.stderr).removeprefix("grain:").split()) >= 3,
+            f"exit code {result.code} without a sentence: {said}",
+        )
         ensure("internal error" not in result.stderr, f"'internal error': {said}")
         ensure(names in result.stderr, f"'{names}' is not named: {said}")
     ensure(not CONTROL.search(result.stderr + result.stdout), f"control characters in what is said: {said!r}")
     return result
 
 
-def run(*arguments: object, seconds: float = 0.0, codes: Collection[int] | None = None, names: str = "",
-        environment: dict | None = None, wrap: list[str] | None = None) -> program.Result:
+def run(
+    *arguments: object,
+    seconds: float = 0.0,
+    codes: Collection[int] | None = None,
+    names: str = "",
+    environment: dict | None = None,
+    wrap: list[str] | None = None,
+) -> program.Result:
     """Runs to the end and judges it. seconds: what the work itself takes."""
     what = " ".join(("grain", *(a.name if isinstance(a, Path) else str(a) for a in arguments)))
-    return judge(finish(program.start(*arguments, environment=environment, wrap=wrap), what, seconds), what, codes, names)
+    return judge(
+        finish(program.start(*arguments, environment=environment, wrap=wrap), what, seconds), what, codes, names
+    )
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
@@ -114,7 +128,10 @@ class World:
         self._job, self._canary = fingerprint(self.job), fingerprint(self.canary)
 
     def check_outside(self) -> None:
-        for name, before, after in (("job", self._job, fingerprint(self.job)), ("canary", self._canary, fingerprint(self.canary))):
+        for name, before, after in (
+            ("job", self._job, fingerprint(self.job)),
+            ("canary", self._canary, fingerprint(self.canary)),
+        ):
             changed = sorted(k for k in {*before, *after} if before.get(k) != after.get(k))
             ensure(not changed, f"changed outside the cache: {name}: {', '.join(changed[:4])}")
 
