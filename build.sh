@@ -169,7 +169,7 @@ command_fuzz() {
 command_faults() {
     need $BUILD_PACKAGES
     compile_release -DGRAIN_WERROR=ON
-    python3 tests/faults/campaign.py --build build/release "$@"
+    python3 tests/faults/run.py --build build/release --campaign "$@"
 }
 
 command_gallery() {

@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""./build.sh faults [MINUTES]: faults drawn from a seed, against every stage and solver; ends in a table.
-
-./build.sh faults 60                       an hour
-./build.sh faults 5 --only kill,stop       five minutes of two kinds
-./build.sh faults --trial kill:7:123       number 123 of seed 7 once more, as a finding names it
-"""
+"""Faults drawn from a seed against every stage and solver, for as long as wanted; ends in a table. run.py starts it."""
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -19,6 +12,18 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import kinds_damaged as damaged
+import kinds_interrupted as interrupted
+import kinds_strange as strange
+from scenes import Scenes
+from trial import Trial
+from watch import Finding
+
+# Folders of findings that are kept of one kind: a cache has 6 MB.
+KEPT = 5
+# A finding that depends on the scheduler of the system is tried so often.
+REPEATS = 10
 
 
 @dataclass
@@ -36,13 +41,10 @@ class Kind:
 
 
 def kinds() -> dict[str, Kind]:
-    import kinds_damaged as damaged
-    import kinds_interrupted as interrupted
-    import kinds_strange as strange
-
     table = [
         Kind("kill", interrupted.kill, 20, "SIGKILL at a random moment of a stage, up to three times"),
         Kind("stop", interrupted.stop, 8, "SIGTERM or SIGINT likewise"),
+        Kind("care", interrupted.care, 4, "SIGKILL or little memory for repair, gc, verify, info, export"),
         Kind("disk", interrupted.full_disk, 14, "a disk without room or inodes"),
         Kind("limit", interrupted.file_limit, 4, "files that cannot grow"),
         Kind("readonly", interrupted.read_only, 6, "folders that become read-only meanwhile"),
@@ -60,8 +62,6 @@ def kinds() -> dict[str, Kind]:
 
 class Campaign:
     def __init__(self, seed: int, folder: Path, chosen: dict[str, Kind]) -> None:
-        from scenes import Scenes
-
         self.seed, self.folder, self.kinds = seed, folder, chosen
         self.scenes = Scenes(folder / "scenes")
         self.stopping = threading.Event()
@@ -75,9 +75,6 @@ class Campaign:
             return kind, kind.trials - 1
 
     def run(self, kind: Kind, number: int, is_told: bool = False) -> None:
-        from trial import Trial
-        from watch import Finding
-
         trial = Trial(kind.name, self.seed, number, self.folder / f"{kind.name}_{number}", self.scenes)
         began, finding, struck = time.monotonic(), "", False
         try:
@@ -91,13 +88,11 @@ class Campaign:
             kind.struck += struck
             if finding:
                 kind.findings.append(finding)
-                print(
-                    f"finding {trial.name} ({'; '.join(trial.story)}): {finding} (files: {trial.folder})",
-                    flush=True,
-                )
+                files = f" (files: {trial.folder})" if len(kind.findings) <= KEPT else ""
+                print(f"finding {trial.name} ({'; '.join(trial.story)}): {finding}{files}", flush=True)
             elif is_told:
                 print(f"no finding in {trial.name} ({'; '.join(trial.story)})")
-        if not finding:
+        if not finding or len(kind.findings) > KEPT:
             shutil.rmtree(trial.folder, ignore_errors=True)
 
     def work(self, end: float) -> None:
@@ -130,45 +125,31 @@ class Campaign:
         return "\n".join([*lines, f"| all | | {total[0]} | {total[1]} | {self.finding_count} | |"])
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("minutes", nargs="?", type=float, default=5.0)
-    parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="by default the time")
-    parser.add_argument("--only", default="", help="kinds, separated by commas")
-    parser.add_argument("--trial", default="", help="KIND:SEED:NUMBER: that trial alone, ten times")
-    return parser.parse_args()
+def repeat(name: str, folder: Path) -> Campaign:
+    """One trial again, as a finding names it."""
+    kind, seed, number = name.split(":")
+    campaign = Campaign(int(seed), folder, {kind: kinds()[kind]})
+    for _ in range(REPEATS):
+        campaign.run(campaign.kinds[kind], int(number), is_told=True)
+        if campaign.finding_count:
+            break
+    return campaign
 
 
-def main() -> int:
-    options = parse()
-    here = Path(__file__).resolve().parent
-    sys.path[:0] = [str(here), str(here.parent), str(here.parent / "cli")]
-    os.environ["GRAIN_TEST_BUILD"] = str(options.build.resolve())
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+def spend(minutes: float, seed: int, only: list[str], folder: Path) -> Campaign:
+    every = kinds()
+    campaign = Campaign(seed, folder, {name: every[name] for name in only or every})
+    print(f"seed {seed}, {minutes:g} minutes; a finding again: ./build.sh faults --trial KIND:SEED:NUMBER", flush=True)
+    campaign.run_until(time.monotonic() + 60 * minutes, os.cpu_count() or 1)
+    print(campaign.table())
+    return campaign
+
+
+def main(minutes: float, seed: int, only: list[str], trial: str) -> int:
+    """The exit code: 1 after any finding."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # small disks are unmounted then too
     folder = Path(tempfile.mkdtemp(prefix="grain_faults_"))
-    chosen = kinds()
-    if options.trial:
-        name, seed, number = options.trial.split(":")
-        campaign = Campaign(int(seed), folder, {name: chosen[name]})
-        for _ in range(10):  # kills and other writers depend on the scheduler too
-            campaign.run(campaign.kinds[name], int(number), is_told=True)
-            if campaign.finding_count:
-                break
-    else:
-        wanted = options.only.split(",") if options.only else list(chosen)
-        campaign = Campaign(options.seed, folder, {name: chosen[name] for name in wanted})
-        print(
-            f"seed {options.seed}, {options.minutes:g} minutes; one finding: ./build.sh faults --trial KIND:SEED:NUMBER",
-            flush=True,
-        )
-        campaign.run_until(time.monotonic() + 60 * options.minutes, os.cpu_count() or 1)
-        print(campaign.table())
+    campaign = repeat(trial, folder) if trial else spend(minutes, seed, only, folder)
     if not campaign.finding_count:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if campaign.finding_count else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

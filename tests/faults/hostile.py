@@ -21,7 +21,7 @@ REFUSED = frozenset((watch.JOB, watch.IO, watch.MEMORY, watch.DAMAGED))
 
 @dataclass(frozen=True)
 class Case:
-    """`prepare` makes the harm in a world, then `command` runs on it. `codes` may end it; an error has to name `names`."""
+    """`prepare` makes the harm in a world, then `command` runs on it. `codes` may end it; an error names `names`."""
 
     name: str
     command: str

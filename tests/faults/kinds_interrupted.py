@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What interrupts a bake: kills, stops, full disks, folders that vanish, little memory, other writers.
 
-Each kind is a function of a trial. It returns whether the fault struck (a kill may come too late), and raises a Finding.
+Each kind is a function of a trial. It returns whether the fault struck (a kill may be late), and raises a Finding.
 """
 from __future__ import annotations
 
@@ -56,6 +56,39 @@ def kill(trial: Trial) -> bool:
     return kills > 0
 
 
+# What looks after a cache, for the trials of `care`, and how long each may take until it is killed.
+CARE = ("repair", "gc", "verify", "info", "export")
+CARE_SECONDS = 0.02
+
+
+def care(trial: Trial) -> bool:
+    """What looks after a cache is killed, or has little memory; the cache is what it was, or less of what was damaged."""
+    command = trial.choose(CARE)
+    world = watch.World(trial.folder, trial.scene.job, trial.scene.whole)
+    victim = world.cache / trial.choose(sorted(n for n in trial.scene.digest if n.endswith((".grain", ".vdb"))))
+    if command == "repair":
+        victim.write_bytes(caches.flipped(victim.read_bytes(), trial.pick))
+    wrap = trial.choose(([], [], ["prlimit", f"--as={trial.pick.randrange(12, 64) * MEGABYTE}"]))
+    trial.tell(f"{command} {' '.join(wrap)}")
+    export = ["--frame", 2, "--format", trial.choose(("ply", "vdb")), "-o", world.folder / "out"]
+    child = program.start(command, world.cache, *(export if command == "export" else []), wrap=wrap)
+    if not wrap and watch.wait_until(child, trial.pick.uniform(0.0, CARE_SECONDS)):
+        child.kill()
+    result = watch.finish(child, command, trial.scene.patience)
+    has_begun = result.code != -signal.SIGKILL and not is_short_of_room(result)
+    if has_begun:
+        watch.judge(result, command, codes={watch.DONE, watch.MEMORY}, names="memory")
+    if command == "repair":
+        watch.run("repair", world.cache, codes={watch.DONE})
+    trial.scene.complete(world, lacking={victim.name} if victim.name.startswith("checkpoint") else set())
+    return result.code != watch.DONE
+
+
+def is_short_of_room(result: program.Result) -> bool:
+    """Said by the system when a library, OpenVDB's among them, finds no room."""
+    return "error while loading shared libraries" in result.stderr or "failed to map segment" in result.stderr
+
+
 def stop(trial: Trial) -> bool:
     stage, world = draw(trial)
     name = trial.choose((signal.SIGTERM, signal.SIGINT))
@@ -79,9 +112,9 @@ def full_disk(trial: Trial) -> bool:
         (f"size={4 * trial.pick.randrange(1, pages)}k", f"nr_inodes={trial.pick.randrange(3, files + 8)}")
     )
     trial.tell(str(options))
+    world = trial.scene.before("bake", trial.folder)
     try:
-        with caches.small_disk(trial.folder.with_suffix(".disk"), str(options)) as disk:
-            world = trial.scene.before("bake", trial.folder)
+        with caches.small_disk(trial.folder / "disk", str(options)) as disk:
             world.cache = disk / "cache"
             hit = any(fills_up(trial, stage, world) for stage in STAGES)
             check_readable(world)
@@ -180,16 +213,15 @@ def put_in_order(world: watch.World) -> None:
 
 
 def little_memory(trial: Trial) -> bool:
-    """A limit on memory: either the work gets through, or an error that says so."""
+    """A limit on memory: either the work gets through, or an error that says so. A sanitizer needs terabytes."""
+    if watch.is_sanitized():
+        return False
     stage, world = draw(trial)
     limit = int(12 * 2 ** trial.pick.uniform(0.0, 5.0)) * MEGABYTE
     trial.tell(f"{limit // MEGABYTE} MB")
     child = start(trial, stage, world, wrap=["prlimit", f"--as={limit}"])
     result = watch.finish(child, stage, trial.scene.patience)
-    # Said by the system when a library, OpenVDB's among them, finds no room.
-    has_begun = (
-        "error while loading shared libraries" not in result.stderr and "failed to map segment" not in result.stderr
-    )
+    has_begun = not is_short_of_room(result)
     if has_begun:
         watch.judge(result, stage, codes={watch.DONE, watch.MEMORY}, names="memory")
     check_readable(world)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small scene for each row of the table of solvers, baked once, whole and half: what every trial starts from.
 
-Each has sources with attributes, an emitter, a kill zone, a mesh as collider, a rigid body, and all three stages, so that
-every kind of file is there; a stage takes a quarter of a second.
+Each has sources with attributes, an emitter, a kill zone, a mesh as collider, a rigid body, and all three stages: every
+kind of file is there; a stage takes a quarter of a second.
 """
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Scene:
         return watch.run(stage, world.job, "--cache", world.cache, "--threads", 1, seconds=self.patience, **options)
 
     def complete(self, world: watch.World, *, first: str = "bake", lacking: Collection[str] = ()) -> None:
-        """Baked to the end, the cache holds the bytes of an undisturbed bake and nothing else; `lacking` may be missing."""
+        """Baked to the end, the cache has the bytes of an undisturbed bake, and no more; `lacking` may be missing."""
         for stage in STAGES[STAGES.index(first) :]:
             self.run(stage, world, codes={watch.DONE})
         found = caches.digest(world.cache)

@@ -26,6 +26,12 @@ SANITIZER = re.compile(r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSaniti
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
+def is_sanitized() -> bool:
+    """Whether the program is built with a sanitizer."""
+    cache = program.BUILD / "CMakeCache.txt"
+    return cache.is_file() and bool(re.search(r"^GRAIN_SANITIZE:\w+=\w", cache.read_text(), re.MULTILINE))
+
+
 class Finding(Exception):
     """A broken promise."""
 
