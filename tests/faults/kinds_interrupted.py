@@ -62,7 +62,7 @@ CARE_SECONDS = 0.02
 
 
 def care(trial: Trial) -> bool:
-    """What looks after a cache is killed, or has little memory; the cache is what it was, or less of what was damaged."""
+    """What looks after a cache is killed, or has little memory: the cache lost nothing but what was damaged."""
     command = trial.choose(CARE)
     world = watch.World(trial.folder, trial.scene.job, trial.scene.whole)
     victim = world.cache / trial.choose(sorted(n for n in trial.scene.digest if n.endswith((".grain", ".vdb"))))
