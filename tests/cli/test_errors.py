@@ -205,7 +205,9 @@ def test_damaged_manifest_and_checkpoint(folder: Path) -> None:
     cache = folder / "cache"
     program.run("bake", folder / "job", "--cache", cache, "--until", 4, check=0)
     (cache / "checkpoint.grain").write_bytes(b"rubbish")
-    program.run("bake", folder / "job", "--cache", cache, check=0)
+    result = program.run("bake", folder / "job", "--cache", cache, check=0)
+    warnings = [event["message"] for event in result.events if event["event"] == "warning"]
+    assert any("checkpoint.grain' is damaged" in text for text in warnings), warnings
     assert program.digest(cache) == program.digest(folder / "undisturbed")
     (cache / "cache.json").write_text('{"format": 1}')
     result = program.run("bake", folder / "job", "--cache", cache, check=11)

@@ -12,7 +12,7 @@ import watch
 from harness import is_heavy
 
 SEED = 25
-SECONDS = 20.0
+SECONDS = 15.0
 
 
 def test_faults_of_every_kind(folder: Path) -> None:

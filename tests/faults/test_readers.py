@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import json
 import multiprocessing
 import sys
@@ -55,11 +56,12 @@ def engine() -> types.SimpleNamespace:
     """The parts of the add-on that know nothing of Blender."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "addon/grain"))
     try:
-        return types.SimpleNamespace(
-            **{name: importlib.import_module(f"engine.{name}") for name in ("cache", "bake_log", "job")}
-        )
+        parts = {name: importlib.import_module(f"engine.{name}") for name in ("cache", "bake_log", "job")}
     except ModuleNotFoundError as error:
         raise Skip(f"{error.name} is missing for this Python") from error
+    has_lock = importlib.util.find_spec("engine.cache_lock") is not None
+    lock = importlib.import_module("engine.cache_lock") if has_lock else parts["cache"]
+    return types.SimpleNamespace(**parts, is_busy=lock.is_busy)
 
 
 def with_words(read: Callable[..., object], *what: object) -> None:
@@ -74,7 +76,7 @@ def read_all(cache: Path, job: Path) -> None:
     """As the panels do."""
     part = engine()
     for folder in (cache, cache / "grains", cache / "volume"):
-        for read in (part.cache.read_manifest, part.cache.own_files, part.cache.checkpoint_frames, part.cache.is_busy):
+        for read in (part.cache.read_manifest, part.cache.own_files, part.cache.checkpoint_frames, part.is_busy):
             with_words(read, folder)
     events = part.bake_log.read(cache / part.bake_log.FILE)
     part.bake_log.summaries(events)
