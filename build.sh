@@ -19,6 +19,8 @@ usage: ./build.sh [command]
   asan | tsan         C tests under address + undefined, or thread sanitizer
   fuzz [NAME] [SECONDS]  feeds broken meshes and files to the library, led by coverage, under sanitizers; by default
                       every target of tests/fuzz for 60 s. What it finds is kept in build/fuzz/found
+  faults [MINUTES] [--only KIND,...] [--trial KIND:SEED:NUMBER]  kills, full disks, damaged and forged files, links, and
+                      more against every stage and solver, from a seed; ends in a table. By default five minutes
   gallery [NAME ...] [--small] [--time] [--preview]  bakes, measures and renders the example scenes (all without a
                       name), and writes their table, example_blends/README.md
   package             the add-on as zip: legacy (Blender 3.4 to 4.1) and extension (4.2 and later)
@@ -133,7 +135,7 @@ command_asan() {
     need $BUILD_PACKAGES
     compile asan -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=address -DGRAIN_WERROR=ON
     LSAN_OPTIONS="suppressions=$PWD/tests/data/openvdb_leaks.txt:print_suppressions=0" \
-        python3 tests/run.py --build build/asan --only unit,fuzz,cli "$@"
+        python3 tests/run.py --build build/asan --only unit,fuzz,cli,faults "$@"
 }
 
 command_tsan() {
@@ -162,6 +164,12 @@ command_fuzz() {
             -artifact_prefix="build/fuzz/found/$name-" "$corpus" "tests/fuzz/corpus/$name" || failed=1
     done
     return $failed
+}
+
+command_faults() {
+    need $BUILD_PACKAGES
+    compile_release -DGRAIN_WERROR=ON
+    python3 tests/faults/run.py --build build/release --campaign "$@"
 }
 
 command_gallery() {
@@ -237,7 +245,7 @@ mkdir -p build
 command=${1:-default}
 [ $# -eq 0 ] || shift
 case "$command" in
-    default | test | versions | bench | asan | tsan | fuzz | gallery | package | release | wine | arm64 | format | lint) "command_$command" "$@" ;;
+    default | test | versions | bench | asan | tsan | fuzz | faults | gallery | package | release | wine | arm64 | format | lint) "command_$command" "$@" ;;
     help | -h | --help) usage ;;
     *) usage >&2; exit 2 ;;
 esac

@@ -34,6 +34,7 @@ def suites(build: Path, keyword: str) -> dict[str, list[str]]:
         "unit": [str(build / "bin/grain_tests"), keyword],
         "fuzz": [sys.executable, str(ROOT / "tests/fuzz/run.py"), *tail[1:]],
         "cli": [sys.executable, str(ROOT / "tests/cli/run.py"), *tail[1:]],
+        "faults": [sys.executable, str(ROOT / "tests/faults/run.py"), *tail[1:]],
         "blender": [*BLENDER, "-b", "--python", str(ROOT / "tests/blender/run_in_blender.py"), *tail],
         **{f"blender_{version}": module_suite(version, tail[1:]) for version in blenders.VERSIONS},
         "ui": [*window, sys.executable, str(ROOT / "tests/ui/run.py"), *tail[1:]],
@@ -72,7 +73,7 @@ def module_suite(version: str, tail: list[str]) -> list[str]:
 
 # Suites that are slow to start, and the folders of their tests.
 FOLDERS = {"blender": "blender", **{f"blender_{version}": "blender" for version in blenders.VERSIONS}, "wine_cli": "cli", "cli": "cli",
-           "release": "release", "ui": "ui"}
+           "faults": "faults", "release": "release", "ui": "ui"}
 
 
 def may_have_tests(suite: str, keyword: str) -> bool:

@@ -63,10 +63,11 @@ def holder(child: Child) -> str:
     return rf"process {r'[0-9]+' if RUNNER else child.pid} on {re.escape(os.uname().nodename)} "
 
 
-def start(*arguments: object, environment: dict | None = None, stdin: int | None = None) -> Child:
+def start(*arguments: object, environment: dict | None = None, stdin: int | None = None, wrap: list[str] | None = None) -> Child:
     listens = ["--stop-on-input"] if IS_WINDOWS and stdin is None else []
-    return Child([*COMMAND, *map(str, arguments), *listens], stdin=subprocess.PIPE if listens else stdin,
-                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
+    return Child([*(wrap or []), *COMMAND, *map(str, arguments), *listens], stdin=subprocess.PIPE if listens else stdin,
+                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="backslashreplace",
+                 env={**os.environ, **(environment or {})})
 
 
 def digest(cache: Path) -> dict[str, str]:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import jobs
 import program
-from harness import Skip, is_heavy
+from caches import digest, flipped, remount, small_disk, unfinished
+from harness import is_heavy
 
 
 def job_of(folder: Path, **settings: object) -> Path:
@@ -25,16 +26,6 @@ def job_of(folder: Path, **settings: object) -> Path:
 def make(job: Path, cache: Path) -> None:
     program.run("bake", job, "--cache", cache, "--threads", 1, check=0)
     program.run("upsample", job, "--cache", cache, "--threads", 1, check=0)
-
-
-def digest(cache: Path) -> dict[str, str]:
-    """Of both stages."""
-    grains = cache / "grains"
-    return {**program.digest(cache), **({f"grains/{k}": v for k, v in program.digest(grains).items()} if grains.is_dir() else {})}
-
-
-def unfinished(cache: Path) -> list[Path]:
-    return list(cache.rglob("*.part"))
 
 
 def kill_at(seconds: float, command: str, job: Path, cache: Path) -> bool:
@@ -74,15 +65,11 @@ def test_disk_full_at_any_moment(folder: Path) -> None:
     make(job, folder / "whole")
     expected = digest(folder / "whole")
     coarse, fine = (sum(-(-p.stat().st_size // 4096) for p in f.glob("*.*")) for f in (folder / "whole", folder / "whole/grains"))
-    disk.mkdir()
     full = {"bake": 0, "upsample": 0}
     for attempt in range(30 if is_heavy() else 6):
         # In pages, which is how a tmpfs counts: for some of the bake, or for all of it and some of the grains.
         pages = int(pick.uniform(0.1, 0.9) * coarse) if attempt % 2 else int(coarse + 8 + pick.uniform(0.1, 0.8) * fine)
-        options = f"size={4 * pages}k"
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(disk)], capture_output=True).returncode != 0:
-            raise Skip("mounting a small tmpfs needs root")
-        try:
+        with small_disk(disk, f"size={4 * pages}k"):
             for stage in full:
                 result = program.run(stage, job, "--cache", disk / "cache", "--threads", 1)
                 if result.code == 0:
@@ -91,11 +78,9 @@ def test_disk_full_at_any_moment(folder: Path) -> None:
                 assert not unfinished(disk), "half-written files left behind"
                 full[stage] += 1
                 break
-            subprocess.run(["mount", "-o", "remount,size=100m", str(disk)], check=True)
+            remount(disk, "size=100m")
             make(job, disk / "cache")
-            assert digest(disk / "cache") == expected, options
-        finally:
-            subprocess.run(["umount", str(disk)])
+            assert digest(disk / "cache") == expected, f"{pages} pages"
     assert full["bake"] > 0 and full["upsample"] > 0, full
 
 
@@ -126,9 +111,18 @@ def test_damage_is_named_and_repaired(folder: Path) -> None:
     assert digest(cache) == expected
 
 
-def flipped(content: bytes, pick: random.Random) -> bytes:
-    at = pick.randrange(len(content))
-    return content[:at] + bytes([content[at] ^ 1 << pick.randrange(8)]) + content[at + 1:]
+def test_births_that_were_damaged_are_listed_in_order_again(folder: Path) -> None:
+    job = jobs.small(frame_end=4, upsample={"grains_per_particle": 6})
+    job.add_mesh("Spout", "emitter", jobs.box((-0.03, -0.03, 0.4), (0.03, 0.03, 0.43)), rate=2000)
+    cache = folder / "cache"
+    make(job.write(folder / "job"), cache)
+    expected = digest(cache)
+    for name in ("grains/birth_000001.grain", "grains/birth_000003.grain", "birth_000002.grain"):
+        (cache / name).write_bytes(flipped((cache / name).read_bytes(), random.Random(6)))
+        program.run("repair", cache, check=0)
+        make(folder / "job", cache)
+        assert digest(cache) == expected, name
+        program.run("verify", cache, check=0)
 
 
 def test_a_list_that_is_damaged_is_not_repaired_by_guessing(folder: Path) -> None:

@@ -190,8 +190,11 @@ GrainResult cache_add_birth(Cache *cache, const ColumnFileHeader *header)
     cache->bytes_written += header->bytes;
     TRY(alloc_grow((void **)&manifest->births, &manifest->birth_capacity, manifest->birth_count + 1,
                    sizeof(CacheFrame)));
-    manifest->births[manifest->birth_count++] =
-        (CacheFrame){header->frame, header->particles, header->bytes, header->checksum};
+    // In their order, too, when those of an early frame are made again.
+    int64_t place = manifest->birth_count++;
+    for (; place > 0 && manifest->births[place - 1].frame > header->frame; place--)
+        manifest->births[place] = manifest->births[place - 1];
+    manifest->births[place] = (CacheFrame){header->frame, header->particles, header->bytes, header->checksum};
     return GRAIN_OK;
 }
 
@@ -310,16 +313,23 @@ static GrainResult count_whole_frames(const Cache *cache, GrainMessageFn *warn, 
     return GRAIN_OK;
 }
 
-// A checkpoint that is missing, damaged or too late is not found; that is no error.
-static GrainResult read_checkpoint(const Cache *cache, const char *name, int32_t last_whole, struct GrainFrame *out,
-                                   int *found)
+// A checkpoint that is missing, damaged or too late is not found; that is no error, but damage is told.
+static GrainResult read_checkpoint(const Cache *cache, const char *name, int32_t last_whole, GrainMessageFn *warn,
+                                   void *user, struct GrainFrame *out, int *found)
 {
     char *path;
     *found = 0;
     TRY(file_join(cache->folder, name, &path));
-    GrainResult result = file_exists(path) ? column_file_read(path, out) : GRAIN_ERROR_IO;
+    int exists = file_exists(path);
+    GrainResult result = exists ? column_file_read(path, out) : GRAIN_ERROR_IO;
     alloc_free(path);
-    if (result != GRAIN_OK) return result == GRAIN_ERROR_MEMORY ? result : GRAIN_OK;
+    if (result == GRAIN_ERROR_MEMORY) return result;
+    if (exists && result != GRAIN_OK) {
+        char text[1024];
+        snprintf(text, sizeof text, "the bake resumes from an earlier checkpoint: %s", error_text());
+        warn(user, text);
+    }
+    if (result != GRAIN_OK) return GRAIN_OK;
     *found = out->header.frame >= cache->manifest.frame_start && out->header.frame <= last_whole;
     if (!*found) column_file_free(out);
     return GRAIN_OK;
@@ -332,11 +342,11 @@ GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, i
     int64_t whole;
     TRY(count_whole_frames(cache, warn, user, &whole));
     int32_t last_whole = manifest->frame_start + (int32_t)whole - 1;
-    TRY(read_checkpoint(cache, CHECKPOINT_LATEST, last_whole, checkpoint, found));
+    TRY(read_checkpoint(cache, CHECKPOINT_LATEST, last_whole, warn, user, checkpoint, found));
     for (int32_t frame = last_whole; !*found && frame >= manifest->frame_start; frame--) {
         char name[64];
         snprintf(name, sizeof name, "checkpoint_%06d.grain", frame);
-        TRY(read_checkpoint(cache, name, last_whole, checkpoint, found));
+        TRY(read_checkpoint(cache, name, last_whole, warn, user, checkpoint, found));
     }
     manifest->frame_count = *found ? checkpoint->header.frame - manifest->frame_start + 1 : 0;
     cache_forget_births(manifest, manifest->frame_start + (int32_t)manifest->frame_count - 1);
