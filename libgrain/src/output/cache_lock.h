@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-/// One writer to a cache folder at a time. The file "lock" in it says who writes.
-///
-/// Where the file system has locks they decide: the system itself releases one when its holder dies. On network shares
-/// that do not (or with GRAIN_LOCK=heartbeat in the environment) the file exists only while a process writes: its
-/// creator is the owner and touches it every few seconds. A lock that has not been touched for a while, or whose
-/// process on this machine no longer exists, is stale and may be taken over.
+/// One writer to a cache folder at a time. The file "lock" in it says who writes; docs/formats.md ("The lock") defines
+/// every step, and the add-on's engine follows the same text. In short:
+/// - Whoever takes the lock first creates "lock.part" exclusively, so that only one process at a time decides.
+/// - It then lets the system lock "lock" (flock, LockFileEx) where the file system can, and reads the text in it. The
+///   cache is busy if another process has the system's lock, or if the text is of a holder that may be alive.
+/// - It writes its own text with a random number, and reads it back by name: a file that was replaced meanwhile shows.
+/// - A holder touches the file every few seconds and looks whether the text is still its own. A text that was not
+///   touched for two minutes, or is of a process of this machine that does not exist, is stale: its lock may be taken.
+/// The file is never removed, only emptied: there is no moment between removing and creating to slip into.
 #include "grain/base.h"
 
 typedef struct CacheLock {
