@@ -9,13 +9,17 @@
 /// - A holder touches the file every few seconds and looks whether the text is still its own. A text that was not
 ///   touched for two minutes, or is of a process of this machine that does not exist, is stale: its lock may be taken.
 /// The file is never removed, only emptied: there is no moment between removing and creating to slip into.
+#include "base/system.h"
 #include "grain/base.h"
 
+#define CACHE_LOCK_TEXT 384
+
 typedef struct CacheLock {
-    int descriptor; ///< -1: not held
-    int by_heartbeat;
-    char *path;
-    char owner[320]; ///< as written into the file
+    int descriptor;                  ///< -1: not held
+    SystemFolder *folder;            ///< it is in
+    char *path;                      ///< of the folder, with a slash at its end
+    char text[CACHE_LOCK_TEXT - 16]; ///< as in the file, without the word at its end
+    int is_mute;                     ///< held by the system without a text, because the disk is full
     double last_beat;
 } CacheLock;
 
@@ -25,9 +29,12 @@ typedef struct CacheLock {
         .descriptor = -1                                                                                               \
     }
 
-/// GRAIN_ERROR_BUSY names the owner.
+/// GRAIN_ERROR_BUSY names the owner. May wait for a second or two while others take or ask for the lock.
 GrainResult cache_lock_take(CacheLock *lock, const char *folder);
 /// To be called now and then while the lock is held; does something every few seconds only. GRAIN_ERROR_BUSY where
 /// somebody took it over meanwhile.
 GrainResult cache_lock_beat(CacheLock *lock);
+/// The same at once: before anything is written that another owner would read. A process that was suspended learns here
+/// that its lock was taken over.
+GrainResult cache_lock_check(CacheLock *lock);
 void cache_lock_release(CacheLock *lock);

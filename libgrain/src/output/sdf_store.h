@@ -24,7 +24,6 @@ GrainResult sdf_store_make(SdfStore *store, const GrainMesh *mesh, const GrainSd
 void sdf_store_drop_unused(const SdfStore *store);
 void sdf_store_free(SdfStore *store);
 
-/// Called with the path of each file that a store of any name keeps in a cache folder, and of what unfinished writes
+/// Calls with each name that a store of any name gives its files in a cache folder, and with what unfinished writes
 /// left behind.
-typedef GrainResult SdfStoreFileFn(void *user, const char *path);
-GrainResult sdf_store_each_file(const char *cache_folder, SdfStoreFileFn *call, void *user);
+GrainResult sdf_store_each_file(const char *cache_folder, FileVisitFn *call, void *user);

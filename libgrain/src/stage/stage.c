@@ -89,7 +89,7 @@ GrainRun stage_run(Runner *runner)
 GrainResult stage_bake_folder(const Runner *runner, char **out)
 {
     const GrainStageDef *def = runner->def;
-    return def->cache_folder ? file_join(def->cache_folder, "", out) : file_join(def->job_folder, "cache/", out);
+    return def->cache_folder ? file_join(def->cache_folder, "", out) : file_enter(def->job_folder, "cache", out);
 }
 
 GrainResult stage_read_input(const Runner *runner, const char *folder, const char *fingerprint, const char *what,
