@@ -60,7 +60,7 @@ def run(*arguments: object) -> program.Result:
 def commands(job: Path) -> list[tuple[object, ...]]:
     cache = job / "cache"
     return [("info", cache), ("verify", cache), ("bake", job), ("upsample", job), ("repair", cache), ("gc", cache),
-            ("export", cache, "--frame", 2, "-o", job.parent / "frame.ply"), ("bake", job, "--restart")]
+            ("export", cache, "--frame", 2, "--format", "ply", "-o", job.parent / "frame.ply"), ("bake", job, "--restart")]
 
 
 FILES = ("job.json", "geometry.bin", "cache/cache.json", "cache/lock", "cache/lock.part", "cache/coarse_000002.grain",
@@ -92,18 +92,19 @@ def subfolder(_place: Path, target: Path) -> None:
     target.mkdir()
 
 
+def clear(target: Path) -> None:
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    target.unlink(missing_ok=True)
+
+
 def copies(folder: Path, names: tuple[str, ...]) -> Iterator[tuple[Path, Path]]:
-    """A fresh copy of the job for each name, with what was there removed."""
+    """A fresh copy of the job for each name, and the path to it."""
     job = made(folder)
     for number, name in enumerate(names):
         copy = folder / f"copy{number}"
         shutil.copytree(job, copy)
-        target = copy / name
-        if target.is_dir():
-            shutil.rmtree(target)
-        target.unlink(missing_ok=True)
-        target.parent.mkdir(exist_ok=True)
-        yield copy, target
+        yield copy, copy / name
         shutil.rmtree(copy)
 
 
@@ -113,8 +114,8 @@ def try_all(folder: Path, make: Callable[[Path, Path], None]) -> int:
     place, named = outside(folder), 0
     for copy, target in copies(folder, FILES):
         for command in commands(copy):
-            if not os.path.lexists(target):
-                make(place / "precious", target)
+            clear(target)
+            make(place / "precious", target)
             result = run(*command)
             assert is_untouched(place), f"{command} with {target.name} as {make.__name__}"
             told = result.stderr + result.stdout
@@ -142,13 +143,14 @@ def test_links_in_the_place_of_folders(folder: Path) -> None:
     needs_links()
     place = outside(folder)
     for copy, target in copies(folder, FOLDERS):
+        clear(target)
         target.symlink_to(place, target_is_directory=True)
         for command in (("bake", copy), ("upsample", copy), ("upsample", copy, "--shard", "1/2"), ("gc", copy / "cache"),
                         ("repair", copy / "cache"), ("volume", copy), ("bake", copy, "--restart")):
             result = run(*command)
             assert is_untouched(place), f"{command} with {target.relative_to(copy)} as a link: {result.stdout}{result.stderr}"
         refused = {"cache": ("bake", copy), "grains": ("upsample", copy), "grains_1of2": ("upsample", copy, "--shard", "1/2"),
-                   "sdf": ("gc", copy / "cache"), "volume": ("volume", copy)}[target.name]
+                   "sdf": ("bake", copy), "volume": ("volume", copy)}[target.name]
         told = run(*refused)
         assert told.code != 0 and f"{target.name}' is a link" in told.stderr, told.stderr
 

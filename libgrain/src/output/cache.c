@@ -92,10 +92,9 @@ static GrainResult fail_other_job(const Cache *cache, const CacheManifest *wante
 
 static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, CacheOpening opening)
 {
-    char *path;
-    TRY(file_join(cache->folder, "cache.json", &path));
-    int exists = opening != CACHE_RESTART && file_exists(path);
-    alloc_free(path);
+    int exists;
+    TRY(cache_manifest_exists(cache->folder, &exists));
+    exists = exists && opening != CACHE_RESTART;
     if (exists) {
         GrainResult result = cache_manifest_read(cache->folder, &cache->manifest);
         // A list that cannot be read is of no use to anybody who only wants to replace what it lists.

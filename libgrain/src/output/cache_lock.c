@@ -280,12 +280,16 @@ GrainResult cache_lock_take(CacheLock *lock, const char *folder)
 
 // --- holding ------------------------------------------------------------------------------------
 
+static int is_beat_due(const CacheLock *lock) { return run_clock() - lock->last_beat >= SECONDS_BETWEEN_BEATS; }
+
 GrainResult cache_lock_check(CacheLock *lock)
 {
     Note note;
     if (lock->descriptor < 0 || lock->is_mute) return GRAIN_OK;
-    lock->last_beat = run_clock();
-    system_touch(lock->descriptor);
+    if (is_beat_due(lock)) { // not each time: the disk would have to write that too
+        lock->last_beat = run_clock();
+        system_touch(lock->descriptor);
+    }
     if (read_named(lock, LOCK_NAME, &note) == 0) return is_own(lock, &note) ? GRAIN_OK : fail_busy(lock, &note);
     if (errno != ENOENT) return GRAIN_OK; // a share that is away for a moment is no reason to stop
     return fail(GRAIN_ERROR_IO,
@@ -296,7 +300,7 @@ GrainResult cache_lock_check(CacheLock *lock)
 
 GrainResult cache_lock_beat(CacheLock *lock)
 {
-    return run_clock() - lock->last_beat < SECONDS_BETWEEN_BEATS ? GRAIN_OK : cache_lock_check(lock);
+    return is_beat_due(lock) ? cache_lock_check(lock) : GRAIN_OK;
 }
 
 void cache_lock_release(CacheLock *lock)

@@ -152,15 +152,6 @@ static int is_stage_folder(const char *name)
            (sscanf(name, "grains_%dof%d%n", &shard, &count, &length) == 2 && name[length] == 0);
 }
 
-static GrainResult has_manifest(const char *folder, int *has)
-{
-    char *path;
-    TRY(file_join(folder, "cache.json", &path));
-    *has = file_exists(path);
-    alloc_free(path);
-    return GRAIN_OK;
-}
-
 // Puts the path in among those there are, sorted; takes it over.
 static void insert(char **paths, int *count, char *path)
 {
@@ -182,7 +173,7 @@ static GrainResult list_stage(void *user, const FileEntry *entry)
     int has = 0;
     if (!is_stage_folder(entry->name) || inside->count == MOST_FOLDERS) return GRAIN_OK;
     TRY(file_enter(inside->folder, entry->name, &path));
-    GrainResult result = has_manifest(path, &has);
+    GrainResult result = cache_manifest_exists(path, &has);
     if (result == GRAIN_OK && has)
         insert(inside->paths, &inside->count, path);
     else

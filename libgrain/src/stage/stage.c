@@ -95,9 +95,12 @@ GrainResult stage_bake_folder(const Runner *runner, char **out)
 GrainResult stage_read_input(const Runner *runner, const char *folder, const char *fingerprint, const char *what,
                              const char *command, CacheManifest *out)
 {
-    GrainResult result = cache_manifest_read(folder, out);
+    int exists;
+    *out = (CacheManifest){0};
+    TRY(cache_manifest_exists(folder, &exists));
+    GrainResult result = exists ? cache_manifest_read(folder, out) : GRAIN_OK;
     cache_manifest_keep_run(out);
-    if (result == GRAIN_ERROR_IO || (result == GRAIN_OK && out->frame_count == 0))
+    if (result == GRAIN_OK && out->frame_count == 0)
         return fail(GRAIN_ERROR_IO, "there are no %s in '%s' yet: run %s first, then %s", what, folder, command,
                     runner->stage->command);
     TRY(result);
