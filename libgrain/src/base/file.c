@@ -240,6 +240,14 @@ GrainResult file_read_chosen(const char *path, void **data, int64_t *bytes)
     return open_and_read(path, SYSTEM_READ_CHOSEN, data, bytes);
 }
 
+GrainResult file_check_chosen(const char *path)
+{
+    int descriptor = system_open(path, SYSTEM_READ_CHOSEN);
+    if (descriptor < 0) return fail_with_errno("read", path);
+    system_close(descriptor);
+    return GRAIN_OK;
+}
+
 GrainResult file_open(const char *path, int *descriptor)
 {
     *descriptor = system_open(path, SYSTEM_READ);

@@ -34,8 +34,9 @@ void file_abandon(FileWriter *file);
 GrainResult file_open(const char *path, int *descriptor);
 /// Reads the whole file into a block from alloc_array, followed by a zero byte. The caller frees it.
 GrainResult file_read(const char *path, void **data, int64_t *bytes);
-/// The same for a path that a user chose, which may be a link.
+/// For a path that a user chose, which may be a link: the same, and whether another library may open and read it.
 GrainResult file_read_chosen(const char *path, void **data, int64_t *bytes);
+GrainResult file_check_chosen(const char *path);
 /// Neither fails if there is nothing to do. A link is removed, not its target.
 GrainResult file_make_folder(const char *path);
 GrainResult file_remove(const char *path);

@@ -298,10 +298,7 @@ GrainResult cache_lock_check(CacheLock *lock)
                 lock->path);
 }
 
-GrainResult cache_lock_beat(CacheLock *lock)
-{
-    return is_beat_due(lock) ? cache_lock_check(lock) : GRAIN_OK;
-}
+GrainResult cache_lock_beat(CacheLock *lock) { return is_beat_due(lock) ? cache_lock_check(lock) : GRAIN_OK; }
 
 void cache_lock_release(CacheLock *lock)
 {
