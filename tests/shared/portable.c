@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
 #include <unistd.h>
 #include <utime.h>
 
@@ -31,7 +34,7 @@ void portable_remove_folder(const char *path)
         if (system_info_of_link(inside, &info) == 0 && info.kind == SYSTEM_FOLDER)
             portable_remove_folder(inside);
         else
-            system_remove(inside);
+            system_remove_in(listing, name);
     }
     if (listing) system_folder_close(listing);
     rmdir(path);
@@ -54,3 +57,11 @@ int portable_age_file(const char *path, int seconds)
     struct utimbuf old = {time(NULL) - seconds, time(NULL) - seconds};
     return utime(path, &old) == 0;
 }
+
+#ifdef _WIN32
+int portable_make_link(const char *target, const char *path) { return !target && !path; }
+int portable_make_pipe(const char *path) { return !path; }
+#else
+int portable_make_link(const char *target, const char *path) { return symlink(target, path) == 0; }
+int portable_make_pipe(const char *path) { return mkfifo(path, 0666) == 0; }
+#endif

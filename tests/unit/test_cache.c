@@ -132,7 +132,7 @@ TEST(a_frame_in_the_wrong_place_is_noticed)
     const char *folder = test_folder();
     ENSURE_OK(write_cache(folder));
     char *from = path_in(folder, "coarse_000003.grain"), *to = path_in(folder, "coarse_000004.grain");
-    int renamed = system_rename(from, to) == 0, told = 0;
+    int renamed = file_remove(to) == GRAIN_OK && rename(from, to) == 0, told = 0;
     alloc_free(from), alloc_free(to);
     int64_t damaged;
     ENSURE(renamed);
@@ -409,78 +409,4 @@ TEST(public_calls_on_caches_refuse_what_makes_no_sense)
     GrainExportDef def;
     ENSURE_OK(grain_export_def_default(&def, sizeof def));
     ENSURE_FAILS(grain_frame_export(NULL, &def, NULL), GRAIN_ERROR_ARGUMENT, "NULL");
-}
-
-// --- the lock -------------------------------------------------------------------------------------
-
-static GrainResult take_and_release(const char *folder)
-{
-    CacheLock lock;
-    GrainResult result = cache_lock_take(&lock, folder);
-    if (result == GRAIN_OK) cache_lock_release(&lock);
-    return result;
-}
-
-// On a share without locks: a lock is held as long as its owner lives and touches it.
-TEST(a_lock_by_heartbeat_is_held_and_taken_over)
-{
-    const char *folder = test_folder();
-    char *path = path_in(folder, "lock"), host[64], text[200];
-    system_host_name(host, sizeof host);
-    portable_set_variable("GRAIN_LOCK", "heartbeat");
-    CacheLock lock;
-    GrainResult first = cache_lock_take(&lock, folder), second = take_and_release(folder);
-    int names_owner = strstr(grain_last_error(), host) && strstr(grain_last_error(), "since 20");
-    lock.last_beat = -1e9;
-    GrainResult beat = cache_lock_beat(&lock);
-    if (first == GRAIN_OK) cache_lock_release(&lock);
-    int is_gone = !file_exists(path);
-
-    // Of a process of this machine that is gone.
-    snprintf(text, sizeof text, "process 99999999 on %s (user x, since then)", host);
-    int written = write_bytes(path, text, (int64_t)strlen(text));
-    GrainResult dead = take_and_release(folder);
-
-    // Of another machine: fresh, then untouched for ten minutes.
-    static const char other[] = "process 17 on another-machine (user x, since then)";
-    written &= write_bytes(path, other, sizeof other - 1);
-    GrainResult fresh = take_and_release(folder);
-    int names_other = strstr(grain_last_error(), "process 17 on another-machine") != NULL;
-    written &= portable_age_file(path, 600);
-    GrainResult stale = cache_lock_take(&lock, folder);
-
-    // Taken from us in turn: we notice at the next beat, and leave it to them.
-    written &= write_bytes(path, other, sizeof other - 1);
-    if (stale == GRAIN_OK) lock.last_beat = -1e9;
-    GrainResult lost = stale == GRAIN_OK ? cache_lock_beat(&lock) : GRAIN_OK;
-    if (stale == GRAIN_OK) cache_lock_release(&lock);
-    int is_left = file_exists(path);
-    portable_set_variable("GRAIN_LOCK", NULL);
-    alloc_free(path);
-    ENSURE(written && names_owner && names_other && is_gone && is_left);
-    ENSURE_EQUAL(first, GRAIN_OK);
-    ENSURE_EQUAL(second, GRAIN_ERROR_BUSY);
-    ENSURE_EQUAL(beat, GRAIN_OK);
-    ENSURE_EQUAL(dead, GRAIN_OK);
-    ENSURE_EQUAL(fresh, GRAIN_ERROR_BUSY);
-    ENSURE_EQUAL(stale, GRAIN_OK);
-    ENSURE_EQUAL(lost, GRAIN_ERROR_BUSY);
-}
-
-// The system knows: what a dead process wrote into the file means nothing.
-TEST(a_lock_by_the_system_outlives_nobody)
-{
-    const char *folder = test_folder();
-    char *path = path_in(folder, "lock");
-    static const char other[] = "process 17 on another-machine (user x, since then)";
-    int written = write_bytes(path, other, sizeof other - 1);
-    CacheLock lock;
-    GrainResult first = cache_lock_take(&lock, folder), second = take_and_release(folder);
-    if (first == GRAIN_OK) cache_lock_release(&lock);
-    GrainResult third = take_and_release(folder);
-    alloc_free(path);
-    ENSURE(written);
-    ENSURE_EQUAL(first, GRAIN_OK);
-    ENSURE_EQUAL(second, GRAIN_ERROR_BUSY);
-    ENSURE_EQUAL(third, GRAIN_OK);
 }

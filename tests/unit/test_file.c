@@ -2,9 +2,9 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "grain/grain.h"
+#include "shared/portable.h"
 #include "unit/test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 TEST(a_file_appears_only_when_committed)
@@ -61,4 +61,118 @@ TEST(full_device_has_its_own_error)
     alloc_free(file.path);
     fclose(full);
     ENSURE_EQUAL(result, GRAIN_ERROR_DISK_FULL);
+}
+
+// --- the door -------------------------------------------------------------------------------------
+
+static char *path_in(const char *name)
+{
+    char *path;
+    return file_join(test_folder(), name, &path) == GRAIN_OK ? path : NULL;
+}
+
+static GrainResult put(const char *path, const char *text)
+{
+    FileWriter file;
+    GrainResult result = file_create(&file, path);
+    if (result == GRAIN_OK) result = file_write(&file, text, strlen(text));
+    return result == GRAIN_OK ? file_commit(&file) : result;
+}
+
+static int has(const char *path, const char *text)
+{
+    char *found;
+    int64_t bytes;
+    if (file_read(path, (void **)&found, &bytes) != GRAIN_OK) return 0;
+    int is_same = strcmp(found, text) == 0;
+    alloc_free(found);
+    return is_same;
+}
+
+TEST(what_lies_in_the_way_of_a_new_file_is_replaced_and_never_followed)
+{
+    char *precious = path_in("precious"), *path = path_in("a"), *part = path_in("a.part");
+    ENSURE_OK(put(precious, "years of work"));
+    // At the name of the .part file, then at the name itself: a link, a link to nothing, a pipe.
+    for (int i = 0; i < 6; i++) {
+        char *at = i < 3 ? part : path;
+        int made = i % 3 == 2 ? portable_make_pipe(at) : portable_make_link(i % 3 ? "nothing" : precious, at);
+        GrainResult result = made ? put(path, "sand") : GRAIN_OK;
+        int is_well = has(path, "sand") && has(precious, "years of work") && !file_exists(part);
+        GrainResult removed = file_remove(path);
+        if (!made) alloc_free(path), alloc_free(part), alloc_free(precious);
+        if (!made) SKIP("there are no links or pipes here");
+        ENSURE_OK(result);
+        ENSURE(is_well);
+        ENSURE_OK(removed);
+    }
+    char *nothing = path_in("nothing");
+    int is_there = file_exists(nothing);
+    GrainResult made = file_make_folder(part), result = put(path, "sand");
+    int names_folder = strstr(grain_last_error(), "a.part") && strstr(grain_last_error(), "folder");
+    alloc_free(path), alloc_free(part), alloc_free(precious), alloc_free(nothing);
+    ENSURE(!is_there && names_folder);
+    ENSURE_EQUAL(made, GRAIN_OK);
+    ENSURE_EQUAL(result, GRAIN_ERROR_IO);
+}
+
+TEST(only_regular_files_are_read_and_nothing_waits)
+{
+    char *precious = path_in("precious"), *link = path_in("link"), *pipe = path_in("pipe");
+    void *data = NULL, *chosen = NULL;
+    int64_t bytes;
+    ENSURE_OK(put(precious, "years of work"));
+    int made = portable_make_link(precious, link) && portable_make_pipe(pipe);
+    GrainResult through_link = made ? file_read(link, &data, &bytes) : GRAIN_OK;
+    int names_link = strstr(grain_last_error(), "is a link") != NULL;
+    GrainResult from_pipe = made ? file_read(pipe, &data, &bytes) : GRAIN_OK; // nobody ever writes into it
+    int names_pipe = strstr(grain_last_error(), "a pipe") != NULL;
+    GrainResult as_chosen = made ? file_read_chosen(link, &chosen, &bytes) : GRAIN_OK;
+    if (chosen) alloc_free(chosen);
+    alloc_free(precious), alloc_free(link), alloc_free(pipe);
+    if (!made) SKIP("there are no links or pipes here");
+    ENSURE_EQUAL(through_link, GRAIN_ERROR_IO);
+    ENSURE_EQUAL(from_pipe, GRAIN_ERROR_IO);
+    ENSURE_EQUAL(as_chosen, GRAIN_OK);
+    ENSURE(names_link && names_pipe);
+}
+
+TEST(a_folder_inside_is_not_entered_through_a_link)
+{
+    char *elsewhere = path_in("elsewhere"), *link = path_in("link"), *entered = NULL;
+    ENSURE_OK(file_make_folder(elsewhere));
+    int made = portable_make_link(elsewhere, link);
+    GrainResult direct = file_enter(test_folder(), "elsewhere", &entered);
+    alloc_free(entered);
+    GrainResult missing = file_enter(test_folder(), "not yet", &entered);
+    alloc_free(entered);
+    GrainResult linked = made ? file_enter(test_folder(), "link", &entered) : GRAIN_OK;
+    int names_link = strstr(grain_last_error(), "link' is a link") != NULL;
+    GrainResult removed = file_remove(link);
+    int stays = file_exists(elsewhere);
+    alloc_free(elsewhere), alloc_free(link);
+    ENSURE_EQUAL(direct, GRAIN_OK);
+    ENSURE_EQUAL(missing, GRAIN_OK);
+    ENSURE_EQUAL(removed, GRAIN_OK);
+    if (!made) SKIP("there are no links here");
+    ENSURE_EQUAL(linked, GRAIN_ERROR_IO);
+    ENSURE(names_link && !entered && stays);
+}
+
+// Two that write the same file: the second one's is what stays, and the first learns of it.
+TEST(a_file_that_another_program_replaces_is_not_renamed)
+{
+    char *path = path_in("a"), *part = path_in("a.part");
+    FileWriter first, second;
+    ENSURE_OK(file_create(&first, path));
+    ENSURE_OK(file_write(&first, "old", 3));
+    ENSURE_OK(file_create(&second, path));
+    ENSURE_OK(file_write(&second, "ne", 2));
+    ENSURE_FAILS(file_commit(&first), GRAIN_ERROR_BUSY, "another program");
+    int untouched = file_has_size(part, 2) && !file_exists(path);
+    ENSURE_OK(file_write(&second, "w", 1));
+    ENSURE_OK(file_commit(&second));
+    int is_second = has(path, "new") && !file_exists(part);
+    alloc_free(path), alloc_free(part);
+    ENSURE(untouched && is_second);
 }

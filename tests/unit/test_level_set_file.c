@@ -2,6 +2,7 @@
 #include "grain/grain.h"
 #include "sdf/sdf.h"
 #include "shared/meshes.h"
+#include "shared/portable.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -81,6 +82,8 @@ TEST(what_cannot_be_read_or_written_is_said)
     char path[512];
     GrainSdf *sdf;
     ENSURE_FAILS(grain_sdf_read_vdb("/nowhere.vdb", NULL, &sdf), GRAIN_ERROR_IO, "/nowhere.vdb");
+    snprintf(path, sizeof path, "%s/pipe.vdb", test_folder());
+    if (portable_make_pipe(path)) ENSURE_FAILS(grain_sdf_read_vdb(path, NULL, &sdf), GRAIN_ERROR_IO, "a pipe");
     snprintf(path, sizeof path, "%s/b.vdb", test_folder());
     FILE *file = fopen(path, "w");
     fputs("this is no vdb file, whatever its name says", file);

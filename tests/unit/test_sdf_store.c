@@ -62,12 +62,12 @@ typedef struct Files {
     char *last;
 } Files;
 
-static GrainResult note_file(void *user, const char *path)
+static GrainResult note_file(void *user, const FileEntry *entry)
 {
     Files *files = user;
     files->count++;
     alloc_free(files->last);
-    return file_join(path, "", &files->last);
+    return file_join(entry->path, "", &files->last);
 }
 
 static int count_files(void)

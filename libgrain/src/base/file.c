@@ -11,6 +11,7 @@
 #ifndef EDQUOT // Windows knows quotas, but tells of a full disk
 #define EDQUOT ENOSPC
 #endif
+#define MOST_TRIES 4 // at creating a file that somebody else creates, too
 
 static GrainResult fail_with_errno(const char *what, const char *path)
 {
@@ -18,11 +19,24 @@ static GrainResult fail_with_errno(const char *what, const char *path)
     if (error == ENOSPC || error == EDQUOT)
         return fail(GRAIN_ERROR_DISK_FULL, "the disk is full: could not %s '%s'; free some space, then bake on", what,
                     path);
+    if (error == ENOMEM) return fail(GRAIN_ERROR_MEMORY, "not enough memory to %s '%s'", what, path);
+    if (error == ELOOP)
+        return fail(GRAIN_ERROR_IO,
+                    "could not %s '%s': it is a link, and links are not followed here; replace it by "
+                    "what it leads to, or delete it",
+                    what, path);
+    if (error == EISDIR)
+        return fail(GRAIN_ERROR_IO, "could not %s '%s': it is not a file but a folder; move it away", what, path);
+    if (error == ENXIO)
+        return fail(GRAIN_ERROR_IO, "could not %s '%s': it is not a file but a pipe, a socket or a device; delete it",
+                    what, path);
     const char *remedy = "";
     if (error == EROFS || error == EACCES || error == EPERM) remedy = "; choose a folder you may write to";
     if (error == ENOENT) remedy = "; the folder or file is missing";
     return fail(GRAIN_ERROR_IO, "could not %s '%s': %s%s", what, path, strerror(error), remedy);
 }
+
+// --- paths --------------------------------------------------------------------------------------
 
 static char *copy_joined(const char *a, const char *b, const char *c)
 {
@@ -39,19 +53,90 @@ GrainResult file_join(const char *folder, const char *name, char **path)
     return *path ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
+GrainResult file_enter(const char *folder, const char *name, char **path)
+{
+    SystemInfo info;
+    TRY(file_join(folder, name, path));
+    if (system_info_of_link(*path, &info) != 0 || info.kind == SYSTEM_FOLDER) return GRAIN_OK;
+    GrainResult result =
+        info.kind == SYSTEM_LINK
+            ? fail(GRAIN_ERROR_IO,
+                   "'%s' is a link, and links are not followed here; replace it by the folder it leads "
+                   "to, or delete it",
+                   *path)
+            : fail(GRAIN_ERROR_IO, "'%s' is not a folder; move it away", *path);
+    alloc_free(*path);
+    *path = NULL;
+    return result;
+}
+
+static const char *name_in(const char *path)
+{
+    const char *name = path;
+    for (const char *at = path; *at; at++)
+        if (strchr(SYSTEM_SEPARATORS, *at)) name = at + 1;
+    return name;
+}
+
+// NULL with errno.
+static SystemFolder *open_folder_of(const char *path)
+{
+    char *folder = copy_joined(path, "", "");
+    if (!folder) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    folder[name_in(path) - path] = 0;
+    SystemFolder *opened = system_folder_open(*folder ? folder : ".");
+    int error = errno;
+    alloc_free(folder);
+    errno = error;
+    return opened;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+int file_is_named(const SystemFolder *folder, const char *name, int descriptor)
+{
+    SystemInfo named, opened;
+    return system_info_in(folder, name, &named) == 0 && system_info_of_file(descriptor, &opened) == 0 &&
+           memcmp(named.identity, opened.identity, sizeof named.identity) == 0;
+}
+
+// Whoever takes a cache over removes the .part file and makes a new one.
+static int is_own_part(const FileWriter *file)
+{
+    return file_is_named(file->folder, file->part_name, file->descriptor);
+}
+
+static GrainResult create_part(FileWriter *file)
+{
+    for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
+        SystemInfo found;
+        file->descriptor = system_open_in(file->folder, file->part_name, SYSTEM_MAKE);
+        if (file->descriptor >= 0) return GRAIN_OK;
+        if (errno != EEXIST) return fail_with_errno("write", file->path);
+        errno = EISDIR;
+        int is_there = system_info_in(file->folder, file->part_name, &found) == 0;
+        if ((is_there && found.kind == SYSTEM_FOLDER) ||
+            (system_remove_in(file->folder, file->part_name) != 0 && errno != ENOENT))
+            return fail_with_errno("replace", file->part_path);
+    }
+    return fail(GRAIN_ERROR_BUSY, "another program writes '%s'; wait for it or stop it", file->path);
+}
+
 GrainResult file_create(FileWriter *file, const char *path)
 {
     *file = (FileWriter){.descriptor = -1};
     file->path = copy_joined(path, "", "");
     file->part_path = copy_joined(path, FILE_PART_SUFFIX, "");
-    if (!file->path || !file->part_path) {
-        file_abandon(file);
-        return GRAIN_ERROR_MEMORY;
+    GrainResult result = file->path && file->part_path ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    if (result == GRAIN_OK) {
+        file->name = name_in(file->path), file->part_name = name_in(file->part_path);
+        file->folder = open_folder_of(path);
+        result = file->folder ? create_part(file) : fail_with_errno("write", path);
     }
-    file->descriptor = system_open(file->part_path, SYSTEM_REPLACE);
-    if (file->descriptor >= 0) return GRAIN_OK;
-    GrainResult result = fail_with_errno("write", path);
-    file_abandon(file);
+    if (result != GRAIN_OK) file_abandon(file);
     return result;
 }
 
@@ -85,38 +170,37 @@ GrainResult file_commit(FileWriter *file)
 {
     GrainResult result = GRAIN_OK;
     if (system_flush(file->descriptor) != 0) result = fail_with_errno("flush", file->path);
+    int is_own = is_own_part(file);
+    if (result == GRAIN_OK && !is_own)
+        result = fail(GRAIN_ERROR_BUSY, "'%s' is gone or was replaced by another program; wait for it or stop it",
+                      file->part_path);
     if (system_close(file->descriptor) != 0 && result == GRAIN_OK) result = fail_with_errno("close", file->path);
     file->descriptor = -1;
-    if (result == GRAIN_OK && system_rename(file->part_path, file->path) != 0)
+    if (result == GRAIN_OK && system_rename_in(file->folder, file->part_name, file->name) != 0)
         result = fail_with_errno("rename", file->path);
-    if (result == GRAIN_OK) {
-        alloc_free(file->part_path);
-        file->part_path = NULL;
-    }
+    if (result != GRAIN_OK && is_own) system_remove_in(file->folder, file->part_name);
     file_abandon(file);
     return result;
 }
 
 void file_abandon(FileWriter *file)
 {
-    if (file->descriptor >= 0) system_close(file->descriptor);
-    file->descriptor = -1;
-    if (file->part_path) system_remove(file->part_path);
+    if (file->descriptor >= 0) {
+        if (file->folder && is_own_part(file)) system_remove_in(file->folder, file->part_name);
+        system_close(file->descriptor);
+    }
+    if (file->folder) system_folder_close(file->folder);
     alloc_free(file->part_path);
     alloc_free(file->path);
-    file->path = file->part_path = NULL;
+    *file = (FileWriter){.descriptor = -1, .bytes = file->bytes};
 }
 
-static GrainResult fail_not_a_file(const char *path)
-{
-    return fail(GRAIN_ERROR_IO, "could not read '%s': it is not a file", path);
-}
+// --- reading ------------------------------------------------------------------------------------
 
 static GrainResult read_all(int descriptor, const char *path, void **data, int64_t *bytes)
 {
     SystemInfo info;
     if (system_info_of_file(descriptor, &info) != 0) return fail_with_errno("read", path);
-    if (info.kind != SYSTEM_FILE) return fail_not_a_file(path);
     char *memory = ALLOC(char, info.bytes + 1);
     if (!memory) return GRAIN_ERROR_MEMORY;
     int64_t got = 0;
@@ -135,16 +219,54 @@ static GrainResult read_all(int descriptor, const char *path, void **data, int64
     return GRAIN_OK;
 }
 
-GrainResult file_read(const char *path, void **data, int64_t *bytes)
+static GrainResult open_and_read(const char *path, SystemOpening how, void **data, int64_t *bytes)
 {
     *data = NULL;
     *bytes = 0;
-    int descriptor = system_open(path, SYSTEM_READ);
-    if (descriptor < 0) return errno == EISDIR ? fail_not_a_file(path) : fail_with_errno("read", path);
+    int descriptor = system_open(path, how);
+    if (descriptor < 0) return fail_with_errno("read", path);
     GrainResult result = read_all(descriptor, path, data, bytes);
     system_close(descriptor);
     return result;
 }
+
+GrainResult file_read(const char *path, void **data, int64_t *bytes)
+{
+    return open_and_read(path, SYSTEM_READ, data, bytes);
+}
+
+GrainResult file_read_chosen(const char *path, void **data, int64_t *bytes)
+{
+    return open_and_read(path, SYSTEM_READ_CHOSEN, data, bytes);
+}
+
+GrainResult file_check_chosen(const char *path)
+{
+    int descriptor = system_open(path, SYSTEM_READ_CHOSEN);
+    if (descriptor < 0) return fail_with_errno("read", path);
+    system_close(descriptor);
+    return GRAIN_OK;
+}
+
+GrainResult file_open(const char *path, int *descriptor)
+{
+    *descriptor = system_open(path, SYSTEM_READ);
+    return *descriptor >= 0 ? GRAIN_OK : fail_with_errno("read", path);
+}
+
+int file_exists(const char *path)
+{
+    SystemInfo info;
+    return system_info_of_link(path, &info) == 0;
+}
+
+int file_has_size(const char *path, int64_t bytes)
+{
+    SystemInfo info;
+    return system_info_of_link(path, &info) == 0 && info.kind == SYSTEM_FILE && info.bytes == bytes;
+}
+
+// --- folders ------------------------------------------------------------------------------------
 
 GrainResult file_make_folder(const char *path)
 {
@@ -168,14 +290,43 @@ GrainResult file_make_folder(const char *path)
     return fail_with_errno("make the folder", path);
 }
 
-GrainResult file_remove(const char *path)
+static GrainResult remove_in(const SystemFolder *folder, const char *name, const char *path)
 {
-    if (system_remove(path) == 0 || errno == ENOENT) return GRAIN_OK;
+    if (system_remove_in(folder, name) == 0 || errno == ENOENT) return GRAIN_OK;
     return fail_with_errno("remove", path);
 }
 
-int file_exists(const char *path)
+GrainResult file_remove(const char *path)
+{
+    SystemFolder *folder = open_folder_of(path);
+    if (!folder) return errno == ENOENT ? GRAIN_OK : fail_with_errno("remove", path);
+    GrainResult result = remove_in(folder, name_in(path), path);
+    system_folder_close(folder);
+    return result;
+}
+
+GrainResult file_visit(const char *folder, FileVisitFn *call, void *user)
+{
+    SystemFolder *listing = system_folder_open(folder);
+    if (!listing) return fail_with_errno("list", folder);
+    GrainResult result = GRAIN_OK;
+    const char *name;
+    while (result == GRAIN_OK && (name = system_folder_next(listing))) {
+        char *path;
+        result = file_join(folder, name, &path);
+        if (result == GRAIN_OK) result = call(user, &(FileEntry){listing, name, path});
+        alloc_free(path);
+    }
+    system_folder_close(listing);
+    return result;
+}
+
+int file_entry_is_file(const FileEntry *entry, int64_t *bytes)
 {
     SystemInfo info;
-    return system_info(path, &info) == 0;
+    if (system_info_in(entry->folder, entry->name, &info) != 0 || info.kind != SYSTEM_FILE) return 0;
+    *bytes = info.bytes;
+    return 1;
 }
+
+GrainResult file_entry_remove(const FileEntry *entry) { return remove_in(entry->folder, entry->name, entry->path); }

@@ -19,19 +19,22 @@
 
 // --- files --------------------------------------------------------------------------------------
 
+/// Only regular files are opened, and no opening waits. Otherwise: ELOOP for a link, EISDIR for a folder, ENXIO for
+/// pipes, sockets and devices.
 typedef enum SystemOpening {
     SYSTEM_READ,
-    SYSTEM_REPLACE, ///< for writing; truncated if it exists
-    SYSTEM_UPDATE,  ///< for reading and writing; created if missing
-    SYSTEM_MAKE,    ///< for reading and writing; EEXIST if it exists
+    SYSTEM_READ_CHOSEN, ///< follows links: for a path that a user chose
+    SYSTEM_UPDATE,      ///< for reading and writing; created if missing
+    SYSTEM_MAKE,        ///< for reading and writing; EEXIST if it exists, as whatever
 } SystemOpening;
 
-typedef enum SystemKind { SYSTEM_FILE, SYSTEM_FOLDER, SYSTEM_OTHER } SystemKind;
+typedef enum SystemKind { SYSTEM_FILE, SYSTEM_FOLDER, SYSTEM_LINK, SYSTEM_OTHER } SystemKind;
 
 typedef struct SystemInfo {
     SystemKind kind;
     int64_t bytes;
     time_t changed;
+    uint64_t identity[2]; ///< equal for two names of one file; zeros where the file system does not tell
 } SystemInfo;
 
 /// Returns a descriptor. Other processes may rename or remove the file while it is open, and child processes do not
@@ -49,26 +52,30 @@ int system_truncate(int file, int64_t bytes);
 int system_flush(int file);
 /// Sets its modification time to now.
 int system_touch(int file);
-/// Locks the file exclusively until it is closed or the process ends. EWOULDBLOCK: another process holds the lock; any
-/// other error: the file system has no locks.
+/// Locks the file exclusively until it is closed or the process ends, without waiting. EWOULDBLOCK: another process
+/// holds the lock; any other error: the file system has no locks.
 int system_lock(int file);
 
+/// Follows links.
 int system_info(const char *path, SystemInfo *out);
-/// Does not follow links: a link is SYSTEM_OTHER.
 int system_info_of_link(const char *path, SystemInfo *out);
 int system_info_of_file(int file, SystemInfo *out);
-
-/// Replaces an existing file, even one that is being read, and flushes the change to the disk.
-int system_rename(const char *from, const char *to);
-int system_remove(const char *path);
 /// EEXIST if a file or folder of that name exists.
 int system_make_folder(const char *path);
 
+/// A folder, open. The path to it may lead through links. The calls below have it by its handle: what becomes of the
+/// path meanwhile does not matter. Their names have no separators, and they do not follow links.
 typedef struct SystemFolder SystemFolder;
 SystemFolder *system_folder_open(const char *path);
 /// The next name, valid until the next call; NULL at the end. "." and ".." are among them.
 const char *system_folder_next(SystemFolder *folder);
 void system_folder_close(SystemFolder *folder);
+int system_open_in(const SystemFolder *folder, const char *name, SystemOpening how);
+int system_info_in(const SystemFolder *folder, const char *name, SystemInfo *out);
+/// Replaces an existing file, even one that is being read, and flushes the change to the disk.
+int system_rename_in(const SystemFolder *folder, const char *from, const char *to);
+/// A link itself; not a folder.
+int system_remove_in(const SystemFolder *folder, const char *name);
 
 // --- memory -------------------------------------------------------------------------------------
 
@@ -112,6 +119,8 @@ void system_thread_yields(void);
 void system_keep_loaded(const void *address);
 /// Calls in_child in every process forked from this one, in which only the calling thread exists.
 void system_after_fork(void (*in_child)(void));
+
+void system_sleep(double seconds);
 
 int system_process_id(void);
 int system_process_is_gone(int process);

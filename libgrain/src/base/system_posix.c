@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +18,23 @@
 
 // --- files --------------------------------------------------------------------------------------
 
-int system_open(const char *path, SystemOpening how)
+static int open_at(int folder, const char *name, SystemOpening how)
 {
-    static const int flags[] = {[SYSTEM_READ] = O_RDONLY,
-                                [SYSTEM_REPLACE] = O_WRONLY | O_CREAT | O_TRUNC,
-                                [SYSTEM_UPDATE] = O_RDWR | O_CREAT,
+    static const int flags[] = {[SYSTEM_READ] = O_RDONLY | O_NOFOLLOW,
+                                [SYSTEM_READ_CHOSEN] = O_RDONLY,
+                                [SYSTEM_UPDATE] = O_RDWR | O_CREAT | O_NOFOLLOW,
                                 [SYSTEM_MAKE] = O_RDWR | O_CREAT | O_EXCL};
-    return open(path, flags[how] | O_CLOEXEC, 0666);
+    struct stat found;
+    int file = openat(folder, name, flags[how] | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (file < 0) return -1;
+    int error = fstat(file, &found) != 0 ? errno : S_ISREG(found.st_mode) ? 0 : S_ISDIR(found.st_mode) ? EISDIR : ENXIO;
+    if (error == 0) return file;
+    close(file);
+    errno = error;
+    return -1;
 }
+
+int system_open(const char *path, SystemOpening how) { return open_at(AT_FDCWD, path, how); }
 
 int system_close(int file) { return close(file); }
 
@@ -81,9 +89,11 @@ static int take_info(int result, const struct stat *found, SystemInfo *out)
     if (result != 0) return -1;
     *out = (SystemInfo){.kind = S_ISREG(found->st_mode)   ? SYSTEM_FILE
                                 : S_ISDIR(found->st_mode) ? SYSTEM_FOLDER
+                                : S_ISLNK(found->st_mode) ? SYSTEM_LINK
                                                           : SYSTEM_OTHER,
                         .bytes = found->st_size,
-                        .changed = found->st_mtime};
+                        .changed = found->st_mtime,
+                        .identity = {(uint64_t)found->st_dev, (uint64_t)found->st_ino}};
     return 0;
 }
 
@@ -105,41 +115,46 @@ int system_info_of_file(int file, SystemInfo *out)
     return take_info(fstat(file, &found), &found, out);
 }
 
-// The rename itself must reach the disk too, or a power cut brings back the old name.
-static void flush_folder_of(const char *path)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (length >= sizeof folder) return;
-    memcpy(folder, path, length);
-    folder[length] = 0;
-    int descriptor = open(slash ? (length ? folder : "/") : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    fsync(descriptor); // some network file systems refuse this; the file's own flush has been checked
-    close(descriptor);
-}
-
-int system_rename(const char *from, const char *to)
-{
-    if (rename(from, to) != 0) return -1;
-    flush_folder_of(to);
-    return 0;
-}
-
-int system_remove(const char *path) { return unlink(path); }
-
 int system_make_folder(const char *path) { return mkdir(path, 0777); }
+
+// --- folders ------------------------------------------------------------------------------------
+
+static DIR *directory_of(const SystemFolder *folder) { return (DIR *)folder; }
+
+static int handle_of(const SystemFolder *folder) { return dirfd(directory_of(folder)); }
 
 SystemFolder *system_folder_open(const char *path) { return (SystemFolder *)opendir(path); }
 
 const char *system_folder_next(SystemFolder *folder)
 {
-    const struct dirent *entry = readdir((DIR *)folder);
+    const struct dirent *entry = readdir(directory_of(folder));
     return entry ? entry->d_name : NULL;
 }
 
-void system_folder_close(SystemFolder *folder) { closedir((DIR *)folder); }
+void system_folder_close(SystemFolder *folder) { closedir(directory_of(folder)); }
+
+int system_open_in(const SystemFolder *folder, const char *name, SystemOpening how)
+{
+    return open_at(handle_of(folder), name, how);
+}
+
+int system_info_in(const SystemFolder *folder, const char *name, SystemInfo *out)
+{
+    struct stat found;
+    return take_info(fstatat(handle_of(folder), name, &found, AT_SYMLINK_NOFOLLOW), &found, out);
+}
+
+int system_rename_in(const SystemFolder *folder, const char *from, const char *to)
+{
+    int handle = handle_of(folder);
+    if (renameat(handle, from, handle, to) != 0) return -1;
+    // The rename itself must reach the disk too, or a power cut brings back the old name. Some network file systems
+    // refuse this; the file's own flush has been checked.
+    fsync(handle);
+    return 0;
+}
+
+int system_remove_in(const SystemFolder *folder, const char *name) { return unlinkat(handle_of(folder), name, 0); }
 
 // --- memory -------------------------------------------------------------------------------------
 
@@ -198,6 +213,12 @@ void system_keep_loaded(const void *address)
 }
 
 void system_after_fork(void (*in_child)(void)) { pthread_atfork(NULL, NULL, in_child); }
+
+void system_sleep(double seconds)
+{
+    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    while (nanosleep(&time, &time) != 0 && errno == EINTR) {}
+}
 
 int system_process_id(void) { return (int)getpid(); }
 

@@ -93,16 +93,54 @@ static int may_pass(DWORD error) { return error == ERROR_SHARING_VIOLATION || er
 
 // --- files --------------------------------------------------------------------------------------
 
-static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how, DWORD flags)
+static HANDLE open_shared(const wchar_t *path, DWORD share, DWORD access, DWORD how, DWORD flags)
 {
     HANDLE handle = INVALID_HANDLE_VALUE;
     for (int attempt = 0; attempt < RETRIES; attempt++) {
-        handle =
-            CreateFileW(path, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, how, flags, NULL);
+        handle = CreateFileW(path, access, share, NULL, how, flags, NULL);
         if (handle != INVALID_HANDLE_VALUE || GetLastError() != ERROR_SHARING_VIOLATION) break;
         Sleep(RETRY_MILLISECONDS);
     }
     return handle;
+}
+
+static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how, DWORD flags)
+{
+    return open_shared(path, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, access, how, flags);
+}
+
+// What a handle is of. Reparse points that stand for another name are links; others, of files kept in a cloud or packed
+// by the system, are files like any.
+static int kind_of_handle(HANDLE handle, SystemKind *kind)
+{
+    FILE_ATTRIBUTE_TAG_INFO found;
+    *kind = SYSTEM_OTHER;
+    if (GetFileType(handle) != FILE_TYPE_DISK) return 0;
+    if (!GetFileInformationByHandleEx(handle, FileAttributeTagInfo, &found, sizeof found)) {
+        BY_HANDLE_FILE_INFORMATION plain; // some shares know only this
+        if (!GetFileInformationByHandle(handle, &plain)) return set_errno();
+        found = (FILE_ATTRIBUTE_TAG_INFO){.FileAttributes = plain.dwFileAttributes};
+        if (plain.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) found.ReparseTag = IO_REPARSE_TAG_SYMLINK;
+    }
+    int is_link = found.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT && IsReparseTagNameSurrogate(found.ReparseTag);
+    *kind = is_link ? SYSTEM_LINK : found.FileAttributes & FILE_ATTRIBUTE_DIRECTORY ? SYSTEM_FOLDER : SYSTEM_FILE;
+    return 0;
+}
+
+// Looks before it opens, because the handle of a link itself cannot be read, nor that of a link's target refused.
+static int refuse_links(const wchar_t *name)
+{
+    SystemKind kind;
+    HANDLE handle = open_handle(name, FILE_READ_ATTRIBUTES, OPEN_EXISTING,
+                                FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+    if (handle == INVALID_HANDLE_VALUE) return 0; // the opening says why
+    int result = kind_of_handle(handle, &kind);
+    CloseHandle(handle);
+    if (result == 0 && kind == SYSTEM_LINK) {
+        errno = ELOOP;
+        return -1;
+    }
+    return result;
 }
 
 int system_open(const char *path, SystemOpening how)
@@ -111,20 +149,27 @@ int system_open(const char *path, SystemOpening how)
         DWORD access, creation;
         int flags;
     } ways[] = {[SYSTEM_READ] = {GENERIC_READ, OPEN_EXISTING, _O_RDONLY},
-                [SYSTEM_REPLACE] = {GENERIC_WRITE, CREATE_ALWAYS, _O_WRONLY},
+                [SYSTEM_READ_CHOSEN] = {GENERIC_READ, OPEN_EXISTING, _O_RDONLY},
                 [SYSTEM_UPDATE] = {GENERIC_READ | GENERIC_WRITE, OPEN_ALWAYS, _O_RDWR},
                 [SYSTEM_MAKE] = {GENERIC_READ | GENERIC_WRITE, CREATE_NEW, _O_RDWR}};
+    SystemKind kind;
     const wchar_t *name = wide(path, 0);
-    if (!name) return -1;
+    if (!name || ((how == SYSTEM_READ || how == SYSTEM_UPDATE) && refuse_links(name) != 0)) return -1;
     HANDLE handle = open_handle(name, ways[how].access, ways[how].creation, FILE_ATTRIBUTE_NORMAL);
     if (handle == INVALID_HANDLE_VALUE) {
         DWORD error = GetLastError(), attributes = GetFileAttributesW(name);
         SetLastError(error);
         set_errno();
-        if (attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY) errno = EISDIR;
+        if (attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY)
+            errno = how == SYSTEM_MAKE ? EEXIST : EISDIR;
         return -1;
     }
-    int file = _open_osfhandle((intptr_t)handle, ways[how].flags | _O_BINARY | _O_NOINHERIT);
+    int result = kind_of_handle(handle, &kind);
+    if (result == 0 && kind != SYSTEM_FILE) {
+        errno = kind == SYSTEM_FOLDER ? EISDIR : ENXIO;
+        result = -1;
+    }
+    int file = result == 0 ? _open_osfhandle((intptr_t)handle, ways[how].flags | _O_BINARY | _O_NOINHERIT) : -1;
     if (file < 0) CloseHandle(handle);
     return file;
 }
@@ -217,41 +262,35 @@ static time_t unix_time(FILETIME time)
 static int info_of_handle(HANDLE handle, SystemInfo *out)
 {
     BY_HANDLE_FILE_INFORMATION found;
-    if (GetFileType(handle) != FILE_TYPE_DISK) {
-        *out = (SystemInfo){.kind = SYSTEM_OTHER};
-        return 0;
-    }
+    SystemKind kind;
+    *out = (SystemInfo){.kind = SYSTEM_OTHER};
+    if (kind_of_handle(handle, &kind) != 0) return -1;
+    if (kind == SYSTEM_OTHER) return 0;
     if (!GetFileInformationByHandle(handle, &found)) return set_errno();
-    *out = (SystemInfo){.kind = found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? SYSTEM_FOLDER : SYSTEM_FILE,
-                        .bytes = (int64_t)((uint64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow),
-                        .changed = unix_time(found.ftLastWriteTime)};
+    *out = (SystemInfo){
+        .kind = kind,
+        .bytes = (int64_t)((uint64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow),
+        .changed = unix_time(found.ftLastWriteTime),
+        .identity = {found.dwVolumeSerialNumber, (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow}};
     return 0;
 }
 
-int system_info(const char *path, SystemInfo *out)
+static int info_of_name(const char *path, DWORD flags, SystemInfo *out)
 {
     const wchar_t *name = wide(path, 0);
     if (!name) return -1;
-    HANDLE handle = open_handle(name, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
+    HANDLE handle = open_handle(name, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | flags);
     if (handle == INVALID_HANDLE_VALUE) return set_errno();
     int result = info_of_handle(handle, out);
     CloseHandle(handle);
     return result;
 }
 
+int system_info(const char *path, SystemInfo *out) { return info_of_name(path, 0, out); }
+
 int system_info_of_link(const char *path, SystemInfo *out)
 {
-    WIN32_FIND_DATAW found;
-    const wchar_t *name = wide(path, 0);
-    if (!name) return -1;
-    HANDLE find = FindFirstFileW(name, &found);
-    if (find == INVALID_HANDLE_VALUE) return set_errno();
-    FindClose(find);
-    int is_link = (found.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
-                  (found.dwReserved0 == IO_REPARSE_TAG_SYMLINK || found.dwReserved0 == IO_REPARSE_TAG_MOUNT_POINT);
-    if (!is_link) return system_info(path, out);
-    *out = (SystemInfo){.kind = SYSTEM_OTHER, .changed = unix_time(found.ftLastWriteTime)};
-    return 0;
+    return info_of_name(path, FILE_FLAG_OPEN_REPARSE_POINT, out);
 }
 
 int system_info_of_file(int file, SystemInfo *out) { return info_of_handle(handle_of(file), out); }
@@ -286,7 +325,7 @@ static int rename_over_open(const wchar_t *from, const wchar_t *to)
     return is_done;
 }
 
-int system_rename(const char *from, const char *to)
+static int rename_path(const char *from, const char *to)
 {
     const wchar_t *old_name = wide(from, 0), *new_name = wide(to, 1);
     if (!old_name || !new_name) return -1;
@@ -301,16 +340,32 @@ int system_rename(const char *from, const char *to)
     return set_errno();
 }
 
-int system_remove(const char *path)
+#define DISPOSITION_CLASS ((FILE_INFO_BY_HANDLE_CLASS)21) // FileDispositionInfoEx, from Windows 10 on
+// FILE_DISPOSITION_DELETE | FILE_DISPOSITION_POSIX_SEMANTICS: the name is free at once, even if somebody reads the file
+#define REMOVES_OPEN_FILES 0x3
+
+// The name itself, if it is that of a link.
+static int remove_path(const char *path)
 {
     const wchar_t *name = wide(path, 0);
     if (!name) return -1;
-    for (int attempt = 0; attempt < RETRIES; attempt++) {
-        if (DeleteFileW(name)) return 0;
-        if (GetLastError() != ERROR_SHARING_VIOLATION) break;
-        Sleep(RETRY_MILLISECONDS);
+    SystemKind kind = SYSTEM_OTHER;
+    DWORD how = REMOVES_OPEN_FILES;
+    HANDLE handle = open_handle(name, DELETE | FILE_READ_ATTRIBUTES, OPEN_EXISTING,
+                                FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
+    if (handle == INVALID_HANDLE_VALUE) return set_errno();
+    int result = kind_of_handle(handle, &kind);
+    if (result == 0 && kind == SYSTEM_FOLDER) {
+        errno = EISDIR;
+        result = -1;
     }
-    return set_errno();
+    int is_done = result == 0 && SetFileInformationByHandle(handle, DISPOSITION_CLASS, &how, sizeof how);
+    if (result == 0 && !is_done) {
+        FILE_DISPOSITION_INFO plain = {.DeleteFile = TRUE}; // not every file system has the other
+        if (!SetFileInformationByHandle(handle, FileDispositionInfo, &plain, sizeof plain)) result = set_errno();
+    }
+    CloseHandle(handle);
+    return result;
 }
 
 int system_make_folder(const char *path)
@@ -325,33 +380,66 @@ int system_make_folder(const char *path)
     return set_errno();
 }
 
+// --- folders ------------------------------------------------------------------------------------
+
+// Windows opens no file by the handle of its folder. But a folder that is open without FILE_SHARE_DELETE, and all above
+// it, can be neither renamed nor removed: its path stays what it was.
 struct SystemFolder {
-    HANDLE find;
+    HANDLE handle, find;
     WIN32_FIND_DATAW found;
     int has_next;
     char name[4 * MAX_PATH];
+    char path[]; ///< with a slash at its end
 };
 
 SystemFolder *system_folder_open(const char *path)
 {
-    SystemFolder *folder = calloc(1, sizeof *folder);
-    size_t bytes = strlen(path) + 3;
-    char *pattern = malloc(bytes);
-    if (folder && pattern) {
-        snprintf(pattern, bytes, "%s/*", path);
-        const wchar_t *name = wide(pattern, 0);
-        folder->find = name ? FindFirstFileW(name, &folder->found) : INVALID_HANDLE_VALUE;
-        folder->has_next = folder->find != INVALID_HANDLE_VALUE;
-        if (!folder->has_next && name) set_errno();
+    size_t bytes = strlen(path) + 2;
+    SystemFolder *folder = calloc(1, sizeof *folder + bytes);
+    if (!folder) return NULL;
+    snprintf(folder->path, bytes, "%s/", path);
+    folder->find = INVALID_HANDLE_VALUE;
+    SystemKind kind = SYSTEM_OTHER;
+    const wchar_t *name = wide(path, 0);
+    folder->handle = name ? open_shared(name, FILE_SHARE_READ | FILE_SHARE_WRITE, FILE_LIST_DIRECTORY, OPEN_EXISTING,
+                                        FILE_FLAG_BACKUP_SEMANTICS)
+                          : INVALID_HANDLE_VALUE;
+    if (name && folder->handle == INVALID_HANDLE_VALUE) set_errno();
+    if (folder->handle != INVALID_HANDLE_VALUE && kind_of_handle(folder->handle, &kind) == 0) {
+        if (kind == SYSTEM_FOLDER) return folder;
+        errno = ENOTDIR;
     }
-    free(pattern);
-    if (folder && folder->has_next) return folder;
-    free(folder);
+    int error = errno;
+    system_folder_close(folder);
+    errno = error;
     return NULL;
+}
+
+// "folder/name" in the buffer of the thread. NULL with errno.
+static char *path_in(const SystemFolder *folder, const char *name)
+{
+    static __thread char *paths[2];
+    static __thread int next;
+    size_t bytes = strlen(folder->path) + strlen(name) + 1;
+    next = !next;
+    char *path = realloc(paths[next], bytes);
+    if (!path) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    paths[next] = path;
+    snprintf(path, bytes, "%s%s", folder->path, name);
+    return path;
 }
 
 const char *system_folder_next(SystemFolder *folder)
 {
+    if (folder->find == INVALID_HANDLE_VALUE) {
+        const char *pattern = path_in(folder, "*");
+        const wchar_t *name = pattern ? wide(pattern, 0) : NULL;
+        folder->find = name ? FindFirstFileW(name, &folder->found) : INVALID_HANDLE_VALUE;
+        folder->has_next = folder->find != INVALID_HANDLE_VALUE;
+    }
     if (!folder->has_next) return NULL;
     if (!to_utf8(folder->found.cFileName, folder->name, sizeof folder->name)) folder->name[0] = 0;
     folder->has_next = FindNextFileW(folder->find, &folder->found);
@@ -360,8 +448,33 @@ const char *system_folder_next(SystemFolder *folder)
 
 void system_folder_close(SystemFolder *folder)
 {
-    FindClose(folder->find);
+    if (folder->find != INVALID_HANDLE_VALUE) FindClose(folder->find);
+    if (folder->handle != INVALID_HANDLE_VALUE) CloseHandle(folder->handle);
     free(folder);
+}
+
+int system_open_in(const SystemFolder *folder, const char *name, SystemOpening how)
+{
+    const char *path = path_in(folder, name);
+    return path ? system_open(path, how) : -1;
+}
+
+int system_info_in(const SystemFolder *folder, const char *name, SystemInfo *out)
+{
+    const char *path = path_in(folder, name);
+    return path ? system_info_of_link(path, out) : -1;
+}
+
+int system_rename_in(const SystemFolder *folder, const char *from, const char *to)
+{
+    const char *old_path = path_in(folder, from), *new_path = path_in(folder, to);
+    return old_path && new_path ? rename_path(old_path, new_path) : -1;
+}
+
+int system_remove_in(const SystemFolder *folder, const char *name)
+{
+    const char *path = path_in(folder, name);
+    return path ? remove_path(path) : -1;
 }
 
 // --- memory -------------------------------------------------------------------------------------
@@ -451,6 +564,8 @@ void system_keep_loaded(const void *address)
 }
 
 void system_after_fork(void (*in_child)(void)) { (void)in_child; } // nothing forks here
+
+void system_sleep(double seconds) { Sleep((DWORD)(1000.0 * seconds)); }
 
 int system_process_id(void) { return (int)GetCurrentProcessId(); }
 

@@ -152,7 +152,7 @@ GrainResult mesh_read(const char *path, GrainMeshFile *file)
 {
     void *data;
     int64_t bytes;
-    TRY(file_read(path, &data, &bytes));
+    TRY(file_read_chosen(path, &data, &bytes));
     Reader reader = {path, data, (const char *)data + bytes, 0};
     GrainResult result = read_format(&reader, file);
     alloc_free(data);

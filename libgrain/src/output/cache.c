@@ -3,10 +3,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/system.h"
 #include "output/manifest.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,33 +67,14 @@ CacheFile cache_file_kind(const char *name, int32_t *frame)
     return strcmp(name, "cache.json") == 0 ? CACHE_FILE_MANIFEST : CACHE_FILE_FOREIGN;
 }
 
-static int is_own_data(const char *name)
+// One of the cache's own files, or only what an unfinished write left behind.
+static GrainResult remove_own(void *user, const FileEntry *entry)
 {
+    const int *only_unfinished = user;
     int32_t frame;
-    return cache_file_kind(name, &frame) != CACHE_FILE_FOREIGN;
-}
-
-static int is_unfinished(const char *name)
-{
-    int32_t frame;
-    return cache_file_kind(name, &frame) == CACHE_FILE_PART;
-}
-
-static GrainResult remove_matching(const char *folder, int (*matches)(const char *name))
-{
-    SystemFolder *listing = system_folder_open(folder);
-    if (!listing) return fail(GRAIN_ERROR_IO, "could not list '%s': %s", folder, strerror(errno));
-    GrainResult result = GRAIN_OK;
-    const char *name;
-    while (result == GRAIN_OK && (name = system_folder_next(listing))) {
-        if (!matches(name)) continue;
-        char *path;
-        result = file_join(folder, name, &path);
-        if (result == GRAIN_OK) result = file_remove(path);
-        alloc_free(path);
-    }
-    system_folder_close(listing);
-    return result;
+    CacheFile kind = cache_file_kind(entry->name, &frame);
+    int is_meant = *only_unfinished ? kind == CACHE_FILE_PART : kind != CACHE_FILE_FOREIGN;
+    return is_meant ? file_entry_remove(entry) : GRAIN_OK;
 }
 
 // --- opening ------------------------------------------------------------------------------------
@@ -113,10 +92,9 @@ static GrainResult fail_other_job(const Cache *cache, const CacheManifest *wante
 
 static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, CacheOpening opening)
 {
-    char *path;
-    TRY(file_join(cache->folder, "cache.json", &path));
-    int exists = opening != CACHE_RESTART && file_exists(path);
-    alloc_free(path);
+    int exists;
+    TRY(cache_manifest_exists(cache->folder, &exists));
+    exists = exists && opening != CACHE_RESTART;
     if (exists) {
         GrainResult result = cache_manifest_read(cache->folder, &cache->manifest);
         // A list that cannot be read is of no use to anybody who only wants to replace what it lists.
@@ -132,7 +110,7 @@ static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, Cac
     int stays = opening == CACHE_KEEP || opening == CACHE_ADOPT;
     if (exists && !is_alike && stays) return fail_other_job(cache, wanted);
     int keeps = stays || (is_same && cache->manifest.frame_start <= wanted->frame_start);
-    TRY(remove_matching(cache->folder, keeps ? is_unfinished : is_own_data));
+    TRY(file_visit(cache->folder, remove_own, &keeps));
     int32_t frame_start = keeps && exists ? cache->manifest.frame_start : wanted->frame_start;
     if (!keeps) cache_manifest_free(&cache->manifest);
     TRY(manifest_set_job(&cache->manifest, wanted));
@@ -166,6 +144,7 @@ GrainResult cache_beat(Cache *cache) { return cache_lock_beat(&cache->lock); }
 GrainResult cache_add_frame(Cache *cache, const ColumnFileHeader *header)
 {
     cache->bytes_written += header->bytes;
+    TRY(cache_lock_check(&cache->lock));
     TRY(manifest_add_frame(&cache->manifest,
                            &(CacheFrame){header->frame, header->particles, header->bytes, header->checksum}));
     return manifest_write(cache->folder, &cache->manifest, &cache->bytes_written);
@@ -239,6 +218,7 @@ static GrainResult write_checkpoint_as(Cache *cache, const char *name, const Col
                                        const Column *columns, int column_count)
 {
     char *path;
+    TRY(cache_lock_check(&cache->lock));
     TRY(file_join(cache->folder, name, &path));
     ColumnFileHeader written = *header;
     GrainResult result = column_file_write(path, &written, columns, column_count);
@@ -353,19 +333,13 @@ GrainResult cache_find_checkpoint(Cache *cache, struct GrainFrame *checkpoint, i
     return *found ? thin_checkpoints(cache, manifest->frame_start, checkpoint->header.frame) : GRAIN_OK;
 }
 
-static int has_size(const char *path, int64_t bytes)
-{
-    SystemInfo info;
-    return system_info(path, &info) == 0 && info.bytes == bytes;
-}
-
 static GrainResult is_birth_missing(const Cache *cache, int *missing)
 {
     const CacheManifest *manifest = &cache->manifest;
     for (int64_t i = 0; i < manifest->birth_count && !*missing; i++) {
         char *path;
         TRY(cache_frame_path(cache->folder, "birth", manifest->births[i].frame, &path));
-        *missing = !has_size(path, manifest->births[i].bytes);
+        *missing = !file_has_size(path, manifest->births[i].bytes);
         alloc_free(path);
     }
     return GRAIN_OK;
@@ -381,7 +355,7 @@ GrainResult cache_find_newest(Cache *cache, struct GrainFrame *newest, int *foun
     for (; count < manifest->frame_count; count++) {
         char *path;
         TRY(cache_frame_path(cache->folder, manifest->stream, manifest->frames[count].frame, &path));
-        int is_there = has_size(path, manifest->frames[count].bytes);
+        int is_there = file_has_size(path, manifest->frames[count].bytes);
         alloc_free(path);
         if (!is_there) break;
     }

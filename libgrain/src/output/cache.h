@@ -38,6 +38,8 @@ typedef struct CacheManifest {
 
 /// GRAIN_ERROR_IO if there is no manifest, GRAIN_ERROR_DAMAGED if it is not valid.
 GrainResult cache_manifest_read(const char *folder, CacheManifest *out);
+/// Whether there is anything of its name.
+GrainResult cache_manifest_exists(const char *folder, int *exists);
 void cache_manifest_free(CacheManifest *manifest);
 /// Removes the frames after the first gap. Bakes resume from the frames that remain, and upsampling reads them in
 /// order.

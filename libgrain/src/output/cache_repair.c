@@ -3,43 +3,17 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/system.h"
 #include "output/cache.h"
 #include "output/manifest.h"
 #include "output/packed_file.h"
 #include "output/sdf_store.h"
 #include "output/volume_file.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-
-// --- going through the files ----------------------------------------------------------------------
-
-typedef GrainResult FileFn(void *user, const char *path, CacheFile kind, int32_t frame);
-
-// Calls with each file whose name is one of a cache's. Files may be removed meanwhile.
-static GrainResult for_each_file(const char *folder, FileFn *call, void *user)
-{
-    SystemFolder *listing = system_folder_open(folder);
-    if (!listing) return fail(GRAIN_ERROR_IO, "could not list '%s': %s", folder, strerror(errno));
-    GrainResult result = GRAIN_OK;
-    const char *name;
-    while (result == GRAIN_OK && (name = system_folder_next(listing))) {
-        int32_t frame = 0;
-        CacheFile kind = cache_file_kind(name, &frame);
-        if (kind == CACHE_FILE_FOREIGN) continue;
-        char *path;
-        result = file_join(folder, name, &path);
-        if (result == GRAIN_OK) result = call(user, path, kind, frame);
-        alloc_free(path);
-    }
-    system_folder_close(listing);
-    return result;
-}
 
 typedef struct Care {
     CacheManifest manifest;
+    CacheLock lock; ///< of repair and gc
     const Run *run;
     int is_trial, removes_damaged;
     int64_t count, bytes;
@@ -47,19 +21,21 @@ typedef struct Care {
 
 static void tell_error(const Care *care) { run_message(care->run, error_text()); }
 
-static GrainResult check_checkpoint(void *user, const char *path, CacheFile kind, int32_t frame)
+static GrainResult check_checkpoint(void *user, const FileEntry *entry)
 {
     Care *care = user;
     struct GrainFrame file;
+    int32_t frame;
+    CacheFile kind = cache_file_kind(entry->name, &frame);
     if (kind != CACHE_FILE_CHECKPOINT && kind != CACHE_FILE_LATEST) return GRAIN_OK;
-    GrainResult result = column_file_read(path, &file);
+    GrainResult result = column_file_read(entry->path, &file);
     if (result == GRAIN_OK && kind == CACHE_FILE_CHECKPOINT && file.header.frame != frame)
-        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is the checkpoint of frame %d", path, file.header.frame);
+        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is the checkpoint of frame %d", entry->path, file.header.frame);
     column_file_free(&file);
     if (result == GRAIN_OK || result == GRAIN_ERROR_MEMORY) return result;
     tell_error(care);
     care->count++;
-    return care->removes_damaged ? file_remove(path) : GRAIN_OK;
+    return care->removes_damaged ? file_entry_remove(entry) : GRAIN_OK;
 }
 
 static GrainResult check_frame(const char *folder, const CacheManifest *manifest, const CacheFrame *frame)
@@ -102,6 +78,7 @@ static GrainResult check_frames(Care *care, const char *folder)
     CacheManifest *manifest = &care->manifest;
     int64_t whole = 0;
     for (int64_t i = 0; i < manifest->frame_count; i++) {
+        TRY(cache_lock_beat(&care->lock));
         GrainResult result = check_frame(folder, manifest, &manifest->frames[i]);
         if (result == GRAIN_OK) result = check_keys(folder, manifest, &manifest->frames[i], whole);
         if (result == GRAIN_ERROR_MEMORY) return result;
@@ -150,7 +127,7 @@ static GrainResult check_births(Care *care, const char *folder)
 
 GrainResult cache_verify(const char *folder, const Run *run, int64_t *damaged)
 {
-    Care care = {.run = run};
+    Care care = {.run = run, .lock = CACHE_LOCK_NONE};
     *damaged = 0;
     GrainResult result = cache_manifest_read(folder, &care.manifest);
     if (result == GRAIN_ERROR_DAMAGED) {
@@ -160,7 +137,7 @@ GrainResult cache_verify(const char *folder, const Run *run, int64_t *damaged)
     }
     if (result == GRAIN_OK) result = check_frames(&care, folder);
     if (result == GRAIN_OK) result = check_births(&care, folder);
-    if (result == GRAIN_OK) result = for_each_file(folder, check_checkpoint, &care);
+    if (result == GRAIN_OK) result = file_visit(folder, check_checkpoint, &care);
     *damaged = care.count;
     cache_manifest_free(&care.manifest);
     return result;
@@ -168,19 +145,17 @@ GrainResult cache_verify(const char *folder, const Run *run, int64_t *damaged)
 
 GrainResult cache_repair(const char *folder, const Run *run, int64_t *dropped)
 {
-    Care care = {.run = run, .removes_damaged = 1};
-    CacheLock lock;
+    Care care = {.run = run, .removes_damaged = 1, .lock = CACHE_LOCK_NONE};
     *dropped = 0;
     TRY(cache_manifest_read(folder, &care.manifest));
-    GrainResult result = cache_lock_take(&lock, folder);
-    if (result == GRAIN_OK) {
-        result = check_frames(&care, folder);
-        if (result == GRAIN_OK) result = check_births(&care, folder);
-        if (result == GRAIN_OK && care.count > 0) result = manifest_write(folder, &care.manifest, &care.bytes);
-        if (result == GRAIN_OK) result = for_each_file(folder, check_checkpoint, &care);
-        *dropped = care.count;
-        cache_lock_release(&lock);
-    }
+    GrainResult result = cache_lock_take(&care.lock, folder);
+    if (result == GRAIN_OK) result = check_frames(&care, folder);
+    if (result == GRAIN_OK) result = check_births(&care, folder);
+    if (result == GRAIN_OK) result = cache_lock_check(&care.lock);
+    if (result == GRAIN_OK && care.count > 0) result = manifest_write(folder, &care.manifest, &care.bytes);
+    if (result == GRAIN_OK) result = file_visit(folder, check_checkpoint, &care);
+    *dropped = care.count;
+    cache_lock_release(&care.lock);
     cache_manifest_free(&care.manifest);
     return result;
 }
@@ -209,40 +184,38 @@ static int is_garbage(const CacheManifest *manifest, CacheFile kind, int32_t fra
     }
 }
 
-static GrainResult collect(void *user, const char *path, CacheFile kind, int32_t frame)
+static GrainResult collect(Care *care, const FileEntry *entry)
 {
-    Care *care = user;
-    SystemInfo info;
-    if (!is_garbage(&care->manifest, kind, frame)) return GRAIN_OK;
+    int64_t bytes;
     // Only plain files: a folder or a link of such a name is not the cache's.
-    if (system_info_of_link(path, &info) != 0 || info.kind != SYSTEM_FILE) return GRAIN_OK;
-    run_message(care->run, path);
+    if (!file_entry_is_file(entry, &bytes)) return GRAIN_OK;
+    run_message(care->run, entry->path);
     care->count++;
-    care->bytes += info.bytes;
-    return care->is_trial ? GRAIN_OK : file_remove(path);
+    care->bytes += bytes;
+    return care->is_trial ? GRAIN_OK : file_entry_remove(entry);
 }
 
-static GrainResult collect_field(void *user, const char *path)
+static GrainResult collect_file(void *user, const FileEntry *entry)
 {
     Care *care = user;
-    SystemInfo info;
-    run_message(care->run, path);
-    care->count++;
-    if (system_info_of_link(path, &info) == 0) care->bytes += info.bytes;
-    return care->is_trial ? GRAIN_OK : file_remove(path);
+    int32_t frame;
+    CacheFile kind = cache_file_kind(entry->name, &frame);
+    TRY(cache_lock_beat(&care->lock));
+    return is_garbage(&care->manifest, kind, frame) ? collect(care, entry) : GRAIN_OK;
 }
+
+static GrainResult collect_field(void *user, const FileEntry *entry) { return collect(user, entry); }
 
 GrainResult cache_collect_garbage(const char *folder, int is_trial, const Run *run, int64_t *removed, int64_t *bytes)
 {
-    Care care = {.run = run, .is_trial = is_trial};
-    CacheLock lock;
+    Care care = {.run = run, .is_trial = is_trial, .lock = CACHE_LOCK_NONE};
     *removed = *bytes = 0;
-    TRY(cache_lock_take(&lock, folder)); // before the list is read: a bake may be writing it
+    TRY(cache_lock_take(&care.lock, folder)); // before the list is read: a bake may be writing it
     GrainResult result = cache_manifest_read(folder, &care.manifest);
-    if (result == GRAIN_OK) result = for_each_file(folder, collect, &care);
+    if (result == GRAIN_OK) result = file_visit(folder, collect_file, &care);
     if (result == GRAIN_OK) result = sdf_store_each_file(folder, collect_field, &care);
     *removed = care.count, *bytes = care.bytes;
     cache_manifest_free(&care.manifest);
-    cache_lock_release(&lock);
+    cache_lock_release(&care.lock);
     return result;
 }

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/system.h"
 #include "output/volume_file.h"
 
 #include <jansson.h>
@@ -153,15 +152,6 @@ static int is_stage_folder(const char *name)
            (sscanf(name, "grains_%dof%d%n", &shard, &count, &length) == 2 && name[length] == 0);
 }
 
-static GrainResult has_manifest(const char *folder, int *has)
-{
-    char *path;
-    TRY(file_join(folder, "cache.json", &path));
-    *has = file_exists(path);
-    alloc_free(path);
-    return GRAIN_OK;
-}
-
 // Puts the path in among those there are, sorted; takes it over.
 static void insert(char **paths, int *count, char *path)
 {
@@ -170,45 +160,47 @@ static void insert(char **paths, int *count, char *path)
     paths[at] = path;
 }
 
-static GrainResult list_inside(const char *folder, char **paths, int *count)
+typedef struct Inside {
+    const char *folder;
+    char **paths;
+    int count;
+} Inside;
+
+static GrainResult list_stage(void *user, const FileEntry *entry)
 {
-    SystemFolder *listing = system_folder_open(folder);
-    const char *name;
-    GrainResult result = GRAIN_OK;
-    while (listing && result == GRAIN_OK && *count < MOST_FOLDERS && (name = system_folder_next(listing))) {
-        char *path;
-        int has = 0;
-        if (!is_stage_folder(name)) continue;
-        result = file_join(folder, name, &path);
-        if (result == GRAIN_OK) result = has_manifest(path, &has);
-        if (result == GRAIN_OK && has)
-            insert(paths, count, path);
-        else
-            alloc_free(path);
-    }
-    if (listing) system_folder_close(listing);
+    Inside *inside = user;
+    char *path;
+    int has = 0;
+    if (!is_stage_folder(entry->name) || inside->count == MOST_FOLDERS) return GRAIN_OK;
+    TRY(file_enter(inside->folder, entry->name, &path));
+    GrainResult result = cache_manifest_exists(path, &has);
+    if (result == GRAIN_OK && has)
+        insert(inside->paths, &inside->count, path);
+    else
+        alloc_free(path);
     return result;
 }
 
 GrainResult cache_view_folder(const char *folder, int32_t index, char *path, int64_t size)
 {
-    int count = 0;
+    Inside inside = {.folder = folder};
     path[0] = 0;
     if (index == 0) {
         snprintf(path, (size_t)size, "%s", folder);
         return GRAIN_OK;
     }
-    char **paths = ALLOC(char *, MOST_FOLDERS);
-    if (!paths) return GRAIN_ERROR_MEMORY;
-    GrainResult result = list_inside(folder, paths, &count);
-    if (result == GRAIN_OK && index <= count) {
-        if ((int64_t)strlen(paths[index - 1]) < size)
-            snprintf(path, (size_t)size, "%s", paths[index - 1]);
+    if (!file_exists(folder)) return GRAIN_OK;
+    inside.paths = ALLOC(char *, MOST_FOLDERS);
+    if (!inside.paths) return GRAIN_ERROR_MEMORY;
+    GrainResult result = file_visit(folder, list_stage, &inside);
+    if (result == GRAIN_OK && index <= inside.count) {
+        const char *found = inside.paths[index - 1];
+        if ((int64_t)strlen(found) < size)
+            snprintf(path, (size_t)size, "%s", found);
         else
-            result = fail(GRAIN_ERROR_ARGUMENT, "the path '%s' does not fit into %lld bytes", paths[index - 1],
-                          (long long)size);
+            result = fail(GRAIN_ERROR_ARGUMENT, "the path '%s' does not fit into %lld bytes", found, (long long)size);
     }
-    for (int i = 0; i < count; i++) alloc_free(paths[i]);
-    alloc_free(paths);
+    for (int i = 0; i < inside.count; i++) alloc_free(inside.paths[i]);
+    alloc_free(inside.paths);
     return result;
 }

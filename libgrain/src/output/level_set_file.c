@@ -239,6 +239,7 @@ static GrainResult import_grid(Import *m, const char *grid_name)
 GrainResult level_set_read(const char *path, const char *grid_name, GrainSdf **out)
 {
     TRY(vdb_need());
+    TRY(file_check_chosen(path)); // OpenVDB would wait at a pipe
     GrainSdf *sdf = ALLOC_ZEROED(GrainSdf, 1);
     if (!sdf) return GRAIN_ERROR_MEMORY;
     Import import = {.sdf = sdf, .path = path};

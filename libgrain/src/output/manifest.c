@@ -219,6 +219,15 @@ static int has_right_checksum(const char *text, size_t bytes)
     return memcmp(text + bytes - CHECKSUM_BYTES, expected, CHECKSUM_BYTES) == 0;
 }
 
+GrainResult cache_manifest_exists(const char *folder, int *exists)
+{
+    char *path;
+    TRY(file_join(folder, MANIFEST_NAME, &path));
+    *exists = file_exists(path);
+    alloc_free(path);
+    return GRAIN_OK;
+}
+
 GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
 {
     *out = (CacheManifest){0};

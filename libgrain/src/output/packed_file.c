@@ -260,9 +260,7 @@ GrainResult packed_open(const char *path, PackedFile *out)
     out->path = ALLOC(char, (int64_t)length);
     if (!out->path) return GRAIN_ERROR_MEMORY;
     memcpy(out->path, path, length);
-    out->descriptor = system_open(path, SYSTEM_READ);
-    GrainResult result = GRAIN_OK;
-    if (out->descriptor < 0) result = fail(GRAIN_ERROR_IO, "could not read '%s': %s", path, strerror(errno));
+    GrainResult result = file_open(path, &out->descriptor);
     if (result == GRAIN_OK) result = read_head(out);
     if (result != GRAIN_OK) packed_close(out);
     return result;

@@ -2,7 +2,6 @@
 #include "output/sdf_store.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/system.h"
 #include "output/column_file.h"
 #include "sdf/sdf_tree.h"
 
@@ -101,7 +100,7 @@ static GrainResult read_field(const char *path, GrainSdf **out)
 GrainResult sdf_store_begin(SdfStore *store, const char *cache_folder, const char *name)
 {
     *store = (SdfStore){.name = name};
-    return cache_folder ? file_join(cache_folder, "sdf", &store->folder) : GRAIN_OK;
+    return cache_folder ? file_enter(cache_folder, "sdf", &store->folder) : GRAIN_OK;
 }
 
 void sdf_store_free(SdfStore *store)
@@ -188,43 +187,40 @@ static int is_used(const SdfStore *store, const char *file)
     return 0;
 }
 
-// NULL name: those of any store. NULL store: used or not.
-static GrainResult each_file(const char *folder, const char *name, const SdfStore *store, SdfStoreFileFn *call,
-                             void *user)
+typedef struct Kept {
+    const char *name;      ///< NULL: those of any store
+    const SdfStore *store; ///< NULL: used or not
+    FileVisitFn *call;
+    void *user;
+} Kept;
+
+static GrainResult visit_kept(void *user, const FileEntry *entry)
 {
-    SystemFolder *listing = system_folder_open(folder);
-    GrainResult result = GRAIN_OK;
-    const char *file;
-    while (listing && result == GRAIN_OK && (file = system_folder_next(listing))) {
-        char *path;
-        SystemInfo info;
-        if (!is_kept(file, name) || (store && is_used(store, file))) continue;
-        result = file_join(folder, file, &path);
-        // Only plain files: a folder or a link of such a name is not ours.
-        if (result == GRAIN_OK && system_info_of_link(path, &info) == 0 && info.kind == SYSTEM_FILE)
-            result = call(user, path);
-        alloc_free(path);
-    }
-    if (listing) system_folder_close(listing);
-    return result;
+    const Kept *kept = user;
+    if (!is_kept(entry->name, kept->name) || (kept->store && is_used(kept->store, entry->name))) return GRAIN_OK;
+    return kept->call(kept->user, entry);
 }
 
-static GrainResult remove_file(void *user, const char *path)
+static GrainResult remove_file(void *user, const FileEntry *entry)
 {
+    int64_t bytes;
     (void)user;
-    return file_remove(path);
+    // Only plain files: a folder or a link of such a name is not ours.
+    return file_entry_is_file(entry, &bytes) ? file_entry_remove(entry) : GRAIN_OK;
 }
 
 void sdf_store_drop_unused(const SdfStore *store)
 {
-    if (store->folder) each_file(store->folder, store->name, store, remove_file, NULL);
+    Kept unused = {store->name, store, remove_file, NULL};
+    if (store->folder && file_exists(store->folder)) file_visit(store->folder, visit_kept, &unused);
 }
 
-GrainResult sdf_store_each_file(const char *cache_folder, SdfStoreFileFn *call, void *user)
+GrainResult sdf_store_each_file(const char *cache_folder, FileVisitFn *call, void *user)
 {
     char *folder;
-    TRY(file_join(cache_folder, "sdf", &folder));
-    GrainResult result = each_file(folder, NULL, NULL, call, user);
+    Kept all = {NULL, NULL, call, user};
+    TRY(file_enter(cache_folder, "sdf", &folder));
+    GrainResult result = file_exists(folder) ? file_visit(folder, visit_kept, &all) : GRAIN_OK;
     alloc_free(folder);
     return result;
 }

@@ -24,7 +24,6 @@ GrainResult sdf_store_make(SdfStore *store, const GrainMesh *mesh, const GrainSd
 void sdf_store_drop_unused(const SdfStore *store);
 void sdf_store_free(SdfStore *store);
 
-/// Called with the path of each file that a store of any name has in a cache folder, including remains of interrupted
+/// Calls with the name of each file that a store of any name has in a cache folder, including remains of interrupted
 /// writes.
-typedef GrainResult SdfStoreFileFn(void *user, const char *path);
-GrainResult sdf_store_each_file(const char *cache_folder, SdfStoreFileFn *call, void *user);
+GrainResult sdf_store_each_file(const char *cache_folder, FileVisitFn *call, void *user);

@@ -67,11 +67,11 @@ GrainResult volume_file_write_points(const char *path, const VdbPoints *points)
     return end(&sink, path, code, &message, &header);
 }
 
-// Bytes and checksum of a file as it lies there; 0 where it cannot be read.
-static int measure(const char *path, char *piece, XXH3_state_t *hash, int64_t *bytes)
+// Bytes and checksum of a file as it lies there.
+static GrainResult measure(const char *path, char *piece, XXH3_state_t *hash, int64_t *bytes)
 {
-    int descriptor = system_open(path, SYSTEM_READ);
-    if (descriptor < 0) return 0;
+    int descriptor;
+    if (file_open(path, &descriptor) != GRAIN_OK) return GRAIN_ERROR_DAMAGED;
     int64_t got;
     *bytes = 0;
     XXH3_64bits_reset(hash);
@@ -80,7 +80,7 @@ static int measure(const char *path, char *piece, XXH3_state_t *hash, int64_t *b
         *bytes += got;
     }
     system_close(descriptor);
-    return got == 0;
+    return got == 0 ? GRAIN_OK : fail(GRAIN_ERROR_DAMAGED, "'%s' cannot be read", path);
 }
 
 static GrainResult compare(const char *path, const CacheFrame *frame)
@@ -89,8 +89,7 @@ static GrainResult compare(const char *path, const CacheFrame *frame)
     XXH3_state_t *hash = piece ? XXH3_createState() : NULL;
     int64_t bytes = 0;
     GrainResult result = hash ? GRAIN_OK : GRAIN_ERROR_MEMORY;
-    if (result == GRAIN_OK && !measure(path, piece, hash, &bytes))
-        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is missing or cannot be read", path);
+    if (result == GRAIN_OK) result = measure(path, piece, hash, &bytes);
     if (result == GRAIN_OK && bytes != frame->bytes)
         result = fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged: it has %lld bytes instead of %lld", path, (long long)bytes,
                       (long long)frame->bytes);

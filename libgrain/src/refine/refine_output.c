@@ -255,6 +255,7 @@ GrainResult refine_write_checkpoint(const RefineOutput *output, int32_t frame, d
     memcpy(sources, state, sizeof sources);
     for (int c = 0; c < STATE_COLUMNS; c++)
         columns[c] = (Column){state[c].column.name, GRAIN_F32, state[c].column.layout.components, count, NULL};
+    TRY(cache_lock_check(&output->cache->lock));
     TRY(file_join(output->cache->folder, CHECKPOINT, &path));
     GrainResult result = take_rows(sources, STATE_COLUMNS);
     if (result == GRAIN_OK) {

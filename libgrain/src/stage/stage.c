@@ -89,15 +89,18 @@ GrainRun stage_run(Runner *runner)
 GrainResult stage_bake_folder(const Runner *runner, char **out)
 {
     const GrainStageDef *def = runner->def;
-    return def->cache_folder ? file_join(def->cache_folder, "", out) : file_join(def->job_folder, "cache/", out);
+    return def->cache_folder ? file_join(def->cache_folder, "", out) : file_enter(def->job_folder, "cache", out);
 }
 
 GrainResult stage_read_input(const Runner *runner, const char *folder, const char *fingerprint, const char *what,
                              const char *command, CacheManifest *out)
 {
-    GrainResult result = cache_manifest_read(folder, out);
+    int exists;
+    *out = (CacheManifest){0};
+    TRY(cache_manifest_exists(folder, &exists));
+    GrainResult result = exists ? cache_manifest_read(folder, out) : GRAIN_OK;
     cache_manifest_keep_run(out);
-    if (result == GRAIN_ERROR_IO || (result == GRAIN_OK && out->frame_count == 0))
+    if (result == GRAIN_OK && out->frame_count == 0)
         return fail(GRAIN_ERROR_IO, "there are no %s in '%s' yet: run %s first, then %s", what, folder, command,
                     runner->stage->command);
     TRY(result);

@@ -50,7 +50,7 @@ static GrainResult plan(Runner *runner, CacheManifest *wanted, char **folder)
     TRY(refine_plan(&refine->refinement, &runner->job, count_particles(&refine->coarse), def->shard, def->shard_count));
     wanted->fps = refine->coarse.fps;
     snprintf(name, sizeof name, "grains_%dof%d", def->shard, def->shard_count);
-    return file_join(refine->coarse_folder, def->shard_count == 1 ? "grains" : name, folder);
+    return file_enter(refine->coarse_folder, def->shard_count == 1 ? "grains" : name, folder);
 }
 
 static GrainResult prepare(Runner *runner)

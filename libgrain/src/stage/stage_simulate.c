@@ -30,7 +30,7 @@ static GrainResult plan(Runner *runner, CacheManifest *wanted, char **folder)
     TRY(simulate_plan(&simulate->simulation, job));
     wanted->fps = job->fps;
     TRY(simulate_body_names(job, &wanted->bodies));
-    return def->cache_folder ? GRAIN_OK : file_join(def->job_folder, "cache", folder);
+    return def->cache_folder ? GRAIN_OK : file_enter(def->job_folder, "cache", folder);
 }
 
 static GrainResult prepare(Runner *runner)

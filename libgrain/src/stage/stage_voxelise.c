@@ -49,7 +49,7 @@ static GrainResult read_source(Runner *runner)
     if (!job->volume.from_grains) return GRAIN_OK;
     char fingerprint[CACHE_FINGERPRINT_CHARS + 1];
     job_upsample_fingerprint(job, fingerprint);
-    TRY(file_join(v->coarse_folder, "grains", &v->grain_folder));
+    TRY(file_enter(v->coarse_folder, "grains", &v->grain_folder));
     v->source = &v->grains;
     return stage_read_input(runner, v->grain_folder, fingerprint, "render grains", "grain upsample", &v->grains);
 }
@@ -95,7 +95,7 @@ static GrainResult plan(Runner *runner, CacheManifest *wanted, char **folder)
     if (wish->velocity) wanted->grids[count++] = "velocity";
     if (wish->dust) wanted->grids[count++] = "dust";
     if (wish->surface) wanted->grids[count++] = "surface";
-    return file_join(v->coarse_folder, "volume", folder);
+    return file_enter(v->coarse_folder, "volume", folder);
 }
 
 // --- one frame ------------------------------------------------------------------------------------
