@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a simulation's cache is worth for the scene as it is now: decides what the Bake button says."""
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
 from ... import runtime
-from ...engine import cache, job as job_files, text
+from ...engine import cache, door, job as job_files, text
 from .. import frames, paths
 from ..simulations import Simulation
 from . import job_builder
@@ -25,15 +24,20 @@ def of_simulation(simulation: Simulation) -> Condition:
     state = of_bake(simulation)
     if state.kind == 'COMPLETE' and simulation.use_upsample:
         grains = of_grains(simulation)
+        if grains.kind == 'DAMAGED':
+            return Condition('PARTIAL', grains.text)
         if grains.kind != 'COMPLETE':
             return Condition('PARTIAL', f"The simulation is baked; {grains.text[0].lower()}{grains.text[1:]}")
     return state
 
 
 def of_grains(simulation: Simulation) -> Condition:
-    """Of the render grains. Raises CacheError."""
+    """Of the render grains."""
     folder = paths.cache_folder(simulation)
-    grains = cache.read_manifest(cache.grains_folder(folder))
+    try:
+        grains = cache.read_manifest(cache.grains_folder(folder))
+    except cache.CacheError as error:
+        return Condition('DAMAGED', str(error))
     if not simulation.use_upsample:
         return Condition('OFF' if grains is not None else 'EMPTY', "Render grains are switched off")
     missing = _missing_grains(simulation, folder, *frames.bake_range(simulation))
@@ -91,7 +95,7 @@ def changed_settings(simulation: Simulation, folder: Path) -> str:
 def _baked_document(folder: Path) -> Optional[dict[str, Any]]:
     """Parsed again only when the file changed: panels ask at every redraw."""
     try:
-        stamp = os.stat(folder / job_files.JOB_FILE).st_mtime_ns
+        stamp = door.state(folder / job_files.JOB_FILE).st_mtime_ns
     except OSError:
         return None
     remembered = _documents.get(folder)
