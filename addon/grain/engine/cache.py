@@ -17,10 +17,7 @@ from . import cache_lock, door, files, job as job_files, reading
 from .cache_lock import LOCK
 
 MANIFEST = "cache.json"
-JOB_FOLDER = "job"
-GRAINS_FOLDER = "grains"
-VOLUME_FOLDER = "volume"
-SDF_FOLDER = "sdf"  # distance fields of the colliders, which any bake makes again
+JOB_FOLDER, GRAINS_FOLDER, VOLUME_FOLDER, SDF_FOLDER = door.FOLDERS  # the last with what any bake makes again
 FORMAT = 2
 FRAME_HEADER_BYTES = 64 + 3 * 64
 _MOST_BYTES = 64 << 20  # of a manifest: half a million frames
@@ -188,7 +185,7 @@ def own_files(folder: Path) -> list[Path]:
 
 
 def _own_names(place: door.Folder, part: str) -> list[str]:
-    return [name for name in place.names() if _OWN_BY_PART[part].fullmatch(name) and place.has_file(name)]
+    return [name for name in place.file_names() if _OWN_BY_PART[part].fullmatch(name)]
 
 
 def _is_grain_cache(folder: Path) -> bool:
@@ -298,7 +295,7 @@ def checkpoint_frames(folder: Path) -> list[int]:
     if manifest is None:
         return []
     with door.Folder(folder) as place:
-        kept = [int(match.group(1)) for match in map(_CHECKPOINT.fullmatch, place.names()) if match]
+        kept = [int(match.group(1)) for match in map(_CHECKPOINT.fullmatch, place.file_names()) if match]
     return sorted(frame for frame in kept if frame in manifest.particles)
 
 

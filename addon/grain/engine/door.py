@@ -5,8 +5,8 @@ No link inside a folder is followed, only regular files are opened, and none kee
 beside the old and renamed; deleted are single names inside the folder. Except on Windows a folder is known by a handle: all that is
 done through it is done in the folder that was opened, whatever becomes of its path meanwhile.
 
-A folder is named by a path without links (scene/paths.py): where its last name is one, somebody put it into the cache.
-Everything here raises OSError with the path and a reason in words.
+A cache itself may be reached through links, as its user likes; the folders inside it may not. Everything here raises OSError with the
+path and a reason in words.
 """
 import errno
 import os
@@ -18,13 +18,15 @@ from typing import Any, BinaryIO, Optional
 
 from . import files
 
+FOLDERS = ("job", "grains", "volume", "sdf")  # inside a cache
 PART = ".part"  # what a file is called until it is complete
 _COPIED_BYTES = 1 << 20  # at a time
 
-_HAS_HANDLES = os.open in os.supports_dir_fd and os.listdir in os.supports_fd
+_HAS_HANDLES = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _ALWAYS = 0
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):  # as far as the system has them
     _ALWAYS |= getattr(os, _flag, 0)
+_LINK = "it is a link, and Grain follows none inside a cache"
 _NAME_OF_ANOTHER = 0x20000000  # bit in the tags of Windows' links and junctions, but not of files that a cloud still holds
 
 
@@ -35,7 +37,7 @@ def is_link(found: os.stat_result) -> bool:
 def _refusal(found: os.stat_result, path: Path) -> Optional[OSError]:
     """Why this is not opened as a file."""
     if is_link(found):
-        return OSError(errno.ELOOP, "it is a link, and Grain follows none inside a cache", str(path))
+        return OSError(errno.ELOOP, _LINK, str(path))
     if stat.S_ISREG(found.st_mode):
         return None
     if stat.S_ISDIR(found.st_mode):
@@ -53,13 +55,22 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._handle: Optional[int] = None
-        found = os.lstat(path)
-        if is_link(found):
-            raise OSError(errno.ELOOP, "it is a link, and Grain follows none inside a cache", str(path))
+        is_inside = path.name in FOLDERS
+        if not _HAS_HANDLES:
+            self._check_folder(is_inside)
+            return
+        try:
+            self._handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | (_ALWAYS if is_inside else _ALWAYS & ~os.O_NOFOLLOW))
+        except OSError:
+            self._check_folder(is_inside)
+            raise
+
+    def _check_folder(self, is_inside: bool) -> None:
+        found = os.lstat(self.path) if is_inside else os.stat(self.path)
+        if is_inside and is_link(found):
+            raise OSError(errno.ELOOP, _LINK, str(self.path))
         if not stat.S_ISDIR(found.st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, "it is not a folder", str(path))
-        if _HAS_HANDLES:
-            self._handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _ALWAYS)
+            raise NotADirectoryError(errno.ENOTDIR, "it is not a folder", str(self.path))
 
     def close(self) -> None:
         if self._handle is not None:
@@ -86,8 +97,10 @@ class Folder:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path / name)) from error
 
-    def names(self) -> list[str]:
-        return sorted(os.listdir(self.path if self._handle is None else self._handle))
+    def file_names(self) -> list[str]:
+        """Of regular files; which they are is told with the names, and not asked one by one."""
+        with os.scandir(self.path if self._handle is None else self._handle) as entries:
+            return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
 
     def look(self, name: str) -> os.stat_result:
         """At whatever has this name, links included."""

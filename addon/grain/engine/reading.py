@@ -35,11 +35,13 @@ def parse(data: bytes) -> "Block":
     """A JSON object. Raises Unfit."""
     try:
         found = json.loads(data.decode("utf-8"), parse_int=_whole, parse_float=_fraction, parse_constant=_constant)
+        if b"\\u" in data:  # half of a pair, which nobody can write again, can only be written so
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
     except Unfit:
         raise
     except RecursionError as error:
         raise Unfit("it is nested too deeply") from error
-    except ValueError as error:  # UnicodeDecodeError is one, too
+    except ValueError as error:  # UnicodeError is one, too
         raise Unfit("it is not JSON") from error
     return Block(found)
 
