@@ -154,7 +154,8 @@ def test_lists_of_frames(folder: Path) -> None:
         assert text.size(manifest.byte_count) and text.plural(len(manifest.particles), "frame")
         return True
 
-    try_all("cache.json", (MANIFEST,), read)
+    named = {**MANIFEST, "streams": {"\x1b[2J\u202e": MANIFEST["streams"]["coarse"]}}
+    try_all("cache.json", (MANIFEST, named), read)
 
 
 def test_jobs(folder: Path) -> None:

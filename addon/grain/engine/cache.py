@@ -4,7 +4,6 @@
 The layout is libgrain's (libgrain/docs/formats.md): cache.json lists whole frames only. Beside it the add-on keeps
 the job it baked, in `job/`.
 """
-import os
 import re
 import shutil
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, Union
 
-from . import cache_lock, door, files, job as job_files, reading
+from . import cache_lock, door, files, job as job_files, reading, text
 from .cache_lock import LOCK
 
 MANIFEST = "cache.json"
@@ -41,7 +40,10 @@ _LOCKED = (JOB_FOLDER, "", GRAINS_FOLDER, VOLUME_FOLDER)  # parts with a lock, i
 
 
 class CacheError(Exception):
-    """Something about a cache folder, in words for an artist."""
+    """Something about a cache folder, in words for an artist. Some of them may be from a file."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(text.clean(words))
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Manifest:
         return max(earlier) if earlier else None
 
 
-_memory: dict[Path, tuple[tuple[int, int, int], Union[Manifest, CacheError, None]]] = {}
+_memory: dict[Path, tuple[tuple[int, int, int], Union[Manifest, str, None]]] = {}  # with what is wrong with it
 
 
 def read_manifest(folder: Path) -> Optional[Manifest]:
@@ -91,21 +93,22 @@ def read_manifest(folder: Path) -> Optional[Manifest]:
     remembered = _memory.get(folder)
     if remembered is None or remembered[0] != stamp:
         remembered = _memory[folder] = (stamp, _parse(path))
-    if isinstance(remembered[1], CacheError):
-        raise remembered[1]
+    if isinstance(remembered[1], str):
+        raise CacheError(remembered[1])
     return remembered[1]
 
 
-def _parse(path: Path) -> Union[Manifest, CacheError, None]:
+def _parse(path: Path) -> Union[Manifest, str, None]:
+    """What it says, or what is wrong with it. Raises CacheError where it cannot be read now."""
     try:
         document = reading.parse(door.read(path, _MOST_BYTES))
         if document.integer("format", 1) > FORMAT:
-            return CacheError(f"{path} was made by a newer Grain. Update the add-on, or bake into another folder")
+            return f"{path} was made by a newer Grain. Update the add-on, or bake into another folder"
         return _checked(document)
     except OSError as error:
-        return CacheError(f"{error.filename} cannot be read: {error.strerror}")
+        raise CacheError(f"{error.filename} cannot be read: {error.strerror}") from error
     except reading.Unfit as error:
-        return CacheError(f"{path} is damaged: {error}. Free the bake, or bake anew")
+        return f"{path} is damaged: {error}. Free the bake, or bake anew"
 
 
 def _checked(document: reading.Block) -> Optional[Manifest]:

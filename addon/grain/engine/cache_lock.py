@@ -70,9 +70,9 @@ class _Text:
 
     def is_left(self, is_granted: bool, seconds: float) -> bool:
         """Whether the holder is certainly gone. is_granted: this process has the system's lock. seconds: since the last beat."""
-        if self.host == _host() and self.process is not None:
-            if is_granted and self.manner == "system" or _is_gone(self.process):
-                return True
+        is_here = self.host == _host() and self.process is not None
+        if is_here and (is_granted and self.manner == "system" or _is_gone(self.process or 0)):
+            return True
         return seconds >= _STALE
 
 
@@ -149,7 +149,7 @@ class CacheLock:
         self._number, self._own = secrets.token_hex(8), b""
         self._last_beat = 0.0
         user = os.environ.get("USER") or os.environ.get("LOGNAME") or os.environ.get("USERNAME") or "unknown"
-        self._who = f"process {os.getpid()} on {_host()} (user {user[:100]}, since {time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime())} UTC)"
+        self._who = f"process {os.getpid()} on {_host()} (user {text.clean(user, 100)}, since {time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime())} UTC)"
         try:
             self._take()
         except BaseException:
