@@ -134,6 +134,26 @@ def test_a_holder_that_was_suspended_sees_who_took_over(folder: Path) -> None:
         cache_lock.BETWEEN_BEATS = kept
 
 
+def test_on_a_full_disk_the_systems_lock_has_to_do(folder: Path) -> None:
+    from grain.engine import cache_lock
+    kept = cache_lock._write
+    cache_lock._write = lambda file, data: False
+    try:
+        with take(folder) as lock:
+            assert lock.beat() and (folder / "lock").read_bytes() == b"" and cache_lock.is_busy(folder) and refused(folder)
+        assert os.listdir(folder) == ["lock"]
+        try:
+            take(folder, **BEATS)
+        except OSError as error:
+            assert "space" in error.strerror and error.filename == str(folder / "lock"), error
+        else:
+            raise AssertionError("held by nothing at all")
+        assert os.listdir(folder) == ["lock"]
+    finally:
+        cache_lock._write = kept
+    take(folder).release()
+
+
 CONTEND = """
 until, got = time.monotonic() + float(sys.argv[2]), 0
 while time.monotonic() < until:

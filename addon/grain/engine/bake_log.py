@@ -31,7 +31,7 @@ def append(path: Path, event: dict[str, Any]) -> None:
         pass
 
 
-def read_text(path: Path) -> str:
+def cleaned(path: Path) -> str:
     """As it may be shown. Raises OSError."""
     return "\n".join(text.clean(line, most=4000) for line in _lines(path))
 

@@ -132,11 +132,17 @@ def _read(file: int) -> bytes:
     return os.read(file, _MOST_BYTES)
 
 
-def _write(file: int, data: bytes) -> None:
-    """Over what is there: nobody finds nothing in between."""
-    os.lseek(file, 0, os.SEEK_SET)
-    os.write(file, data)
-    os.ftruncate(file, len(data))
+def _write(file: int, data: bytes) -> bool:
+    """Over what is there: nobody finds nothing in between. False: the disk is full."""
+    try:
+        os.lseek(file, 0, os.SEEK_SET)
+        if os.write(file, data) == len(data):
+            os.ftruncate(file, len(data))
+            return True
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+    return False
 
 
 class CacheLock:
@@ -147,6 +153,7 @@ class CacheLock:
         self._folder, self._cache = door.Folder(folder), cache or folder
         self._file = -1
         self._number, self._own = secrets.token_hex(8), b""
+        self._is_mute = False  # on a full disk the system's lock has to do, or nobody could delete anything there
         self._last_beat = 0.0
         user = os.environ.get("USER") or os.environ.get("LOGNAME") or os.environ.get("USERNAME") or "unknown"
         self._who = f"process {os.getpid()} on {_host()} (user {text.clean(user, 100)}, since {time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime())} UTC)"
@@ -173,32 +180,31 @@ class CacheLock:
     def _take(self) -> None:
         until = time.monotonic() + _LONGEST
         for _ in range(_MOST_TRIES):
-            self._begin(until)
+            gate = self._begin(until)
             try:
-                if self._decide():
+                if self._decide(gate):
                     return
             except OSError:
                 self._forget_text()
                 raise
             finally:
-                if self._by_name(_TAKING) == self._text("taking"):
+                is_own = self._is_gate(gate)
+                os.close(gate)  # before it is removed, as Windows wants it
+                if is_own:
                     self._folder.remove(_TAKING)
         raise Busy(self._cache, self._by_name(LOCK) or b"")
 
-    def _begin(self, until: float) -> None:
-        """Step 1: from now on only this process decides."""
+    def _begin(self, until: float) -> int:
+        """Step 1: from now on only this process decides. The file that says so, open."""
         watched, since = None, time.monotonic()
         while True:
             try:
-                file = self._folder.open(_TAKING, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                gate = self._folder.open(_TAKING, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             except FileExistsError:
                 pass
             else:
-                try:
-                    _write(file, self._text("taking"))
-                finally:
-                    os.close(file)
-                return
+                _write(gate, self._text("taking"))  # for those who wait; without it they wait all the same
+                return gate
             there = self._by_name(_TAKING)
             now = time.monotonic()
             if there != watched:
@@ -213,23 +219,31 @@ class CacheLock:
             else:
                 time.sleep(_BETWEEN_TRIES)
 
-    def _decide(self) -> bool:
+    def _is_gate(self, gate: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(gate), self._folder.look(_TAKING))
+        except FileNotFoundError:
+            return False
+
+    def _decide(self, gate: int) -> bool:
         """Steps 2 to 5. False: somebody was in between."""
-        granted = self._open_locked()
+        began = os.fstat(gate).st_mtime
+        granted = self._open_locked(began)
         there = _read(self._file)
-        seconds = self._folder.look(_TAKING).st_mtime - os.fstat(self._file).st_mtime
         is_own = there in (self._text("system"), self._text("heartbeat"))
-        if there and not is_own and not _Text.of(there).is_left(granted, seconds):
+        if there and not is_own and not _Text.of(there).is_left(granted, began - os.fstat(self._file).st_mtime):
             raise Busy(self._cache, there)
         self._own = self._text("system" if granted else "heartbeat")
-        _write(self._file, self._own)
-        if self._by_name(_TAKING) == self._text("taking") and self._by_name(LOCK) == self._own:
+        self._is_mute = not _write(self._file, self._own)
+        if self._is_mute and not granted:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder.path / LOCK))
+        if self._is_gate(gate) and (self._is_mute or self._by_name(LOCK) == self._own):
             self._last_beat = time.monotonic()
             return True
         self._close()
         return False
 
-    def _open_locked(self) -> bool:
+    def _open_locked(self, began: float) -> bool:
         """Step 2. Whether the system locks it."""
         until = time.monotonic() + _LOOKED_AT
         while True:
@@ -237,9 +251,11 @@ class CacheLock:
             granted = _lock_by_system(self._file)
             if granted is not False:
                 return granted is True
-            if time.monotonic() >= until:
-                raise Busy(self._cache, _read(self._file))
-            self._close()
+            there = _read(self._file)
+            is_held = there and not _Text.of(there).is_left(False, began - os.fstat(self._file).st_mtime)
+            if is_held or time.monotonic() >= until:
+                raise Busy(self._cache, there)
+            self._close()  # somebody only looks at it
             time.sleep(_BETWEEN_TRIES)
 
     # --- holding and letting go -------------------------------------------------------------------
@@ -255,7 +271,7 @@ class CacheLock:
                 os.utime(self._folder.path / LOCK)
             else:
                 os.utime(self._file)
-            if self._by_name(LOCK) == self._own:
+            if self._is_mute or self._by_name(LOCK) == self._own:
                 return True
         except OSError:
             return True  # a share may be away for a moment
@@ -265,7 +281,7 @@ class CacheLock:
     def _forget_text(self) -> None:
         """Empties the file, if it still says that this process has it."""
         try:
-            if self._file >= 0 and self._own and _read(self._file) == self._own:
+            if self._file >= 0 and self._own and (self._is_mute or _read(self._file) == self._own):
                 os.ftruncate(self._file, 0)
         except OSError:
             pass  # what is left is stale as soon as this process is gone

@@ -26,6 +26,7 @@ _HAS_HANDLES = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _ALWAYS = 0
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):  # as far as the system has them
     _ALWAYS |= getattr(os, _flag, 0)
+_NO_FOLLOW, _OF_FOLDERS = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_DIRECTORY", 0)
 _LINK = "it is a link, and Grain follows none inside a cache"
 _NAME_OF_ANOTHER = 0x20000000  # bit in the tags of Windows' links and junctions, but not of files that a cloud still holds
 
@@ -60,7 +61,7 @@ class Folder:
             self._check_folder(is_inside)
             return
         try:
-            self._handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | (_ALWAYS if is_inside else _ALWAYS & ~os.O_NOFOLLOW))
+            self._handle = os.open(path, os.O_RDONLY | _OF_FOLDERS | (_ALWAYS if is_inside else _ALWAYS & ~_NO_FOLLOW))
         except OSError:
             self._check_folder(is_inside)
             raise

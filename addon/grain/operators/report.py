@@ -74,7 +74,7 @@ class GRAIN_OT_log_show(Operator):
 
     def execute(self, context: Context) -> set[str]:
         try:
-            log = bake_log.read_text(_log_path(context))
+            log = bake_log.cleaned(_log_path(context))
         except OSError as error:
             self.report({'ERROR'}, f"{error.filename} cannot be read: {error.strerror}")
             return {'CANCELLED'}
