@@ -228,21 +228,18 @@ def free(folder: Path, part: str = "") -> int:
 
 def _hold(place: Path, stack: ExitStack, goes: bool) -> None:
     """Nobody else writes there until the stack is closed. goes: the lock's file goes with it, the last of all."""
-    try:
-        lock = cache_lock.CacheLock(place, place.parent if place.name in _LOCKED else place)
-    except FileNotFoundError:
+    if not door.is_folder(place):
         return
+    lock = cache_lock.CacheLock(place, place.parent if place.name in _LOCKED else place)
     stack.callback(lock.release, goes)
 
 
 def _delete(folder: Path, part: str, is_list: bool) -> int:
     """The part's own files, the lists or the others; returns how many bytes."""
     byte_count = 0
-    try:
-        place = door.Folder(folder / part)
-    except (FileNotFoundError, NotADirectoryError):
+    if not door.is_folder(folder / part):
         return 0
-    with place:
+    with door.Folder(folder / part) as place:
         for name in _own_names(place, part):
             if (name == MANIFEST) == is_list and not name.startswith(LOCK):
                 byte_count += place.state(name).st_size

@@ -11,7 +11,7 @@ path and a reason in words.
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Optional
@@ -27,7 +27,7 @@ _ALWAYS = 0
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):  # as far as the system has them
     _ALWAYS |= getattr(os, _flag, 0)
 _NO_FOLLOW, _OF_FOLDERS = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_DIRECTORY", 0)
-_LINK = "it is a link, and Grain follows none inside a cache"
+_LINK = "it is a link, and Grain follows none inside a cache. Delete it"
 _NAME_OF_ANOTHER = 0x20000000  # bit in the tags of Windows' links and junctions, but not of files that a cloud still holds
 
 
@@ -42,15 +42,15 @@ def _refusal(found: os.stat_result, path: Path) -> Optional[OSError]:
     if stat.S_ISREG(found.st_mode):
         return None
     if stat.S_ISDIR(found.st_mode):
-        return IsADirectoryError(errno.EISDIR, "it is a folder, not a file", str(path))
-    return OSError(errno.ENXIO, "it is not a regular file", str(path))
+        return IsADirectoryError(errno.EISDIR, "it is a folder, not a file. Move it elsewhere", str(path))
+    return OSError(errno.ENXIO, "it is not a regular file. Delete it", str(path))
 
 
 class Folder:
     """An open folder.
 
     with Folder(path) as folder:
-        folder.replace("job.json", data)
+        folder.replace("job.json", [data])
     """
 
     def __init__(self, path: Path) -> None:
@@ -160,8 +160,8 @@ class Folder:
         with os.fdopen(self.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
             file.write(data)
 
-    def replace(self, name: str, *chunks: Any) -> None:
-        """A reader sees the old file or the whole new one."""
+    def replace(self, name: str, chunks: Iterable[Any]) -> None:
+        """A reader sees the old file or the whole new one, which is written chunk by chunk."""
         self._check(name)
         part = name + PART
         try:
@@ -177,7 +177,10 @@ class Folder:
                 os.fsync(file.fileno())
             self._rename(part, self, name)
         except OSError as error:
-            self.remove(part)
+            try:
+                self.remove(part)
+            except OSError:
+                pass  # the next one to write it removes it
             raise OSError(error.errno, error.strerror, error.filename or str(self.path / name)) from error
 
     def _rename(self, name: str, other: "Folder", new: str) -> None:
@@ -196,7 +199,7 @@ class Folder:
             if error.errno != errno.EXDEV:
                 raise
             with self.open_to_read(name) as file:
-                other.replace(name, *iter(lambda: file.read(_COPIED_BYTES), b""))
+                other.replace(name, iter(lambda: file.read(_COPIED_BYTES), b""))
             self.remove(name)
 
     def remove(self, name: str) -> None:
@@ -220,6 +223,15 @@ class Folder:
 def state(path: Path) -> os.stat_result:
     with Folder(path.parent) as folder:
         return folder.state(path.name)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder that may be opened: inside a cache no link to one."""
+    try:
+        Folder(path).close()
+    except OSError:
+        return False
+    return True
 
 
 def is_file(path: Path) -> bool:
@@ -253,4 +265,4 @@ def append(path: Path, data: bytes) -> None:
 
 def replace(path: Path, *chunks: Any) -> None:
     with Folder(path.parent) as folder:
-        folder.replace(path.name, *chunks)
+        folder.replace(path.name, chunks)
