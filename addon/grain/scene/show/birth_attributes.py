@@ -26,7 +26,8 @@ def carried(folder: Path) -> list[str]:
     """Names of the attributes that sources of the bake gave their grains."""
     document = job_files.read_document(cache.job_folder(folder)) or {}
     names = {entry["name"] for item in document.get("objects", []) for entry in item.get("attributes", [])}
-    return sorted(name for name in names - KNOWN_COLUMNS if 0 < len(name.encode("utf-8", "replace")) < _MOST_NAME)
+    return sorted(name for name in names - KNOWN_COLUMNS
+                  if 0 < len(name.encode("utf-8", "replace")) < _MOST_NAME and not name.startswith("."))  # those are Blender's own
 
 
 _LAYERS = 1024  # UPSAMPLE_LAYERS of libgrain: a grain's id is this times its particle, plus its layer
@@ -99,11 +100,13 @@ def _read(source: Path, births: tuple[int, ...], names: list[str]) -> dict[str, 
     parts: dict[str, list[np.ndarray]] = {name: [] for name in (*names, _BORN)}
     for frame in births:
         with CacheFrame(cache.birth_path(source, frame)) as birth:
-            parts[_BORN].append(np.full(birth.particles, frame, np.float32))
-            for name in names:
-                if birth.has_column(name):
-                    parts[name].append(np.array(birth.column(name)))
-    return {name: np.concatenate(arrays) for name, arrays in parts.items() if arrays}
+            found = {name: np.array(birth.column(name)) for name in names if birth.has_column(name)}
+        for name, values in found.items():
+            parts[name].append(values)
+        rows = len(next(iter(found.values()), ()))  # the head of the file may say anything
+        parts[_BORN].append(np.full(rows, frame, np.float32))
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()
+            if len({(array.dtype, array.shape[1:]) for array in arrays}) == 1}  # none of it, or not the same in all births: left out
 
 
 def _write(mesh: Mesh, name: str, values: np.ndarray) -> None:
@@ -113,5 +116,5 @@ def _write(mesh: Mesh, name: str, values: np.ndarray) -> None:
         mesh.attributes.remove(present)
         present = None
     if present is None:
-        mesh.attributes.new(name, kind, 'POINT')
-    mesh.attributes[name].data.foreach_set(member, np.ascontiguousarray(values).reshape(-1))
+        present = mesh.attributes.new(name, kind, 'POINT')
+    present.data.foreach_set(member, np.ascontiguousarray(values).reshape(-1))
