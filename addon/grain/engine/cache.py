@@ -115,17 +115,15 @@ def _checked(document: reading.Block) -> Optional[Manifest]:
     """Raises Unfit."""
     streams = [reading.Block(stream, f"streams.{name}") for name, stream in document.block("streams").values.items()]
     stream = streams[0] if streams else reading.Block({}, "streams")
-    particles: dict[int, int] = {}
-    byte_count = 0
-    for entry in document.blocks("frames"):
-        particles[_frame(entry, "frame")] = entry.integer("particles", 0)
-        byte_count += entry.integer("bytes", 0)
+    most = reading.BIGGEST
+    particles = dict(zip(document.column("frames", "frame", -_LAST_FRAME, _LAST_FRAME), document.column("frames", "particles", 0, most)))
     manifest = Manifest(
         fps=document.number("fps", 1e-3, 1e6), frame_start=_frame(document, "frame_start"), frame_end=_frame(document, "frame_end"),
-        bytes_per_particle=stream.number("bytes_per_particle", 0.0, 1e9, 0.0), particles=particles, byte_count=byte_count,
+        bytes_per_particle=stream.number("bytes_per_particle", 0.0, 1e9, 0.0), particles=particles,
+        byte_count=sum(document.column("frames", "bytes", 0, most)),
         bodies=document.texts("bodies"), grids=stream.texts("grids"), voxel_size=stream.number("voxel_size", 0.0, 1e9, 0.0),
         number_shift=stream.integer("number_shift", -2 * _LAST_FRAME, 2 * _LAST_FRAME, 0),
-        births=tuple(_frame(entry, "frame") for entry in document.blocks("births")))
+        births=tuple(document.column("births", "frame", -_LAST_FRAME, _LAST_FRAME)))
     return manifest if particles else None
 
 

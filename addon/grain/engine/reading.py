@@ -94,7 +94,7 @@ class Block:
     def text(self, key: str, default: Optional[str] = None) -> str:
         return str(self._ask(text, key, default))
 
-    def list(self, key: str) -> list[Any]:
+    def entries(self, key: str) -> list[Any]:
         """Empty where the key is missing."""
         values = self.values.get(key, [])
         if not isinstance(values, list):
@@ -103,14 +103,24 @@ class Block:
 
     def texts(self, key: str) -> tuple[str, ...]:
         try:
-            return tuple(text(value) for value in self.list(key))
+            return tuple(text(value) for value in self.entries(key))
         except Unfit as error:
             raise Unfit(f"{self._name_of(key)}: one {error}") from None
 
     def blocks(self, key: str) -> "Iterator[Block]":
         """Those of a list."""
         name = self._name_of(key)
-        return (Block(values, f"{name}[{at}]") for at, values in enumerate(self.list(key)))
+        return (Block(values, f"{name}[{at}]") for at, values in enumerate(self.entries(key)))
+
+    def column(self, key: str, of: str, low: int, high: int) -> list[int]:
+        """A whole number of each block in a list; of thousands of them in a few milliseconds."""
+        try:
+            found = [row[of] for row in self.entries(key)]
+            if all(type(value) is int and low <= value <= high for value in found):
+                return found
+        except (TypeError, KeyError):
+            pass  # what is wrong is told below
+        return [block.integer(of, low, high) for block in self.blocks(key)]
 
     def block(self, key: str) -> "Block":
         """Empty where the key is missing."""
