@@ -20,6 +20,7 @@ from . import files
 
 FOLDERS = ("job", "grains", "volume", "sdf")  # inside a cache
 PART = ".part"  # what a file is called until it is complete
+_NO_NAME = frozenset("/\\:\0")  # no file of ours has them; on Windows they lead elsewhere
 _COPIED_BYTES = 1 << 20  # at a time
 
 _HAS_HANDLES = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
@@ -86,7 +87,7 @@ class Folder:
         self.close()
 
     def _check(self, name: str) -> None:
-        if name in ("", ".", "..") or os.path.basename(name) != name:
+        if name in ("", ".", "..") or _NO_NAME & set(name):
             raise OSError(errno.EINVAL, "it is not a name inside the folder", str(self.path / name))
 
     def _call(self, action: Callable[..., Any], name: str, *more: Any, **keys: Any) -> Any:
@@ -143,18 +144,20 @@ class Folder:
         return os.fdopen(self.open(name), "rb")
 
     def read(self, name: str, most: int) -> bytes:
-        """All of it, if that is no more than so many bytes."""
+        """All of it, if that is no more than so many bytes. Not open for longer than it takes: on Windows nobody replaces it meanwhile."""
         with self.open_to_read(name) as file:
-            data = file.read(most + 1) if os.fstat(file.fileno()).st_size <= most else None
-        if data is None or len(data) > most:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(size) if size <= most else b""
+        if size > most:
             raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MB", str(self.path / name))
         return data
 
     def read_end(self, name: str, most: int) -> bytes:
         """The last so many bytes."""
         with self.open_to_read(name) as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - most))
-            return file.read(most)
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - most))
+            return file.read(min(size, most))
 
     def append(self, name: str, data: bytes) -> None:
         with os.fdopen(self.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
