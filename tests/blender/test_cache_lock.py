@@ -189,7 +189,7 @@ def test_the_program_is_kept_out_and_keeps_out(folder: Path) -> None:
     place = folder / "cache"
     place.mkdir()
     grain = str(support.BUILD / "bin" / ("grain.exe" if sys.platform == "win32" else "grain"))
-    for ours, theirs in (({}, {}), (BEATS, BEATS)):
+    for ours, theirs in (({}, {}), (BEATS, {}), ({}, BEATS), (BEATS, BEATS)):
         with take(place, **ours):
             done = subprocess.run([grain, "bake", str(job), "--cache", str(place)], env={**os.environ, **theirs}, capture_output=True, text=True)
             assert done.returncode == 9 and f"process {os.getpid()} on" in done.stderr, (ours, theirs, done.stderr)
