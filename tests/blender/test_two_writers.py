@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import harness
 import support
@@ -106,3 +107,52 @@ def test_two_blenders(folder: Path) -> None:
 
 def test_two_blenders_and_two_programs(folder: Path) -> None:
     check(contest(folder, 8, 2, 300.0 if harness.is_heavy() else 4.0))
+
+
+def ended(process: Any, seconds: float = 20.0) -> Any:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        outcome = process.poll()
+        if outcome is not None:
+            return outcome
+        process.wait(0.02)
+    raise AssertionError("it did not end")
+
+
+def test_a_bake_holds_the_lock_of_its_job_to_the_end(folder: Path) -> None:
+    """Whichever way it ends, and in a window, where it waits for its start, as well."""
+    support.needs_posix("shell scripts as programs")
+    from grain.engine import cache, cache_lock
+    from grain.engine.process import BakeProcess, simulate_stage
+    program, place = folder / "program", folder / "cache"
+    program.write_text("#!/bin/sh\nread word\nexit 5\n")
+    program.chmod(0o755)
+    (folder / "short").write_text("#!/bin/sh\n")
+    (folder / "short").chmod(0o755)
+    written: list[bool] = []
+
+    def process(waits: bool, *names: str) -> BakeProcess:
+        return BakeProcess([simulate_stage(folder / name, folder, place, 0) for name in names or ("program",)], waits=waits,
+                           before=lambda: cache.claim(place, lambda: written.append(cache_lock.is_busy(place))))
+
+    for waits in (False, True):
+        first = process(waits)
+        first.go()
+        assert written == [True] and cache_lock.is_busy(place / "job") and not cache_lock.is_busy(place)
+        second = process(True)
+        second.go()
+        assert f"by process {os.getpid()} on" in ended(second).text and str(place) in ended(second).text and written == [True]
+        first.stop()
+        assert ended(first).kind == "stopped" and not cache_lock.is_busy(place / "job")
+        third = process(waits)
+        third.go()
+        third.shut_down()
+        assert not cache_lock.is_busy(place / "job")
+        for later in (process(True, "missing"), process(True, "short", "missing")):
+            later.go()
+            assert "missing cannot be used" in ended(later).text and not cache_lock.is_busy(place / "job")
+        try:
+            process(False, "missing")
+        except FileNotFoundError:
+            assert not cache_lock.is_busy(place / "job")
+        written.clear()
