@@ -318,7 +318,7 @@ def test_a_file_larger_than_any_of_grain_is_not_read(folder: Path) -> None:
     try:
         cache.read_manifest(folder)
     except cache.CacheError as error:
-        assert "larger than 64 MB" in str(error), error
+        assert "larger than 16 MB" in str(error), error
     else:
         raise AssertionError("read")
     assert time.monotonic() - began < 1.0

@@ -19,7 +19,7 @@ MANIFEST = "cache.json"
 JOB_FOLDER, GRAINS_FOLDER, VOLUME_FOLDER, SDF_FOLDER = door.FOLDERS  # the last with what any bake makes again
 FORMAT = 2
 FRAME_HEADER_BYTES = 64 + 3 * 64
-_MOST_BYTES = 64 << 20  # of a manifest: half a million frames
+_MOST_BYTES = 16 << 20  # of a manifest: 150,000 frames
 _LAST_FRAME = 1 << 21  # beyond what Blender or a job can have
 
 

@@ -15,7 +15,7 @@ from . import door, reading, schema
 
 JOB_FILE = "job.json"
 GEOMETRY_FILE = "geometry.bin"
-_MOST_BYTES = 64 << 20  # of job.json
+_MOST_BYTES = 16 << 20  # of job.json: 50,000 objects
 ARRAY_ALIGNMENT = 64  # bytes
 
 Vector = tuple[float, float, float]
@@ -284,15 +284,30 @@ def set_part(folder: Path, name: str, settings: dict[str, Any]) -> None:
     if document is None:
         door.state(folder / JOB_FILE)  # says what keeps it from being read
         raise OSError(errno.EINVAL, "it is damaged", str(folder / JOB_FILE))
-    document[name] = settings
-    _write_document(document, folder)
+    _write_document({**document, name: settings}, folder)
+
+
+_memory: dict[Path, tuple[tuple[int, int, int], Optional[dict[str, Any]]]] = {}
 
 
 def read_document(folder: Path) -> Optional[dict[str, Any]]:
-    """job.json of a folder, or None where there is none that can be read. Its blocks, lists and names are what they should be; other
-    values may be anything."""
+    """job.json of a folder, not to be changed, or None where there is none that can be read. Its blocks, lists and names are what they
+    should be; other values may be anything. Parsed again only when the file changed: panels ask at every redraw."""
     try:
-        document = reading.parse(door.read(folder / JOB_FILE, _MOST_BYTES))
+        state = door.state(folder / JOB_FILE)
+        stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
+        remembered = _memory.get(folder)
+        if remembered is None or remembered[0] != stamp:
+            remembered = _memory[folder] = (stamp, _parse(door.read(folder / JOB_FILE, _MOST_BYTES)))
+    except OSError:
+        _memory.pop(folder, None)
+        return None
+    return remembered[1]
+
+
+def _parse(data: bytes) -> Optional[dict[str, Any]]:
+    try:
+        document = reading.parse(data)
         document.block("solver").block("animation")
         document.block("animation")
         for array in document.blocks("arrays"):
@@ -302,7 +317,7 @@ def read_document(folder: Path) -> Optional[dict[str, Any]]:
             entry.block("animation")
             for attribute in entry.blocks("attributes"):
                 attribute.text("name")
-    except (OSError, reading.Unfit):
+    except reading.Unfit:
         return None
     return document.values
 

@@ -59,6 +59,8 @@ _UNSEEN = ("Cc", "Cs", "Cn", "Zl", "Zp")  # control characters, halves of a pair
 def clean(words: str, most: int = 1000) -> str:
     """Text from a file or a program as it may be shown, printed and logged: on one line, nothing in it that a terminal obeys, that
     turns the direction or that cannot be encoded; at most so many characters."""
+    if words.isprintable() and len(words) <= most:  # which none of those is
+        return words
     shown = "".join("?" if letter in _TURNS or unicodedata.category(letter) in _UNSEEN else letter
                     for letter in words[:most].replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
     return shown if len(words) <= most else f"{shown}..."
