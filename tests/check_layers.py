@@ -210,6 +210,37 @@ def stray_version_checks() -> Iterator[str]:
             yield f"{path.relative_to(ROOT)} asks for Blender's version; only compat.py may"
 
 
+# Calls that open, look at, list or delete a file by its path, and where they may be: at the door, and where no cache is.
+FILE_CALLS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "rmtree", "iterdir", "scandir", "listdir", "glob", "rglob",
+              "symlink_to", "touch", "lstat", "fromfile", "tofile", "move", "copyfile", "remove", "rename"}
+AWAY_FROM_CACHES = {"engine/door.py", "engine/ffi_files.py", "engine/schema.py", "engine/priority.py", "engine/bake_log.py:write_csv"}
+THROUGH_THE_DOOR = {"door", "folder", "here", "place"}  # what such a call is a door's on; and cache.move() and others of Grain's own
+
+
+def files_past_the_door() -> Iterator[str]:
+    """Caches and jobs may come from a stranger: engine/door.py is the only way to their files."""
+    for path in sorted(ADDON.rglob("*.py")):
+        home = path.relative_to(ADDON).as_posix()
+        tree = ast.parse(path.read_text("utf-8"))
+        spared = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and f"{home}:{node.name}" in AWAY_FROM_CACHES]
+        spared_lines = {number for node in spared for number in range(node.lineno, node.end_lineno + 1)}
+        for node in ast.walk(tree) if home not in AWAY_FROM_CACHES else ():
+            if isinstance(node, ast.Call) and node.lineno not in spared_lines and is_file_call(node.func):
+                yield f"{home}:{node.lineno} goes past engine/door.py"
+
+
+def is_file_call(function: ast.expr) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id == "open"
+    if not isinstance(function, ast.Attribute):
+        return False
+    owner = function.value
+    name = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
+    if name in ("os", "shutil"):
+        return function.attr in FILE_CALLS | {"stat", "replace", "unlink"}
+    return function.attr in FILE_CALLS - {"remove", "move", "rename"} and name.lstrip("_") not in THROUGH_THE_DOOR
+
+
 def bare_excepts() -> Iterator[str]:
     for path in sorted(ADDON.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -308,6 +339,7 @@ RULES = {
     "engine_without_blender": blender_in_engine,
     "ctypes_only_in_ffi": stray_ctypes,
     "blender_version_only_in_compat": stray_version_checks,
+    "files_of_caches_only_through_the_door": files_past_the_door,
     "no_bare_except": bare_excepts,
     "type_hints_everywhere": missing_hints,
     "no_file_too_long": long_files,

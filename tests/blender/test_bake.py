@@ -483,12 +483,12 @@ def test_free_refuses_a_folder_without_a_bake(folder: Path) -> None:
 
 
 def test_busy_cache_is_left_alone(folder: Path) -> None:
-    from grain.engine import cache
+    from grain.engine import cache, cache_lock
     scene = support.slow_scene()
     support.save(folder)
     running = start()
     wait_for_frames(running, 1)
-    assert cache.is_busy(running.folder)
+    assert cache_lock.is_busy(running.folder)
     # A second Blender, on the same file.
     done = support.run_blender(folder, folder / "test.blend", script="import bpy; bpy.ops.grain.bake()")
     assert done.returncode == 7, support.fail_output(done)
@@ -501,7 +501,7 @@ def test_busy_cache_is_left_alone(folder: Path) -> None:
         raise AssertionError("freed under a running bake")
     running.process.stop()
     finish(running)
-    assert not cache.is_busy(running.folder)
+    assert not cache_lock.is_busy(running.folder)
     assert scene.grain.active.sand_object is not None
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from . import ffi_files, files
+from .text import clean
 
 ABI_VERSION = 2  # GRAIN_ABI_VERSION of include/grain/base.h
 OK = 0
@@ -329,4 +330,4 @@ def cover_follow(handle: c_void_p, positions: int, vertex_count: int, seconds: f
 def check(code: int) -> None:
     """Raises libgrain's own text unless code is OK."""
     if code != OK:
-        raise GrainError(code, library().grain_last_error().decode("utf-8", "replace"))
+        raise GrainError(code, clean(library().grain_last_error().decode("utf-8", "replace")))

@@ -3,18 +3,19 @@
 
 All numbers are SI, positions are in world space.
 """
+import errno
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
 
-from . import files, schema
+from . import door, reading, schema
 
 JOB_FILE = "job.json"
 GEOMETRY_FILE = "geometry.bin"
+_MOST_BYTES = 16 << 20  # of job.json: 50,000 objects
 ARRAY_ALIGNMENT = 64  # bytes
 
 Vector = tuple[float, float, float]
@@ -253,27 +254,26 @@ def describe(job: Job) -> Description:
     return Description(document, describer.arrays)
 
 
-def _write_whole(path: Path, *chunks: bytes | np.ndarray) -> None:
-    part = path.with_name(path.name + ".part")
-    with open(part, "wb") as file:
-        for chunk in chunks:
-            file.write(chunk)
-        file.flush()
-        os.fsync(file.fileno())
-    files.patiently(lambda: os.replace(part, path))
-
-
 def _write_document(document: dict[str, Any], folder: Path) -> None:
-    _write_whole(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
+    door.replace(folder / JOB_FILE, json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
+
+
+def make_folder(folder: Path) -> None:
+    """Raises OSError."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        pass  # whatever it is, the door looks at it
 
 
 def write(description: Description, folder: Path) -> None:
     """Writes the job; a reader never sees half a file. Raises OSError with the path in it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     chunks: list[bytes | np.ndarray] = []
     for array in description.arrays:
         chunks += [array.reshape(-1).view(np.uint8), bytes(_aligned(array.nbytes) - array.nbytes)]
-    _write_whole(folder / GEOMETRY_FILE, *chunks)
+    door.replace(folder / GEOMETRY_FILE, *chunks)
     _write_document(description.document, folder)
 
 
@@ -282,18 +282,44 @@ def set_part(folder: Path, name: str, settings: dict[str, Any]) -> None:
     OSError."""
     document = read_document(folder)
     if document is None:
-        raise FileNotFoundError(2, "the job is missing", str(folder / JOB_FILE))
-    document[name] = settings
-    _write_document(document, folder)
+        door.state(folder / JOB_FILE)  # says what keeps it from being read
+        raise OSError(errno.EINVAL, "it is damaged", str(folder / JOB_FILE))
+    _write_document({**document, name: settings}, folder)
+
+
+_memory: dict[Path, tuple[tuple[int, int, int], Optional[dict[str, Any]]]] = {}
 
 
 def read_document(folder: Path) -> Optional[dict[str, Any]]:
-    """job.json of a folder, or None where there is none that can be read."""
+    """job.json of a folder, not to be changed, or None where there is none that can be read. Its blocks, lists and names are what they
+    should be; other values may be anything. Parsed again only when the file changed: panels ask at every redraw."""
     try:
-        document = json.loads(files.patiently(lambda: (folder / JOB_FILE).read_text("utf-8")))
-    except (OSError, ValueError):
+        state = door.state(folder / JOB_FILE)
+        stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
+        remembered = _memory.get(folder)
+        if remembered is None or remembered[0] != stamp:
+            remembered = _memory[folder] = (stamp, _parse(door.read(folder / JOB_FILE, _MOST_BYTES)))
+    except OSError:
+        _memory.pop(folder, None)
         return None
-    return document if isinstance(document, dict) else None
+    return remembered[1]
+
+
+def _parse(data: bytes) -> Optional[dict[str, Any]]:
+    try:
+        document = reading.parse(data)
+        document.block("solver").block("animation")
+        document.block("animation")
+        for array in document.blocks("arrays"):
+            array.integer("offset", 0)
+        for entry in (*document.blocks("objects"), *document.blocks("fields")):
+            entry.text("name")
+            entry.block("animation")
+            for attribute in entry.blocks("attributes"):
+                attribute.text("name")
+    except reading.Unfit:
+        return None
+    return document.values
 
 
 def changed_settings(new: dict[str, Any], old: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, Optional
 
 import numpy as np
 
+from . import door, text
 from .job import GEOMETRY_FILE, Description, changed_settings, read_document
 
 
@@ -17,15 +18,15 @@ def changes(description: Description, folder: Path) -> tuple[list[str], list[str
     if old is None:
         return [], []
     new_objects, old_objects = _objects_by_name(description.document), _objects_by_name(old)
-    objects = [f"'{name}' (new)" for name in new_objects.keys() - old_objects.keys()]
-    objects += [f"'{name}' (gone)" for name in old_objects.keys() - new_objects.keys()]
+    objects = [f"'{text.clean(name)}' (new)" for name in new_objects.keys() - old_objects.keys()]
+    objects += [f"'{text.clean(name)}' (gone)" for name in old_objects.keys() - new_objects.keys()]
     with ExitStack() as stack:
         try:
-            file: Optional[BinaryIO] = stack.enter_context(open(folder / GEOMETRY_FILE, "rb"))
+            file: Optional[BinaryIO] = stack.enter_context(door.open_to_read(folder / GEOMETRY_FILE))
         except OSError:
             file = None
         arrays = _ArrayPairs(description, old.get("arrays", []), file)
-        objects += [f"'{name}'" for name in new_objects.keys() & old_objects.keys()
+        objects += [f"'{text.clean(name)}'" for name in new_objects.keys() & old_objects.keys()
                     if not arrays.agree(new_objects[name], old_objects[name])]
     return changed_settings(description.document, old), sorted(objects)
 
@@ -61,8 +62,8 @@ class _ArrayPairs:
             return len(new) == len(old) and all(self.agree(*pair) for pair in zip(new, old, strict=True))
         return bool(new == old)
 
-    def _same_curves(self, new: dict[str, int], old: dict[str, int]) -> bool:
-        return new.keys() == old.keys() and all(self._same_array(new[key], old[key]) for key in new)
+    def _same_curves(self, new: dict[str, int], old: Any) -> bool:
+        return isinstance(old, dict) and new.keys() == old.keys() and all(self._same_array(new[key], old[key]) for key in new)
 
     def _same_array(self, new: int, old: int) -> bool:
         if self.file is None or not isinstance(old, int) or not 0 <= old < len(self.old):
@@ -70,6 +71,9 @@ class _ArrayPairs:
         entry, data = self.old[old], self.new.arrays[new].reshape(-1).view(np.uint8)
         if {**entry, "offset": 0} != {**self.new.document["arrays"][new], "offset": 0}:
             return False
-        self.file.seek(entry["offset"])
         pieces = (data[start:start + _COMPARED_BYTES] for start in range(0, len(data), _COMPARED_BYTES))
-        return all(self.file.read(len(piece)) == piece.tobytes() for piece in pieces)
+        try:
+            self.file.seek(entry["offset"])
+            return all(self.file.read(len(piece)) == piece.tobytes() for piece in pieces)
+        except OSError:  # an offset that no file has
+            return False

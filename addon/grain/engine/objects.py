@@ -36,6 +36,15 @@ def _window(memory: Any, view: ffi.GrainView) -> np.ndarray:
     return array
 
 
+# What columns must be, where the add-on uses them: components and type. All but those of bodies have a row for each particle.
+_KNOWN: dict[str, tuple[int, type]] = {
+    "position": (3, np.float32), "velocity": (3, np.float32), "radius": (1, np.float32), "orientation": (4, np.float32),
+    "moisture": (1, np.float32), "birth_time": (1, np.float32), "id": (1, np.int64), "rest": (3, np.float32), "source_id": (1, np.int32),
+    "body.position": (3, np.float32), "body.orientation": (4, np.float32), "body.velocity": (3, np.float32), "body.spin": (3, np.float32)}
+KNOWN_COLUMNS = frozenset(_KNOWN)
+_MOST_COMPONENTS = 4  # of other columns, which are attributes
+
+
 class CacheFrame:
     """One frame file, checked by libgrain; of packed grains each column as it is read.
 
@@ -44,6 +53,7 @@ class CacheFrame:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._handle: Any = ffi.frame_open(path)
         try:
             info = ffi.frame_info(self._handle)
@@ -61,10 +71,19 @@ class CacheFrame:
             return False
         return True
 
+    def _view(self, name: str) -> tuple[Any, ffi.GrainView]:
+        """Raises GrainError, also where it is not what such a column must be."""
+        memory, view = ffi.frame_column(self._handle, name)
+        known = _KNOWN.get(name)
+        fits = (view.components <= _MOST_COMPONENTS if known is None else (view.components, _TYPES[view.type]) == known)
+        if not fits or (view.count != self.particles and not name.startswith("body.")):
+            raise ffi.GrainError(ffi.ERROR_DAMAGED, f"'{self._path}' is damaged: its column '{name}' is not what it must be")
+        return memory, view
+
     def column(self, name: str, count: Optional[int] = None) -> np.ndarray:
         """Its first elements, or all; (particles,) or (particles, components). A read-only window on libgrain's memory,
         without a copy, or, of packed grains, an array of its own."""
-        memory, view = ffi.frame_column(self._handle, name)
+        memory, view = self._view(name)
         if memory is not None:
             return _window(memory, view)[:count]
         array = self.room(name, view.count if count is None else count)
@@ -77,7 +96,7 @@ class CacheFrame:
 
     def layout(self, name: str, count: int) -> Layout:
         """Of so many elements of a column."""
-        _, view = ffi.frame_column(self._handle, name)
+        _, view = self._view(name)
         return (count,) if view.components == 1 else (count, view.components), _TYPES[view.type]
 
     def close(self) -> None:

@@ -3,7 +3,6 @@
 
 `poll()` runs where the caller is (in Blender: the main thread) and never waits.
 """
-import json
 import time
 from collections import deque
 from collections.abc import Callable
@@ -11,12 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
-from . import bake_log, ending, files
+from . import bake_log, ending, files, reading, text
+from .cache_lock import Busy, CacheLock
 from .child import Child
 
 # Seconds between asking the child to stop and ending it. It needs a substep and a checkpoint for that, a fraction of
 # a second as a rule; past this point at most the frame it works on is lost, and the artist asked to stop.
 STOP_GRACE = 1.6
+_MOST_SECONDS = 1e9  # that are left, or that a frame took
 
 EXIT_DONE, EXIT_STOPPED, EXIT_OTHER_JOB, EXIT_NOT_STARTED = 0, 5, 8, 127  # the last as shells have it
 STOPPED = "Paused. Resume continues from here"
@@ -78,15 +79,17 @@ def _where(job: Path, cache: Path, threads: int) -> list[str]:
 
 def _nothing() -> None:
     """Is done before a bake that needs nothing done."""
+    return None
 
 
 class BakeProcess:
     """Commands of the `grain` program, one after the other unless one fails or is stopped, each as a child."""
 
     def __init__(self, stages: list[Stage], log: Optional[Path] = None, is_beside_interface: bool = False, waits: bool = False,
-                 before: Callable[[], None] = _nothing) -> None:
+                 before: Callable[[], Optional[CacheLock]] = _nothing) -> None:
         """is_beside_interface: somebody works in this Blender meanwhile, and goes first. waits: until go(). before: what must be done
-        right before the first one starts, and not at all where none does. Raises OSError."""
+        right before the first one starts, and not at all where none does; a lock that it returns is held until the last one has
+        ended. Raises OSError."""
         self._next, self._before = list(stages), before
         self._log, self._is_beside_interface = log, is_beside_interface
         self.status = Status()
@@ -94,6 +97,7 @@ class BakeProcess:
         self._stop_time: Optional[float] = None
         self._was_killed = False
         self._child: Optional[Child] = None
+        self._lock: Optional[CacheLock] = None
         self._not_started = ""  # why
         if not waits:
             self._start_first()
@@ -107,14 +111,25 @@ class BakeProcess:
     def _try(self, start: Callable[..., None], *what: Any) -> None:
         try:
             start(*what)
+        except Busy as error:
+            self._not_started = str(error)
         except OSError as error:
             safe = ". Every finished frame is safe" if self._child is not None else ""
             self._not_started = f"{error.filename or 'The bake'} cannot be used: {error.strerror}{safe}"
 
     def _start_first(self) -> None:
-        self._before()
+        self._lock = self._before()
         self._before = _nothing  # with what it holds: the job's geometry
-        self._start(*self._next.pop(0))
+        try:
+            self._start(*self._next.pop(0))
+        except OSError:
+            self._let_go()
+            raise
+
+    def _let_go(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def _start(self, working: str, command: list[str]) -> None:
         self._working, self._command = working, command
@@ -142,11 +157,14 @@ class BakeProcess:
     def poll(self) -> Optional[Outcome]:
         """Takes in what the child has said; the outcome once it has ended."""
         if self._child is None or self._not_started:
+            self._let_go()
             return self._outcome_without_child()
+        if self._lock is not None:
+            self._lock.beat()  # if another took it over meanwhile, the child's own lock still keeps the cache
         code = self._child.exit_code  # before what it said is read: then nothing comes after it
         for line in self._child.output.read():
             self._take(line)
-        self._errors.extend(line.decode("utf-8", "replace").strip() for line in self._child.errors.read())
+        self._errors.extend(text.clean(line.decode("utf-8", "replace").strip()) for line in self._child.errors.read())
         if code is not None:
             self._child.close()
             if self._goes_on_after_crash(code):
@@ -155,6 +173,7 @@ class BakeProcess:
                 self.status.fraction, self.status.seconds_per_frame, self.status.bytes_written = 0.0, 0.0, 0
                 self._try(self._start, *self._next.pop(0))
                 return None
+            self._let_go()
             return self._outcome(code)
         if self._stop_time is not None and time.monotonic() - self._stop_time > STOP_GRACE and not self._was_killed:
             self._was_killed = True
@@ -181,49 +200,55 @@ class BakeProcess:
         """Stops the child and waits for its end: Blender quits, opens another file or disables the add-on."""
         self._next.clear()
         self.stop()
-        if self._child is None:
-            return
-        self.wait(STOP_GRACE)
-        if self._child.exit_code is None:
-            self._child.kill()
-            self._child.wait()
-        self._child.close()
+        if self._child is not None:
+            self.wait(STOP_GRACE)
+            if self._child.exit_code is None:
+                self._child.kill()
+                self._child.wait()
+            self._child.close()
+        self._let_go()
 
     def _take(self, line: bytes) -> None:
+        """A line that is no event, or one with values that cannot be, says nothing."""
         try:
-            event: Any = json.loads(line)
-        except ValueError:
-            return
-        if not isinstance(event, dict):
-            return
-        kind = event.get("event", "")
+            self._take_event(reading.parse(line))
+        except reading.Unfit:
+            pass
+
+    def _take_event(self, event: reading.Block) -> None:
+        kind = event.text("event", "")
         status, self._has_spoken = self.status, True
         self._has_told_end = kind in ("done", "stopped", "error")
         if self._log is not None and kind not in ("preparing", "progress"):
-            bake_log.append(self._log, {"stage": self._working, **event})
+            bake_log.append(self._log, {"stage": self._working, **event.values})
         if kind == "preparing":
-            is_settling = event.get("stage") == "settling"
-            status.stage = "Settling" if is_settling else f"Preparing {event.get('stage', '')}".strip()
-            status.fraction = event.get("fraction", 0.0) if is_settling else 0.0
+            stage = text.clean(event.text("stage", ""), 100)
+            is_settling = stage == "settling"
+            status.stage = "Settling" if is_settling else f"Preparing {stage}".strip()
+            status.fraction = _fraction(event) if is_settling else 0.0
         elif kind == "started":
             status.stage, status.fraction = self._working, 0.0
-            status.frame_start, status.frame_end = event["frame_start"], event["frame_end"]
-            status.particles = event["particles"]
-            status.frame = max(event.get("resumed_from", 0), event["frame_start"])
+            status.frame_start, status.frame_end = event.integer("frame_start"), event.integer("frame_end")
+            status.particles = event.integer("particles", 0)
+            status.frame = max(event.integer("resumed_from", default=0), status.frame_start)
         elif kind in ("progress", "frame"):
-            status.frame, status.fraction = event["frame"], event["fraction"]
-            status.particles = event["particles"]
-            status.seconds_left = event.get("seconds_left", -1.0)
-            if kind == "frame":
-                status.frames_written += 1
-                status.seconds_per_frame = event.get("seconds_per_frame", 0.0)
-                status.bytes_written = event.get("bytes_written", 0)
+            self._take_progress(event, kind == "frame")
         elif kind == "warning":
-            status.warnings.append(event.get("message", ""))
+            status.warnings.append(_message(event))
         elif kind in ("error", "stopped"):
-            status.error = event.get("message", "")
+            status.error = _message(event)
         elif kind == "done":
             status.fraction = 1.0
+
+    def _take_progress(self, event: reading.Block, is_written: bool) -> None:
+        status = self.status
+        status.frame, status.fraction = event.integer("frame"), _fraction(event)
+        status.particles = event.integer("particles", 0)
+        status.seconds_left = event.number("seconds_left", -_MOST_SECONDS, _MOST_SECONDS, -1.0)
+        if is_written:
+            status.frames_written += 1
+            status.seconds_per_frame = event.number("seconds_per_frame", 0.0, _MOST_SECONDS, 0.0)
+            status.bytes_written = event.integer("bytes_written", 0, default=0)
 
     def _outcome_without_child(self) -> Optional[Outcome]:
         if self._not_started:
@@ -242,8 +267,16 @@ class BakeProcess:
         if death is not None:
             return Outcome("died", f"{death}{_quoted(said)}. Every finished frame is safe; Resume continues from the last one", code)
         remedy = _REMEDIES.get(code, "")
-        text = (said or f"The bake failed with exit code {code}").rstrip(". ")
-        return Outcome("failed", f"{text}. {remedy}" if remedy else text, code)
+        words = (said or f"The bake failed with exit code {code}").rstrip(". ")
+        return Outcome("failed", f"{words}. {remedy}" if remedy else words, code)
+
+
+def _fraction(event: reading.Block) -> float:
+    return min(max(event.number("fraction", -1e9, 1e9, 0.0), 0.0), 1.0)
+
+
+def _message(event: reading.Block) -> str:
+    return text.clean(event.text("message", ""))
 
 
 def _resuming(command: list[str]) -> list[str]:
@@ -254,5 +287,5 @@ def _resuming(command: list[str]) -> list[str]:
     return [word for word in command if word != "--restart"]
 
 
-def _quoted(text: str) -> str:
-    return f" (last output: {text})" if text else ""
+def _quoted(words: str) -> str:
+    return f" (last output: {words})" if words else ""

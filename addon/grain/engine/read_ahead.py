@@ -5,7 +5,6 @@ libgrain reads ahead, on a thread of its own. No thread of Python's may: Blender
 having Python's lock, and crashes when another thread has it.
 """
 import atexit
-import os
 from collections import OrderedDict
 from math import ceil
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from . import door
 from .ffi import GrainError, GrainPointsLook
 from .objects import CacheFrame, Lit, Reader, side_by_side
 
@@ -111,7 +111,7 @@ _lock = RLock()  # for all three
 
 
 def _key(path: Path, amount: float) -> _Key:
-    state = os.stat(path)
+    state = door.state(path)
     return str(path), state.st_mtime_ns, state.st_size, amount
 
 

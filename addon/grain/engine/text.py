@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers as an artist reads them. A no-break space keeps a number and its unit on one line."""
+"""Numbers as an artist reads them. A no-break space keeps a number and its unit on one line. And words of others, made fit to be shown."""
+import unicodedata
 
 _SPACE = "\N{NO-BREAK SPACE}"
 
@@ -48,3 +49,18 @@ def plural(number: int, word: str) -> str:
 def listing(words: list[str]) -> str:
     """['a', 'b', 'c'] -> 'a, b and c'."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+# Ways to turn the reading direction around: with them a name shows as another.
+_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNSEEN = ("Cc", "Cs", "Cn", "Zl", "Zp")  # control characters, halves of a pair, what is no character, line ends
+
+
+def clean(words: str, most: int = 1000) -> str:
+    """Text from a file or a program as it may be shown, printed and logged: on one line, nothing in it that a terminal obeys, that
+    turns the direction or that cannot be encoded; at most so many characters."""
+    if words.isprintable() and len(words) <= most:  # which none of those is
+        return words
+    shown = "".join("?" if letter in _TURNS or unicodedata.category(letter) in _UNSEEN else letter
+                    for letter in words[:most].replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
+    return shown if len(words) <= most else f"{shown}..."

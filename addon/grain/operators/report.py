@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 from bpy.types import Context, Event, Operator
 
 from .. import ADDON_VERSION, compat
-from ..engine import bake_log, ffi, job as job_files, text
+from ..engine import bake_log, door, ffi, job as job_files, text
 from ..scene import paths
 from ..scene.manage import job_builder
 from ..scene.read.errors import SnapshotError
@@ -25,7 +25,7 @@ def _log_path(context: Context) -> Path:
 def _has_log(cls: type[Operator], context: Context) -> bool:
     if not has_simulation(cls, context):
         return False
-    if not _log_path(context).is_file():
+    if not door.is_file(_log_path(context)):
         cls.poll_message_set("Bake the simulation first")
         return False
     return True
@@ -73,10 +73,15 @@ class GRAIN_OT_log_show(Operator):
         return _has_log(cls, context)
 
     def execute(self, context: Context) -> set[str]:
+        try:
+            log = bake_log.cleaned(_log_path(context))
+        except OSError as error:
+            self.report({'ERROR'}, f"{error.filename} cannot be read: {error.strerror}")
+            return {'CANCELLED'}
         shown = bpy.data.texts.get(LOG_TEXT) or bpy.data.texts.new(LOG_TEXT)
         shown.clear()
         shown.write(f"Grain {ADDON_VERSION}, library {ffi.version()}, Blender {compat.VERSION_TEXT}, {platform.platform()}\n\n")
-        shown.write(_log_path(context).read_text("utf-8"))
+        shown.write(log)
         self.report({'INFO'}, f"The log is in the text block '{LOG_TEXT}'")
         return {'FINISHED'}
 
@@ -98,13 +103,13 @@ class GRAIN_OT_job_export(Operator):
         return {'RUNNING_MODAL'}
 
     def execute(self, context: Context) -> set[str]:
-        simulation, folder = context.scene.grain.active, Path(bpy.path.abspath(self.directory))
+        simulation, folder = context.scene.grain.active, Path(bpy.path.abspath(self.directory)).resolve()
         try:
             made, warnings = job_builder.make(simulation, context.view_layer)
             job_files.write(job_files.describe(made), folder)
             if volumes.volume_object(simulation) is not None:
                 job_files.set_part(folder, "volume", volumes.settings_of(simulation))
-            (folder / "README.txt").write_text(_farm_notes(simulation.use_upsample), "utf-8")
+            door.replace(folder / "README.txt", _farm_notes(simulation.use_upsample).encode("utf-8"))
         except SnapshotError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}

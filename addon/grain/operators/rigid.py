@@ -78,6 +78,8 @@ def _write(context: Context, simulation: Simulation) -> int:
             position, orientation = cached.column("body.position"), cached.column("body.orientation")
             for item in items:
                 index = numbers[item.grain.rigid.baked_name]
+                if index >= min(len(position), len(orientation)):
+                    continue
                 before[item] = bodies.write_keyframes(item, frame, Vector(position[index]) / scale,
                                                       Quaternion(orientation[index]), before[item])
                 context.view_layer.update()

@@ -64,7 +64,7 @@ def _draw_progress(layout: UILayout, context: Context) -> None:
 def _draw_buttons(layout: UILayout, context: Context, simulation: Simulation, state: bake_state.Condition) -> None:
     row = layout.row(align=True)
     row.scale_y = 1.4
-    if state.kind == 'OUTDATED':
+    if state.kind in ('OUTDATED', 'DAMAGED'):
         row.operator("grain.bake_anew", icon='FILE_REFRESH')
     else:
         row.operator("grain.bake", text="Resume" if state.kind == 'PARTIAL' else "Bake",

@@ -3,7 +3,7 @@
 from bpy.types import Context, UILayout
 
 from .. import runtime
-from ..engine import bake_log, cache, text
+from ..engine import bake_log, cache, door, text
 from ..scene import paths, simulations
 from ..scene.manage import bake_state
 from ..scene.show import volumes
@@ -35,14 +35,9 @@ def _states(simulation: Simulation) -> list[tuple[str, str, tuple[str, str], boo
     """Of each stage: what it is, how far it is, and whether it can be baked now."""
     folder = paths.cache_folder(simulation)
     baked = paths.holds_cache(folder)
-    try:
-        first = bake_state.of_bake(simulation)
-        grains = bake_state.of_grains(simulation)
-        volume = volumes.condition(simulation)
-    except cache.CacheError as error:
-        return [('SIMULATE', "Simulation", ('DAMAGED', str(error)), False)]
+    first, grains, volume = bake_state.of_bake(simulation), bake_state.of_grains(simulation), volumes.condition(simulation)
     idle = not runtime.is_baking()
-    return [('SIMULATE', "Simulation", (first.kind, first.text), idle and first.kind not in ('COMPLETE', 'OUTDATED')),
+    return [('SIMULATE', "Simulation", (first.kind, first.text), idle and first.kind not in ('COMPLETE', 'OUTDATED', 'DAMAGED')),
             ('GRAINS', "Render Grains", (grains.kind, grains.text),
              idle and baked and simulation.use_upsample and grains.kind != 'COMPLETE'),
             ('VOLUME', "Volume", volume, idle and baked and volume[0] != 'COMPLETE')]
@@ -69,7 +64,7 @@ def draw_statistics(layout: UILayout, context: Context) -> None:
 def _read(path: cache.Path) -> dict[str, bake_log.Summary]:
     """Parsed again only when the file changed: panels ask at every redraw."""
     try:
-        stamp = path.stat().st_mtime_ns
+        stamp = door.state(path).st_mtime_ns
     except OSError:
         return {}
     remembered = _summaries.get(str(path))

@@ -6,7 +6,7 @@ from ..scene import paths, simulations
 from ..scene.show import volumes
 from .text import draw_wrapped
 
-_ICONS = {'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO', 'OTHER': 'INFO'}
+_ICONS = {'COMPLETE': 'CHECKMARK', 'PARTIAL': 'INFO', 'OTHER': 'INFO', 'DAMAGED': 'ERROR'}
 
 
 def draw_volume(layout: UILayout, context: Context) -> None:

@@ -9,7 +9,7 @@ from typing import Union
 
 import bpy
 
-from ..engine import cache, files
+from ..engine import cache, door, files
 from . import simulations
 from .simulations import Simulation
 
@@ -73,7 +73,7 @@ def _fault_on_windows(setting: str) -> str:
 
 
 def holds_cache(folder: Path) -> bool:
-    return (folder / cache.MANIFEST).is_file()
+    return door.is_file(folder / cache.MANIFEST)
 
 
 def has_cache(simulation: Simulation) -> bool:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import jobs
-from grain.engine import cache, ffi, ffi_files, files, job as job_files
+from grain.engine import cache, cache_lock, door, ffi, ffi_files, files, job as job_files
 from grain.engine.objects import CacheFrame
 from processes import ended, long_job, start, wait_for_frames
 
@@ -69,10 +69,10 @@ def test_zips_of_other_systems_are_named(folder: Path) -> None:
 
 def test_a_lock_is_seen_and_says_whose_it_is(folder: Path) -> None:
     where = folder / "cache"
-    assert not cache.is_busy(where)
+    assert not cache_lock.is_busy(where)
     process = start(long_job(folder), where)
     wait_for_frames(process, 1)
-    assert cache.is_busy(where)
+    assert cache_lock.is_busy(where)
     assert f"process {process.pid} on " in (where / "lock").read_text("utf-8") and os.environ["USERNAME"] in (where / "lock").read_text()
     second = start(folder / "job", where)
     outcome = ended(second)
@@ -85,7 +85,7 @@ def test_a_lock_is_seen_and_says_whose_it_is(folder: Path) -> None:
         raise AssertionError("freed under a running bake")
     process.stop()
     ended(process)
-    assert not cache.is_busy(where)
+    assert not cache_lock.is_busy(where)
     shutil.copytree(folder / "job", cache.job_folder(where))
     assert cache.free(where) > 1000 and not where.exists()
 
@@ -133,13 +133,13 @@ HOLD = "import sys, time; file = open(sys.argv[1], 'rb'); print('open', flush=Tr
 
 
 def test_a_file_that_a_scanner_has_open_is_replaced_a_moment_later(folder: Path) -> None:
-    job_files._write_whole(folder / "job.json", b"old")
+    door.replace(folder / "job.json", b"old")
     for seconds, is_replaced in ((0.2, True), (5.0, False)):
         holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder / "job.json"), str(seconds)], stdout=subprocess.PIPE)
         assert holder.stdout.readline().strip() == b"open"
         began = time.monotonic()
         try:
-            job_files._write_whole(folder / "job.json", b"new")
+            door.replace(folder / "job.json", b"new")
         except PermissionError:
             assert not is_replaced, "given up too soon"
         else:

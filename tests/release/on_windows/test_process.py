@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import jobs
-from grain.engine import cache, child, ffi, priority
+from grain.engine import cache, cache_lock, child, ffi, priority
 from grain.engine.process import BakeProcess, grains_stage, simulate_stage
 from processes import ended, long_job, start, wait_for_frames
 
@@ -77,7 +77,7 @@ def test_blender_quits(folder: Path) -> None:
     process = start(long_job(folder), folder / "cache")
     wait_for_frames(process, 1)
     process.shut_down()
-    assert not cache.is_busy(folder / "cache") and process.poll().kind == "stopped"
+    assert not cache_lock.is_busy(folder / "cache") and process.poll().kind == "stopped"
 
 
 def test_nothing_is_lost_while_nobody_reads(folder: Path) -> None:

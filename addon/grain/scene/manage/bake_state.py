@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a simulation's cache is worth for the scene as it is now: decides what the Bake button says."""
-import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
 
 from ... import runtime
 from ...engine import cache, job as job_files, text
 from .. import frames, paths
 from ..simulations import Simulation
 from . import job_builder
-
-_documents: dict[Path, tuple[int, Optional[dict[str, Any]]]] = {}
 
 
 @dataclass(frozen=True)
@@ -25,15 +21,20 @@ def of_simulation(simulation: Simulation) -> Condition:
     state = of_bake(simulation)
     if state.kind == 'COMPLETE' and simulation.use_upsample:
         grains = of_grains(simulation)
+        if grains.kind == 'DAMAGED':
+            return Condition('PARTIAL', grains.text)
         if grains.kind != 'COMPLETE':
             return Condition('PARTIAL', f"The simulation is baked; {grains.text[0].lower()}{grains.text[1:]}")
     return state
 
 
 def of_grains(simulation: Simulation) -> Condition:
-    """Of the render grains. Raises CacheError."""
+    """Of the render grains."""
     folder = paths.cache_folder(simulation)
-    grains = cache.read_manifest(cache.grains_folder(folder))
+    try:
+        grains = cache.read_manifest(cache.grains_folder(folder))
+    except cache.CacheError as error:
+        return Condition('DAMAGED', str(error))
     if not simulation.use_upsample:
         return Condition('OFF' if grains is not None else 'EMPTY', "Render grains are switched off")
     missing = _missing_grains(simulation, folder, *frames.bake_range(simulation))
@@ -70,7 +71,7 @@ def _missing_grains(simulation: Simulation, folder: Path, first: int, last: int)
     grains = cache.read_manifest(cache.grains_folder(folder))
     if grains is None:
         return "the render grains are not baked yet"
-    document = _baked_document(cache.job_folder(folder)) or {}
+    document = job_files.read_document(cache.job_folder(folder)) or {}
     if document.get("upsample") != job_files.describe(job_builder.settings_only(simulation)).document.get("upsample"):
         return "the render grains were baked with other settings"
     missing = sum(1 for frame in range(first, last + 1) if frame not in grains.particles)
@@ -79,23 +80,10 @@ def _missing_grains(simulation: Simulation, folder: Path, first: int, last: int)
 
 def changed_settings(simulation: Simulation, folder: Path) -> str:
     """Settings that differ from the baked ones, or what the last attempt to resume found; '' when none are known."""
-    document = _baked_document(cache.job_folder(folder))
+    document = job_files.read_document(cache.job_folder(folder))
     found = []
     if document is not None:
         found = job_files.changed_settings(job_files.describe(job_builder.settings_only(simulation)).document, document)
     if folder in runtime.state.outdated:
         found.append(runtime.state.outdated[folder])
     return text.listing(found) if found else ""
-
-
-def _baked_document(folder: Path) -> Optional[dict[str, Any]]:
-    """Parsed again only when the file changed: panels ask at every redraw."""
-    try:
-        stamp = os.stat(folder / job_files.JOB_FILE).st_mtime_ns
-    except OSError:
-        return None
-    remembered = _documents.get(folder)
-    if remembered is None or remembered[0] != stamp:
-        remembered = (stamp, job_files.read_document(folder))
-        _documents[folder] = remembered
-    return remembered[1]

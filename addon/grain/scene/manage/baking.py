@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import ViewLayer
 
 from ... import runtime, write_guard
-from ...engine import bake_log, cache, ffi, job as job_files, job_compare, text
+from ...engine import bake_log, cache, cache_lock, ffi, job as job_files, job_compare, text
 from ...engine.process import BakeProcess, Outcome, Stage, Status, grains_stage, simulate_stage, volume_stage
 from .. import paths, simulations
 from ..look import grain_object
@@ -60,6 +60,8 @@ def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: 
 
     try:
         bake = _begin(simulation, folder, commands, write_job)
+    except cache_lock.Busy as error:
+        raise BakeRefused(str(error)) from error
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be written: {error.strerror}. Choose another cache "
                           "folder, or free some space") from error
@@ -92,6 +94,8 @@ def _start_from_cache(simulation: Simulation, key: str, settings: dict[str, Any]
     try:
         return _begin(simulation, folder, [stage(ffi.program(), cache.job_folder(folder), folder, simulation.thread_count)],
                       lambda: job_files.set_part(cache.job_folder(folder), key, settings))
+    except cache_lock.Busy as error:
+        raise BakeRefused(str(error)) from error
     except OSError as error:
         raise BakeRefused(f"{error.filename or folder} cannot be used: {error.strerror}. Bake the simulation again, or "
                           "choose another cache folder") from error
@@ -110,8 +114,11 @@ def _usable_folder(simulation: Simulation) -> cache.Path:
 
 
 def _begin(simulation: Simulation, folder: cache.Path, commands: list[Stage], write_job: Callable[[], None]) -> runtime.Bake:
+    def claim() -> cache_lock.CacheLock:
+        return cache.claim(folder, write_job)
+
     is_window = not bpy.app.background
-    process = BakeProcess(commands, folder / bake_log.FILE, is_beside_interface=is_window, waits=is_window, before=write_job)
+    process = BakeProcess(commands, folder / bake_log.FILE, is_beside_interface=is_window, waits=is_window, before=claim)
     runtime.state.bake = runtime.Bake(folder, simulation.name, process)
     return runtime.state.bake
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 from bpy.types import Context, Object
 
-from ...engine import cache, child, ffi, files
+from ...engine import cache, child, ffi, files, text
 from .. import paths
 from ..show import apply
 from ..simulations import Simulation
@@ -53,7 +53,7 @@ def write_frames(simulation: Simulation, path: Path, kind: str, first: int, last
         except OSError as error:
             raise ExportError(f"{ffi.program()} cannot be started: {error.strerror}") from error
         if done.returncode != 0:
-            raise ExportError(done.stderr.strip().removeprefix("grain: ") or f"frame {frame} could not be exported")
+            raise ExportError(text.clean(done.stderr.strip().removeprefix("grain: ")) or f"frame {frame} could not be exported")
         written.append(target)
     return written
 

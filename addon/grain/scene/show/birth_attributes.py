@@ -10,12 +10,13 @@ from typing import Optional
 import numpy as np
 from bpy.types import Mesh, Object
 
-from ...engine import cache, job as job_files
+from ...engine import cache, door, job as job_files
 from ...engine.between import Frame
-from ...engine.objects import CacheFrame
+from ...engine.objects import KNOWN_COLUMNS, CacheFrame
 
 _TYPES = {1: ('FLOAT', "value"), 2: ('FLOAT2', "vector"), 3: ('FLOAT_VECTOR', "vector"), 4: ('FLOAT_COLOR', "color")}
 _STAMP = "grain_births"  # of the mesh: what its points have now
+_MOST_NAME = 32  # bytes of a column's name, with the zero at its end
 _BORN = "\0born"  # a column beside those of the files: the frame of birth
 
 _kept: Optional[tuple[tuple, dict[str, np.ndarray]]] = None  # the last one: folder and list, and its columns
@@ -24,7 +25,9 @@ _kept: Optional[tuple[tuple, dict[str, np.ndarray]]] = None  # the last one: fol
 def carried(folder: Path) -> list[str]:
     """Names of the attributes that sources of the bake gave their grains."""
     document = job_files.read_document(cache.job_folder(folder)) or {}
-    return sorted({entry["name"] for item in document.get("objects", []) for entry in item.get("attributes", [])})
+    names = {entry["name"] for item in document.get("objects", []) for entry in item.get("attributes", [])}
+    return sorted(name for name in names - KNOWN_COLUMNS
+                  if 0 < len(name.encode("utf-8", "replace")) < _MOST_NAME and not name.startswith("."))  # those are Blender's own
 
 
 _LAYERS = 1024  # UPSAMPLE_LAYERS of libgrain: a grain's id is this times its particle, plus its layer
@@ -33,23 +36,26 @@ _tables: dict[str, tuple[tuple, np.ndarray, int]] = {}  # by folder of grains: w
 
 def numbers(source: Path, manifest: cache.Manifest, frame: Frame) -> Optional[np.ndarray]:
     """The number of each grain of a frame: its place among all that are ever born, the same in every frame. None where that is
-    its place in the frame. Raises GrainError, OSError."""
+    its place in the frame. Raises GrainError, CacheError, OSError."""
     if not frame.has_column("id"):
         return None
     ids = frame.column("id")
     if not manifest.births:
         return ids.astype(np.int32)
-    key = (manifest.births, (source / cache.MANIFEST).stat().st_mtime_ns)
+    key = (manifest.births, door.state(source / cache.MANIFEST).st_mtime_ns)
     known = _tables.get(str(source))
     if known is None or known[0] != key:
-        born = _read(source, manifest.births, ["id"])["id"]
-        layers = int((born & (_LAYERS - 1)).max()) + 1
-        table = np.zeros((int(born.max()) // _LAYERS + 1) * layers, np.int32)
+        born = _read(source, manifest.births, ["id"]).get("id", np.empty(0, np.int64))
+        layers = int((born & (_LAYERS - 1)).max(initial=0)) + 1
+        places = (int(born.max(initial=0)) // _LAYERS + 1) * layers
+        if len(born) == 0 or born.min() < 0 or places > 2 * len(born):  # there is a grain for each particle in each layer but the last
+            raise cache.CacheError(f"The births in {source} are damaged. Bake the render grains again")
+        table = np.zeros(places, np.int32)
         table[_places(born, layers)] = np.arange(len(born), dtype=np.int32)
         known = (key, table, layers)
         _tables.clear()  # one at a time: a table of five million grains takes 20 MB
         _tables[str(source)] = known
-    return known[1][np.minimum(_places(ids, known[2]), len(known[1]) - 1)]
+    return known[1][np.clip(_places(ids, known[2]), 0, len(known[1]) - 1)]
 
 
 def _places(ids: np.ndarray, layers: int) -> np.ndarray:
@@ -84,7 +90,7 @@ def show(item: Object, folder: Path, source: Path, manifest: cache.Manifest, wit
 
 def _columns(source: Path, births: tuple[int, ...], names: list[str]) -> dict[str, np.ndarray]:
     global _kept
-    key = (str(source), births, tuple(names), (source / cache.MANIFEST).stat().st_mtime_ns)
+    key = (str(source), births, tuple(names), door.state(source / cache.MANIFEST).st_mtime_ns)
     if _kept is None or _kept[0] != key:
         _kept = (key, _read(source, births, names))
     return _kept[1]
@@ -94,11 +100,13 @@ def _read(source: Path, births: tuple[int, ...], names: list[str]) -> dict[str, 
     parts: dict[str, list[np.ndarray]] = {name: [] for name in (*names, _BORN)}
     for frame in births:
         with CacheFrame(cache.birth_path(source, frame)) as birth:
-            parts[_BORN].append(np.full(birth.particles, frame, np.float32))
-            for name in names:
-                if birth.has_column(name):
-                    parts[name].append(np.array(birth.column(name)))
-    return {name: np.concatenate(arrays) for name, arrays in parts.items() if arrays}
+            found = {name: np.array(birth.column(name)) for name in names if birth.has_column(name)}
+        for name, values in found.items():
+            parts[name].append(values)
+        rows = len(next(iter(found.values()), ()))  # the head of the file may say anything
+        parts[_BORN].append(np.full(rows, frame, np.float32))
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()
+            if len({(array.dtype, array.shape[1:]) for array in arrays}) == 1}  # none of it, or not the same in all births: left out
 
 
 def _write(mesh: Mesh, name: str, values: np.ndarray) -> None:
@@ -108,5 +116,5 @@ def _write(mesh: Mesh, name: str, values: np.ndarray) -> None:
         mesh.attributes.remove(present)
         present = None
     if present is None:
-        mesh.attributes.new(name, kind, 'POINT')
-    mesh.attributes[name].data.foreach_set(member, np.ascontiguousarray(values).reshape(-1))
+        present = mesh.attributes.new(name, kind, 'POINT')
+    present.data.foreach_set(member, np.ascontiguousarray(values).reshape(-1))

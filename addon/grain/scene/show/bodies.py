@@ -37,7 +37,7 @@ def show(simulation: Simulation, names: tuple[str, ...], frame: CacheFrame, scal
     columns = {name: frame.column(f"body.{name}") for name in ("position", "orientation", "velocity", "spin")}
     for item in moved_by(simulation):
         index = numbers.get(item.grain.rigid.baked_name)
-        if index is None or not item.grain.rigid.follow:
+        if index is None or index >= min(map(len, columns.values())) or not item.grain.rigid.follow:
             restore(item)
             continue
         location, turned = _pose(columns, index, seconds)

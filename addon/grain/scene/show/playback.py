@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shows the frame of each cache that belongs to the scene's frame."""
-import os
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Optional
 from bpy.types import Depsgraph, Object, Scene
 
 from ... import runtime
-from ...engine import cache, dots as engine_dots, read_ahead
+from ...engine import cache, door, dots as engine_dots, read_ahead
 from ...engine.between import Between, has_same_grains
 from ...engine.ffi import GrainError
 from ...engine.objects import CacheFrame
@@ -123,7 +122,7 @@ def _source(simulation: Simulation, folder: Path, nearest: int) -> tuple[Optiona
 
 def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Manifest, source: Path, part: Part) -> None:
     path, scale, folder = cache.frame_path(source, part.frame), metres_per_unit(simulation.id_data), paths.cache_folder(simulation)
-    stamp = (os.stat(path).st_mtime_ns, scale, part, path.name, dots.look_key(item) if part.is_dots else ())
+    stamp = (door.state(path).st_mtime_ns, scale, part, path.name, dots.look_key(item) if part.is_dots else ())
     is_loaded = (shown.stamp == stamp and shown.object_name == item.name and (shown.dots is not None) == part.is_dots
                  and (len(item.data.vertices) > 0 or manifest.particles[part.frame] == 0))
     if is_loaded:

@@ -48,7 +48,11 @@ def _present(simulation: Simulation, item: Optional[Object], kind: str) -> Optio
 
 
 def manifest_of(simulation: Simulation) -> Optional[cache.Manifest]:
-    return cache.read_manifest(cache.volume_folder(paths.cache_folder(simulation)))
+    """What is baked; None also where it is damaged: condition() tells."""
+    try:
+        return cache.read_manifest(cache.volume_folder(paths.cache_folder(simulation)))
+    except cache.CacheError:
+        return None
 
 
 def grid_names(simulation: Simulation) -> tuple[str, ...]:
@@ -58,15 +62,17 @@ def grid_names(simulation: Simulation) -> tuple[str, ...]:
 
 
 def condition(simulation: Simulation) -> tuple[str, str]:
-    """'EMPTY', 'PARTIAL', 'OTHER' or 'COMPLETE', and words for the panel."""
+    """'EMPTY', 'PARTIAL', 'OTHER', 'DAMAGED' or 'COMPLETE', and words for the panel."""
     folder = paths.cache_folder(simulation)
-    made = manifest_of(simulation)
+    try:
+        made, baked = cache.read_manifest(cache.volume_folder(folder)), cache.read_manifest(folder)
+    except cache.CacheError as error:
+        return 'DAMAGED', str(error)
     if made is None:
         return 'EMPTY', "No volume is baked yet"
     document = job_files.read_document(cache.job_folder(folder)) or {}
     if document.get("volume") != settings_of(simulation):
         return 'OTHER', "The volume was baked with other settings"
-    baked = cache.read_manifest(folder)
     missing = len(set(baked.particles) - set(made.particles)) if baked is not None else 0
     if missing:
         return 'PARTIAL', f"{text.plural(len(made.particles), 'frame')} of the volume are baked, {text.count(missing)} missing"
