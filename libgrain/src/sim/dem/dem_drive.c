@@ -117,7 +117,7 @@ GrainResult dem_list_loads(Dem *dem)
 void dem_load_bodies(Dem *dem)
 {
     int64_t first_record = dem_round_up(dem->pairs.count);
-    for (int64_t k = 0; k < dem->loaded_count; k++) { // in the order of the walls, whoever worked them out
+    for (int64_t k = 0; k < dem->loaded_count; k++) { // in the order of the walls, not of threads
         int32_t wall = dem->loaded[k];
         int64_t record = 4 * (first_record + wall);
         int collider = dem->walls.collider[wall] & ~DEM_WALL_FIXED;

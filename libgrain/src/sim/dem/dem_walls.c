@@ -338,7 +338,7 @@ static void set_spring(DemVectors *to, int64_t wall, const DemVectors *from, int
     to->z[wall] = old < 0 ? 0.0f : from->z[old];
 }
 
-// The wall of the lists before that this one goes on from, or -1. `shared` still is the one made then.
+// The wall of the previous lists that this one continues, or -1. `shared` is still that of those lists.
 static int64_t wall_before(const Dem *dem, int32_t ball, const DemWallFound *found)
 {
     const DemWalls *before = &dem->walls_before;
