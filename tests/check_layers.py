@@ -44,6 +44,9 @@ SOLVER_INCLUDE = re.compile(r'^\s*#\s*include\s+"sim/(\w+)/', re.MULTILINE)
 SOLVERS = re.compile(r"^#define SOLVERS\(X\) (.*)$", re.MULTILINE)
 
 
+NAMES_SOLVERS = ("presets.py", "migrate.py")  # what an artist chooses with a preset, and what an old file means
+
+
 def solver_names() -> list[str]:
     table = SOLVERS.search((SOURCE / "sim/solver.c").read_text("utf-8"))
     return re.findall(r"X\((\w+)\)", table[1]) if table else []
@@ -63,6 +66,10 @@ def solvers_from_outside() -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)} includes a header of sim/{name}/"
         if not (home[0] == "sim" and home[1] in names) and compared.search(text):
             yield f"{path.relative_to(ROOT)} names a solver; ask its traits (sim/solver.h)"
+    told = re.compile("'(?:" + "|".join(name.upper() for name in names) + ")'")
+    for path in sorted(ADDON.rglob("*.py")):
+        if path.name not in NAMES_SOLVERS and told.search(path.read_text("utf-8")):
+            yield f"{path.relative_to(ROOT)} names a solver; ask engine/schema.py what it uses"
 
 
 # Folders of sim, and headers beside them, each above what may include it; solvers come behind the last, population and sim

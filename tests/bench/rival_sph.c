@@ -141,7 +141,7 @@ static void begin(const RivalSph *rival, Particle *p)
         p->other = vec3_add_scaled(p->other, d, along);
     }
     for (int c = 0; c < rival->from->base.def.collider_count; c++)
-        p->filled += behind(rival, p, &rival->from->base.def.colliders[c], &slope);
+        p->filled += behind(rival, p, &rival->from->base.rigid->objects[c].given, &slope);
     p->pressure = 0.0f;
     memset(p->s, 0, sizeof p->s);
     p->next = vec3_add_scaled(p->v, p->other, rules->dt);
@@ -160,7 +160,7 @@ static void correct(const RivalSph *rival, Particle *p)
         g[2][0] += dv.z * w.x, g[2][1] += dv.z * w.y, g[2][2] += dv.z * w.z;
     }
     for (int c = 0; c < rival->from->base.def.collider_count; c++) {
-        const SimCollider *wall = &rival->from->base.def.colliders[c];
+        const SimCollider *wall = &rival->from->base.rigid->objects[c].given;
         behind(rival, p, wall, &slope);
         Vec3 w = vec3_scale(wall->plane_normal, slope);
         g[0][0] += p->next.x * w.x, g[0][1] += p->next.x * w.y, g[0][2] += p->next.x * w.z;
@@ -203,7 +203,7 @@ static void push(const RivalSph *rival, Particle *p)
         p->a = vec3_add_scaled(p->a, times(both, d), w);
     }
     for (int c = 0; c < rival->from->base.def.collider_count; c++) {
-        const SimCollider *wall = &rival->from->base.def.colliders[c];
+        const SimCollider *wall = &rival->from->base.rigid->objects[c].given;
         behind(rival, p, wall, &slope);
         Vec3 force = vec3_scale(times(p->stress, wall->plane_normal), -rules->wall_share * rules->volume * slope);
         p->a = vec3_add_scaled(p->a, limit(force, wall), 1.0f / p->mass);
@@ -217,7 +217,7 @@ static void move(const RivalSph *rival, Particle *p)
         p->v = vec3(0, 0, 0);
     p->x = vec3_add_scaled(p->x, p->v, rival->rules.dt);
     for (int c = 0; c < rival->from->base.def.collider_count; c++) {
-        const SimCollider *wall = &rival->from->base.def.colliders[c];
+        const SimCollider *wall = &rival->from->base.rigid->objects[c].given;
         float nearest = (p->filled < SPARSE ? 1.0f : 0.6f) * rival->from->base.def.largest_radius;
         float deep = nearest - distance_to(rival, p->x, wall);
         if (deep <= 0.0f) continue;

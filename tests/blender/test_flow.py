@@ -2,6 +2,7 @@
 """Emitters and kill zones: from their settings and keyframes to the sand in the viewport."""
 from math import radians
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -29,6 +30,39 @@ def key(item: bpy.types.Object, path: str, values: dict[int, object], group: str
     for curve in support.keyed(item):
         for point in curve.keyframe_points:
             point.interpolation = 'LINEAR'
+
+
+class Layout:
+    """Notes which properties a panel draws."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def column(self, **_: object) -> "Layout":
+        return self
+
+    def prop(self, _: object, name: str, **__: object) -> None:
+        self.names.append(name)
+
+    def label(self, **_: object) -> None:
+        pass
+
+
+def test_wet_sand_comes_out_of_emitters_with_every_solver_that_knows_it(_: Path) -> None:
+    """The panel offers moisture, and the job has it; with the others neither."""
+    from grain.engine.job import describe
+    from grain.panels.emitter import GRAIN_PT_emitter
+    item = tap()
+    item.grain.source.moisture = 0.5
+    simulation = bpy.context.scene.grain.active
+    context = SimpleNamespace(object=item, scene=bpy.context.scene, region=SimpleNamespace(width=400),
+                              preferences=bpy.context.preferences)
+    for solver, is_wet in (('DEM', False), ('MPM', True), ('SPH', True), ('MESO', False)):
+        simulation.solver = solver
+        layout = Layout()
+        GRAIN_PT_emitter.draw(SimpleNamespace(layout=layout), context)
+        assert ("moisture" in layout.names) == is_wet, solver
+        assert ("moisture" in describe(made()[0]).document["objects"][0]) == is_wet, solver
 
 
 def test_settings_and_keyframes_reach_the_job(_: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -222,3 +223,23 @@ def test_props_that_move_and_bodies_push_the_grains(folder: Path) -> None:
     program.run("upsample", job, "--force", "--frames", "1-6", check=0)
     program.run("upsample", job, check=0)
     assert grain_files(job / "cache/grains") == whole
+
+
+def test_a_million_grains_take_as_much_disk_as_the_tooltip_and_the_manual_say(folder: Path) -> None:
+    """A block that collapses, all of it moving in the end. Within 1 MB, as both round to whole ones."""
+    schema = json.loads(subprocess.run([*program.COMMAND, "schema"], capture_output=True, check=True).stdout)
+    tip = next(row["tip"] for row in schema["blocks"]["upsample"] if row["key"] == "grains")
+    manual = (Path(__file__).resolve().parents[2] / "addon/docs/manual.md").read_text("utf-8")
+    said = re.compile(r"about (\d+) MB.*?\((\d+) MB with", re.DOTALL)
+    plain, turned = map(int, said.search(tip).groups())
+    assert tuple(map(int, said.search(manual).groups())) == (plain, turned)
+    for megabytes, orientation in ((plain, False), (turned, True)):
+        job = jobs.Job(frame_end=5, solver={"type": "mpm", "particle_radius": 0.008},
+                       upsample={"grains_per_particle": 600, "orientation": orientation})
+        job.add_mesh("Block", "source", jobs.box((-0.06, -0.06, 0.0), (0.06, 0.06, 0.16))).add_ground()
+        where = job.write(folder / str(orientation))
+        program.run("bake", where, check=0)
+        program.run("upsample", where, check=0)
+        frames = json.loads((where / "cache/grains/cache.json").read_text())["frames"]
+        most = max(frame["bytes"] / frame["particles"] for frame in frames)  # bytes a grain: MB a million
+        assert frames[0]["particles"] > 100_000 and abs(most - megabytes) < 1.0, (most, megabytes)

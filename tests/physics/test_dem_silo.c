@@ -18,7 +18,7 @@ enum { LEVELS = 16 };
 // Planes can be moved between steps; the lists are made anew from where they are.
 static void move_plane(DemScene *scene, int collider, float way)
 {
-    scene->dem->base.colliders[collider].plane_point.z += way;
+    scene->dem->base.rigid->objects[collider].given.plane_point.z += way;
     scene->dem->must_list = 1;
 }
 

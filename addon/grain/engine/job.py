@@ -136,7 +136,7 @@ class _Describer:
     """Turns the parts of a job into entries of its document, and collects their arrays."""
 
     def __init__(self, solver: Solver) -> None:
-        self.can_be_wet = solver.type in ("sph", "mpm")  # what plays no part must not make a bake look outdated
+        self.can_be_wet = schema.uses(solver.type, "source.moisture")  # what plays no part must not make a bake look outdated
         self.entries: list[dict[str, Any]] = []  # of the arrays
         self.arrays: list[np.ndarray] = []
         self.bytes = 0

@@ -73,6 +73,12 @@ def find(name: str) -> Setting:
     raise KeyError(name)
 
 
+def uses(solver: str, name: str) -> bool:
+    """Whether the solver (as a job names it, or in the interface's capitals) uses the setting."""
+    solvers = find(name).solvers
+    return not solvers or solver.lower() in solvers
+
+
 def default(name: str) -> Any:
     """What a missing key means. A key with this value need not be written."""
     return find(name).default

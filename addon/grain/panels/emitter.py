@@ -3,7 +3,7 @@
 from bpy.types import Context, Panel
 
 from .. import runtime
-from ..engine import text
+from ..engine import schema, text
 from ..scene import simulations
 from ..scene.manage import estimate
 from .object import PhysicsPanel
@@ -42,7 +42,7 @@ class GRAIN_PT_emitter(PhysicsPanel, Panel):
         column.prop(settings, "inherit_velocity")
         if simulation is None:
             return
-        if simulation.solver == 'SPH':
+        if schema.uses(simulation.solver, "emitter.moisture"):
             column.prop(source, "moisture")
         count = estimate.emitted(item, simulation)
         draw_wrapped(layout, context, f"Up to {text.about(count)} particles by the last frame")

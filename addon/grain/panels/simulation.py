@@ -5,7 +5,7 @@ from pathlib import Path
 from bpy.types import Context, Panel, UILayout
 
 from .. import compat, runtime, viewport
-from ..engine import ffi, text
+from ..engine import ffi, schema, text
 from ..scene import frames, paths, simulations
 from ..scene.look import grain_object
 from ..scene.manage import bake_state, baking, consistency, estimate, presets
@@ -127,21 +127,21 @@ def draw_grains(layout: UILayout, context: Context) -> None:
     row.operator("grain.radius_fit", text="", icon='FULLSCREEN_EXIT')
     column = layout.column()
     column.prop(settings, "solver")
-    is_bulk = settings.solver != 'DEM'
-    if settings.solver == 'MPM':
+    is_bulk = schema.SOLVERS[settings.solver.lower()]["continuum"]
+    if schema.uses(settings.solver, "solver.law"):
         column.prop(settings, "law")
-    elif settings.solver == 'SPH':
+    if schema.uses(settings.solver, "solver.model"):
         column.prop(settings, "model")
         column.prop(settings, "moisture_diffusion", text="Spread m²/s")
-    elif settings.solver == 'MESO':
+    if schema.uses(settings.solver, "solver.viscosity"):
         _draw_consistency(column, context, settings)
-    else:
+    if schema.uses(settings.solver, "solver.grain_shape"):
         column.prop(settings, "grain_shape")
         if settings.grain_shape == 'MESH':
             column.prop(settings, "grain_object")
             column.prop(settings, "grain_balls")
     column.prop(settings, "size_spread")
-    if not (settings.solver == 'MESO' or settings.solver == 'MPM' and materials.is_snow(settings.law)):
+    if schema.uses(settings.solver, "solver.friction") and not materials.is_of_snow(settings.solver, settings.law):
         column.prop(settings, "friction_angle")
     if not is_bulk:
         column.prop(settings, "rolling_friction")
@@ -167,7 +167,7 @@ def _draw_consistency(column: UILayout, context: Context, settings: Simulation) 
 
 def draw_contact(layout: UILayout, context: Context) -> None:
     settings = simulations.active(context.scene)
-    if settings.solver == 'MESO':
+    if not schema.uses(settings.solver, "solver.cohesion"):
         draw_wrapped(layout, context, "Set how particles interact with Firmness and Creaminess in the Grains panel. Colliders have their own friction")
         return
     layout.use_property_decorate = True
@@ -175,7 +175,7 @@ def draw_contact(layout: UILayout, context: Context) -> None:
     row.active = "cohesion" in animated_settings.keys_of(settings.solver, settings.law)
     row.prop(settings, "cohesion")
     layout.prop(settings, "sleep")
-    if settings.solver != 'DEM':
+    if not schema.uses(settings.solver, "solver.normal_law"):
         return
     layout.prop(settings, "normal_law")
     if settings.normal_law != 'LINEAR':

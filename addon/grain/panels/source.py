@@ -3,7 +3,7 @@
 from bpy.types import Context, Panel
 
 from .. import runtime
-from ..engine import text
+from ..engine import schema, text
 from ..scene import simulations
 from ..scene.manage import estimate
 from ..scene.read import materials
@@ -35,7 +35,7 @@ class GRAIN_PT_source(PhysicsPanel, Panel):
         row = column.row()
         row.active = not source.use_settle  # what has settled is at rest
         row.prop(source, "velocity")
-        if simulation is not None and simulation.solver in {'SPH', 'MPM'}:
+        if simulation is not None and schema.uses(simulation.solver, "source.moisture"):
             column.prop(item.grain.source, "moisture")
             row = column.row()
             row.active = item.grain.source.moisture > 0.0
@@ -72,7 +72,8 @@ class GRAIN_PT_source_material(PhysicsPanel, Panel):
         layout.use_property_decorate = True
         settings = context.object.grain.source
         simulation = simulations.of_object(context.object, context.scene)
-        names = materials.settings_of(simulation.solver if simulation is not None else 'MPM', settings.law)
+        solver = simulation.solver if simulation is not None else schema.find("solver.type").start
+        names = materials.settings_of(solver, settings.law)
         if not names:
             draw_wrapped(layout, context, "Viscous simulations have a single material", icon='INFO')
         column = layout.column()

@@ -51,8 +51,8 @@ void cover_floaters_keep(CoverFloaters *floaters, const uint8_t *keep);
 /// the surface (spacings^2).
 GrainResult cover_start(CoverFloaters *floaters, const CoverSurface *surface, int32_t seed, int64_t max_count,
                         int threads, double *area);
-/// Thins floaters out, before they have moved, where more of the surface is piled up within a spacing than particles
-/// could cover. *area shrinks with them.
+/// Before relaxation, thins floaters out where more surface is piled up within a spacing than particles could cover.
+/// *area is reduced accordingly.
 GrainResult cover_thin_piles(CoverFloaters *floaters, int threads, double *area);
 /// Orientation of the faces below the floaters, from winding numbers in front of and behind some of them.
 typedef struct CoverSides {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a job says about sand that comes and goes, and about values that change over the shot.
+// Emitters, kill zones and animated values of a job.
 #include "base/error.h"
 #include "job/job.h"
 #include "job/job_parts.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From a scene's objects to the colliders and bodies of a simulation.
+// Makes the colliders and bodies of a simulation from the objects of a scene.
 #include "scene/scene_solids.h"
 #include "base/alloc.h"
 #include "base/error.h"

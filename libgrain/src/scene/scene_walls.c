@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Colliders as render grains meet them: finer than the simulation's, where the job's poses or the bake's frames say.
+// Colliders for render grains: finer than the simulation's, moved by the job's poses or the bodies of the bake's
+// frames.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/real.h"
@@ -7,12 +8,12 @@
 
 #include <math.h>
 
-// s, over which a prop's velocity is taken.
+// s, interval for the velocity of a collider.
 #define MOMENT 1e-3
 
 // --- what there is --------------------------------------------------------------------------------
 
-// What is painted on the surface, as it is in that distance field.
+// The painted factors on the voxels of the collider's distance field.
 static GrainResult make_paint(SceneWalls *walls, int i, const GrainMesh *mesh)
 {
     const JobObject *object = &walls->job->objects[walls->object[i]];
@@ -94,7 +95,7 @@ static GrainResult read_body(const struct GrainFrame *frame, int body, Pose *out
 
 static const Motion *motion_of(const SceneWalls *walls, int i) { return &walls->job->objects[walls->object[i]].motion; }
 
-// A mesh that bends, as it is at the sample nearest to this time.
+// The distance field of a deforming mesh at the sample nearest to this time.
 static GrainResult bend(SceneWalls *walls, int i, double time)
 {
     const JobObject *object = &walls->job->objects[walls->object[i]];
@@ -133,7 +134,7 @@ GrainResult scene_walls_frame(SceneWalls *walls, const struct GrainFrame *from, 
     return GRAIN_OK;
 }
 
-// Bodies between two frames: along a line, turning evenly.
+// Bodies between two frames: straight motion, uniform rotation.
 static Pose pose_at(const SceneWalls *walls, int i, double time)
 {
     if (walls->body[i] < 0) return motion_pose(motion_of(walls, i), time);
@@ -151,7 +152,7 @@ static void place(SceneWalls *walls, int i, double time)
     Vec3d way = vec3d_scale(vec3d_sub(now.position, before.position), 1.0 / MOMENT);
     Vec3d spin =
         vec3d_scale(quatd_to_rotation(quatd_multiply(now.facing, quatd_conjugate(before.facing))), 1.0 / MOMENT);
-    // Own space is the world at time 0: its origin goes with the pivot.
+    // Own space is the world at time 0: its origin moves with the pivot.
     Vec3d arm = vec3d_scale(quatd_rotate(now.facing, walls->rest[i]), -1.0);
     c->is_moving = 1;
     c->rotation = (Quat){(float)now.facing.w, (float)now.facing.x, (float)now.facing.y, (float)now.facing.z};

@@ -19,7 +19,7 @@ static GrainResult reserve_gone(Population *p, int64_t count)
     return alloc_grow_all(all, 2, &p->gone_capacity, count);
 }
 
-// The particles that are there from now on up to this count.
+// Adds particles up to this count.
 static void add(Population *p, int64_t count, const float *birth_time, const uint8_t *material)
 {
     for (int64_t i = p->born; i < count; i++) {

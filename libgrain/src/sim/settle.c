@@ -8,14 +8,14 @@
 
 #include <math.h>
 
-// s: how often it is looked at.
+// s: interval between checks.
 #define SLOT (1.0 / 192.0)
-// Radii a second: slower is still. A hundredth of a radius a frame.
+// Radii per second below which a particle is still: a hundredth of a radius per frame.
 #define STILL 0.25f
-// So many may still roll about, and so long the others must have been still, undamped.
+// Fraction that may still roll about, and time for which the others must have been still, undamped.
 #define STRAY 0.001
 #define QUIET_SECONDS 0.3
-// s: within which motion fades. What falls then falls at 0.5 m/s: nothing bursts in, and a metre takes two seconds.
+// s: time constant of the damping. Sand then falls at 0.5 m/s: nothing bursts, and a metre takes two seconds.
 #define FADING_SECONDS 0.05
 
 static GrainResult advance(Sim *sim, double seconds)

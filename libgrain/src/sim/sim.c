@@ -101,7 +101,7 @@ static GrainResult reserve_acceleration(Sim *sim, int64_t count)
     return alloc_grow((void **)&sim->woken_by, &sim->woken_capacity, count, sizeof(Vec3));
 }
 
-// Whether they have changed so that all must wake.
+// Whether they have changed enough to wake all sand.
 static int take_grips(Sim *sim, const SimGrip *grips)
 {
     size_t bytes = (size_t)sim->collider_count * sizeof *grips;
@@ -158,7 +158,7 @@ int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS])
     return count + sim->solver->save(sim->state, columns + count);
 }
 
-// The solver's state gets the particles that the checkpoint has; what they do follows by load.
+// Gives the solver's state the particles of the checkpoint; their state follows by load.
 static GrainResult load_population(Sim *sim, const Column *columns, int column_count)
 {
     Particles born = {0};
@@ -173,7 +173,7 @@ static GrainResult load_population(Sim *sim, const Column *columns, int column_c
     return result;
 }
 
-// Before the solver loads its state: what that has learnt under these settings comes on top.
+// Before the solver loads its state, which overrides what steering sets.
 static GrainResult load_steering(Sim *sim, const Column *columns, int column_count)
 {
     const Column *acceleration = column_find(columns, column_count, "sim.acceleration");

@@ -22,13 +22,8 @@ GrainResult solver_base_begin(SolverBase *base, const SimDef *def, const Particl
     base->def = *def;
     base->most_threads = threads;
     base->threads = 1;
-    base->colliders = ALLOC(SimCollider, def->collider_count);
-    if (!base->colliders) return GRAIN_ERROR_MEMORY;
-    for (int i = 0; i < def->collider_count; i++) {
-        base->colliders[i] = def->colliders[i];
+    for (int i = 0; i < def->collider_count; i++)
         base->has_moving |= def->colliders[i].motion.kind != MOTION_STILL || def->colliders[i].body;
-    }
-    base->def.colliders = base->colliders;
     choose_origin(base, def, start);
     if (def->more_material_count < SIM_MAX_MATERIALS) return GRAIN_OK;
     return fail(GRAIN_ERROR_ARGUMENT, "%d materials; a simulation has at most %d", def->more_material_count + 1,
@@ -37,21 +32,18 @@ GrainResult solver_base_begin(SolverBase *base, const SimDef *def, const Particl
 
 GrainResult solver_base_make_rigid(SolverBase *base, double frequency, double damping, int threads)
 {
-    RigidDef rigid = {.colliders = base->colliders,
+    RigidDef rigid = {.colliders = base->def.colliders,
                       .collider_count = base->def.collider_count,
                       .gravity = base->def.gravity,
                       .stiffness = frequency * frequency,
                       .damping = damping * frequency,
                       .point_reach = base->def.largest_radius,
                       .threads = threads};
+    base->def.colliders = NULL; // they are RigidObject.given from now on
     return rigid_create(&rigid, &base->rigid);
 }
 
-void solver_base_free(SolverBase *base)
-{
-    rigid_destroy(base->rigid);
-    alloc_free(base->colliders);
-}
+void solver_base_free(SolverBase *base) { rigid_destroy(base->rigid); }
 
 void solver_base_set_threads(SolverBase *base, int64_t count, int64_t per_thread)
 {

@@ -9,18 +9,17 @@
 #include <stdatomic.h>
 
 typedef struct SolverBase {
-    SimDef def;             ///< gravity: the current value; colliders: the copy below
-    SimCollider *colliders; ///< a copy
-    Rigid *rigid;           ///< the same objects, as they move
-    int has_moving;         ///< some of them move or can be moved
-    int threads;            ///< in use, depending on the number of particles
+    SimDef def;     ///< gravity: the current value; colliders: NULL
+    Rigid *rigid;   ///< the colliders and bodies
+    int has_moving; ///< some of them move or can be moved
+    int threads;    ///< in use, depending on the number of particles
     int most_threads;
     const Vec3 *acceleration; ///< m/s2, by id, of force fields, applied at the start of a step; NULL: none
     double origin[3];         ///< m: middle of the initial particles; solvers may store positions relative to it
     int64_t born;             ///< particles ever born; removed ones are not stored
 } SolverBase;
 
-/// base: zeroed. The colliders are copied; everything else the def points to is borrowed.
+/// base: zeroed. What the def points to is borrowed.
 GrainResult solver_base_begin(SolverBase *base, const SimDef *def, const Particles *start, int threads);
 /// Makes the colliders and bodies. Contacts between bodies are springs of this frequency (1/s); a damping of 2 is
 /// critical.

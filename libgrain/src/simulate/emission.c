@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Places that are tried for a particle before it is given up.
+// Attempts to place a particle before it is skipped.
 #define ATTEMPTS 24
 // A frame is cut so that nothing is thrown farther than its own diameter in a slot, within these limits.
 #define LEAST_SLOTS 4
 #define MOST_SLOTS 64
-// Force fields, and settings that change, are looked at as often.
+// Slots of a frame with force fields or animated settings.
 #define FIELD_SLOTS 8
-// What is lower than the scene by so many of its diagonals, or farther off in any direction by five times that, is
+// Particles lower than the scene by this many of its diagonals, or farther off in any direction by five times that, are
 // lost.
 #define LOST_BELOW 20.0f
 #define LOST_BESIDE 100.0f
@@ -65,7 +65,7 @@ double emission_most(const Job *job, int object)
     return most;
 }
 
-// Grows the box by what the object is at some time.
+// Extends the bounds by the object over its motion.
 static void enclose(Emission *emission, const JobObject *object)
 {
     if (object->is_plane || object->role == JOB_GRAIN) return;
@@ -86,7 +86,7 @@ static void enclose(Emission *emission, const JobObject *object)
         emission->low = vec3_min(emission->low, point[k]), emission->high = vec3_max(emission->high, point[k]);
 }
 
-// An endless plane, where it is nearest to everything else.
+// Extends the bounds by the point of an endless plane nearest to everything else.
 static void enclose_plane(Emission *emission, const JobObject *object)
 {
     if (!(emission->low.x <= emission->high.x)) return;
@@ -154,7 +154,7 @@ int emission_slots(const Emission *emission)
     return slots < least ? least : slots > MOST_SLOTS ? MOST_SLOTS : (int)slots;
 }
 
-// --- who goes -------------------------------------------------------------------------------------
+// --- removal --------------------------------------------------------------------------------------
 
 static int is_lost(const Emission *emission, Vec3 place, Vec3 down)
 {
@@ -174,7 +174,7 @@ static GrainResult find_gone(Emission *emission, double from, double to, int64_t
     for (int z = 0; z < emission->zone_count; z++) TRY(zone_prepare(&emission->zones[z], to, &emission->run));
     for (int64_t i = 0; i < now->count; i++) {
         emission->gone[i] = 0;
-        if (now->radius[i] == 0.0f) continue; // long since
+        if (now->radius[i] == 0.0f) continue; // removed before
         Vec3 place = now->position[i], way = vec3_scale(now->velocity[i], seconds);
         int goes = is_lost(emission, place, down);
         for (int z = 0; z < emission->zone_count && !goes; z++) goes = zone_has(&emission->zones[z], place, way, to);
@@ -194,7 +194,7 @@ static int compare_births(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-// In the order of time, whoever they are of.
+// Sorted by time, over all emitters.
 static GrainResult list_due(Emission *emission, double from, double to, int64_t *count)
 {
     *count = 0;
@@ -238,7 +238,7 @@ static GrainResult reserve_born(Emission *emission, int64_t count)
     return particles_reserve(&emission->born, count);
 }
 
-// At the end of the slot it has flown since its birth.
+// Places it where it is at the end of the slot, after flying since its birth.
 static void try_birth(Emission *emission, const FlowBirth *due, double to)
 {
     const Emitter *emitter = &emission->emitters[due->emitter];
@@ -281,7 +281,7 @@ static GrainResult give_birth(Emission *emission, double to, int64_t due_count)
     return GRAIN_OK;
 }
 
-// What those of one emitter that follow each other bring with them.
+// Attributes of consecutive births from one emitter.
 static GrainResult note_births(Emission *emission, int64_t first, int64_t last)
 {
     const Job *job = emission->job;

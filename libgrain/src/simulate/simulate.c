@@ -81,7 +81,7 @@ static GrainResult create_sim(Simulation *simulation)
                   .expected_speed = simulate_expected_speed(simulation),
                   .colliders = simulation->solids.colliders,
                   .collider_count = simulation->solids.collider_count};
-    if (job_is_wet(job) && !def.particle_moisture) { // whoever is born will be
+    if (job_is_wet(job) && !def.particle_moisture) { // emitted particles will be
         TRY(alloc_grow((void **)&simulation->particle_moisture, &simulation->moisture_capacity, 1, sizeof(float)));
         def.particle_moisture = simulation->particle_moisture;
     }

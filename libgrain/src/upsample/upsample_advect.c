@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One substep: block by block, who is near, what the flow is there, where the grains go.
+// One substep, block by block: neighbours, the flow at each grain, the motion of grains.
 #include "base/parallel.h"
 #include "base/real.h"
 #include "upsample/upsample_inside.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "upsample/upsample_inside.h"
 
-// --- who is near ----------------------------------------------------------------------------------
+// --- neighbours -----------------------------------------------------------------------------------
 
 // A block's last vector ends with its last grain, so that nothing behind it is touched: some grains are then worked out
 // twice, to the same values. Blocks smaller than a vector are padded, or go in parts.

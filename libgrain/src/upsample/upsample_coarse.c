@@ -183,7 +183,7 @@ GrainResult coarse_field_still(CoarseField *field, const UpsampleCoarse *coarse,
     return sort_records(field, 1.0, threads);
 }
 
-// --- who is near ----------------------------------------------------------------------------------
+// --- neighbours -----------------------------------------------------------------------------------
 
 void coarse_walk_begin(CoarseWalk *walk, const CoarseField *field, const float low[3], const float high[3])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which blocks there are: particles sorted by block, the blocks their influence reaches, who is whose neighbour.
+// The sparse blocks: particles sorted by block, the blocks their influence reaches, neighbouring blocks.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"

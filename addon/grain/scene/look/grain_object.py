@@ -10,7 +10,7 @@ import bpy
 from bpy.types import Depsgraph, Mesh, Object
 from mathutils import Matrix, Vector
 
-from ...engine import ffi
+from ...engine import ffi, schema
 from ...engine.objects import Surface
 from ..read import meshes
 from ..read.errors import SnapshotError
@@ -24,7 +24,7 @@ _LOOKS = {'SPHERE': 'ROUNDED', 'TETRAHEDRON': 'ANGULAR', 'CUBE': 'CUBE', 'ROD': 
 
 
 def simulated_kind(simulation: Simulation) -> str:
-    return simulation.grain_shape if simulation.solver == 'DEM' else 'SPHERE'
+    return simulation.grain_shape if schema.uses(simulation.solver, "solver.grain_shape") else 'SPHERE'
 
 
 def is_wanted(simulation: Simulation) -> bool:

@@ -6,6 +6,7 @@ from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
 from ... import ADDON_VERSION
 from ...compat import VERSION_TEXT
+from ...engine import schema
 from ...engine.job import Job, Solver, Upsample
 from .. import frames, simulations
 from ..read import animated_settings, meshes, motion_search, snapshot
@@ -29,18 +30,18 @@ def settings_only(settings: Simulation) -> Job:
         softness=tidy(settings.softness), cohesion=animated_settings.value(settings, "cohesion", first), type=settings.solver.lower(),
         sleep=settings.sleep)
     # What has no part in it must not make a bake look outdated.
-    if settings.solver == 'MPM':
+    if schema.uses(settings.solver, "solver.law"):
         solver.law = settings.law.lower()
-    elif settings.solver == 'SPH':
+    if schema.uses(settings.solver, "solver.model"):
         solver.model, solver.moisture_diffusion = settings.model.lower(), tidy(settings.moisture_diffusion)
-    elif settings.solver == 'MESO':
+    if schema.uses(settings.solver, "solver.viscosity"):
         solver.viscosity = animated_settings.value(settings, "viscosity", first)
         for name in ("elasticity", "elastic_reach", "reach_ratio", "ambient_viscosity"):
             setattr(solver, name, tidy(getattr(settings, name)))
         # No number beyond what the job allows together: viscosity reaches 8 diameters at most.
         solver.reach_ratio = min(solver.reach_ratio, 7.99 / solver.elastic_reach)
         solver.cohesion = 0.0
-    else:
+    if schema.uses(settings.solver, "solver.normal_law"):
         _add_contact(solver, settings)
     return Job(
         name=settings.name, writer=f"Grain {ADDON_VERSION}, Blender {VERSION_TEXT}",

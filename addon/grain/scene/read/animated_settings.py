@@ -6,6 +6,7 @@ from typing import Optional
 
 from bpy.types import Object, PropertyGroup
 
+from ...engine import schema
 from ...engine.job import JobField, JobObject
 from .. import keyframe_paths as animation
 from ..simulations import Simulation
@@ -20,9 +21,9 @@ _PROPERTIES: dict[str, tuple[str, Callable[[float], float]]] = {
 
 def keys_of(solver: str, law: str) -> tuple[str, ...]:
     """What the solver can change while it runs, of sand of this law."""
-    if solver == 'MESO':
-        return ("viscosity",)
-    return () if solver == 'MPM' and materials.is_snow(law) else ("friction", "cohesion")
+    if materials.is_of_snow(solver, law):
+        return ()
+    return tuple(key for key in _PROPERTIES if schema.uses(solver, f"solver.{key}"))
 
 
 def value(settings: PropertyGroup, key: str, frame: Optional[int] = None) -> float:

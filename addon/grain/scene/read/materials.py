@@ -5,25 +5,32 @@ from typing import Optional
 
 from bpy.types import PropertyGroup
 
+from ...engine import schema
 from ..simulations import Simulation
 from ..units import tidy
 
 USUAL_DENSITY = {'SAND': 2600.0, 'SNOW_POWDER': 400.0, 'SNOW_CHUNKY': 400.0, 'SNOW_WET': 700.0, 'MUD': 1800.0}
 
-_SETTINGS = {'DEM': ("friction_angle", "rolling_friction", "density", "restitution", "cohesion"),
-             'SPH': ("friction_angle", "density", "cohesion"),
-             'MPM': ("law", "friction_angle", "density", "cohesion"),
-             'MESO': ()}
+# Settings of a source's own material, by their keys in jobs.
+_SETTINGS = {"law": "law", "friction": "friction_angle", "rolling_friction": "rolling_friction", "density": "density",
+             "restitution": "restitution", "cohesion": "cohesion"}
 
 
 def is_snow(law: str) -> bool:
     return law.startswith('SNOW')
 
 
+def is_of_snow(solver: str, law: str) -> bool:
+    """Whether the solver has laws, and this one is of snow, which has no friction and no cohesion."""
+    return schema.uses(solver, "material.law") and is_snow(law)
+
+
 def settings_of(solver: str, law: str) -> tuple[str, ...]:
     """Of a source's own material: what the solver knows of it. law: the material's own, where the solver has laws."""
-    names = _SETTINGS[solver]
-    return tuple(name for name in names if name not in ("friction_angle", "cohesion")) if solver == 'MPM' and is_snow(law) else names
+    if not schema.uses(solver, "material.friction"):
+        return ()
+    without = ("friction", "cohesion") if is_of_snow(solver, law) else ()
+    return tuple(name for key, name in _SETTINGS.items() if schema.uses(solver, f"material.{key}") and key not in without)
 
 
 def describe(source: PropertyGroup, simulation: Simulation) -> Optional[dict[str, float | str]]:

@@ -15,6 +15,7 @@ import numpy as np
 from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
+from ...engine import schema
 from ...engine.job import JobField, JobObject
 from .. import keyframe_paths, simulations
 from ..simulations import Simulation
@@ -108,7 +109,7 @@ class _Taking:
                 emitters.add_curves(self.curves, entry, mesh.owner, self.view_layer, self.scale)
 
     def read_grain(self) -> None:
-        if self.simulation.solver == 'DEM' and self.simulation.grain_shape == 'MESH':
+        if schema.uses(self.simulation.solver, "solver.grain_shape") and self.simulation.grain_shape == 'MESH':
             depsgraph = self.view_layer.depsgraph
             self.snapshot.objects.append(_grain(self.simulation.grain_object, depsgraph, self.scale))
 

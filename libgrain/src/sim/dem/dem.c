@@ -76,7 +76,7 @@ static GrainResult start(void *state, const SimDef *def, const Particles *start)
     TRY(dem_reserve(dem, start));
     dem_start_grains(dem, start, def->particle_material);
     dem_set_threads(dem);
-    dem->base.def.particle_shape = NULL; // who is born later is of the first
+    dem->base.def.particle_shape = NULL; // particles born later have the first shape
     float smallest, largest;
     find_radii(dem, &smallest, &largest);
     TRY(dem_law_choose(def, smallest, largest, &dem->law, &dem->mixes));
@@ -196,7 +196,7 @@ static int save_balls(const Dem *dem, Column *columns)
     return count;
 }
 
-// What a pair or wall has learnt; who is in the lists follows from the balls' anchors.
+// The springs of pairs and walls; the lists themselves follow from the balls' anchors.
 static int save_contacts(const Dem *dem, Column *columns)
 {
     static const char *const names[][3] = {{"dem.shear_x", "dem.shear_y", "dem.shear_z"},
@@ -219,7 +219,7 @@ static int save_contacts(const Dem *dem, Column *columns)
     return count;
 }
 
-// Forces of contacts that sleep are not found anew: a run that goes on must have the same.
+// Forces of sleeping contacts are not computed again: a resumed run must have the same.
 static int save_sleep(const Dem *dem, Column *columns)
 {
     if (!dem->sleep.is_allowed) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Particles that come and go. Balls and grains that are there stand side by side, so those that go make room; what the
-// lists know of the contacts of the others is kept.
+// Adding and removing particles, animated parameters, force fields. Balls and grains that are there stand side by side,
+// so those that go make room; what the lists know of the contacts of the others is kept.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"

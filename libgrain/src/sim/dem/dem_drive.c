@@ -58,7 +58,7 @@ static void drive_wall(Dem *dem, int64_t wall, const RigidObject *object)
     Vec3 way = vec3_sub(seen, read3(held->sampled));
     float refresh = REFRESH_RADII * ball->radius;
     if (!(walls->collider[wall] & DEM_WALL_FIXED) && vec3_dot(way, way) > refresh * refresh) {
-        look_again(object, dem->base.colliders[walls->collider[wall]].sdf, arm, seen, held);
+        look_again(object, object->given.sdf, arm, seen, held);
         way = vec3_sub(seen, read3(held->sampled));
     }
     Vec3 listed = read3(held->normal), normal = vec3_add(listed, dem_turn_arm(object->turned, listed));
@@ -117,7 +117,7 @@ GrainResult dem_list_loads(Dem *dem)
 void dem_load_bodies(Dem *dem)
 {
     int64_t first_record = dem_round_up(dem->pairs.count);
-    for (int64_t k = 0; k < dem->loaded_count; k++) { // in the order of the walls, whoever worked them out
+    for (int64_t k = 0; k < dem->loaded_count; k++) { // in the order of the walls, not of threads
         int32_t wall = dem->loaded[k];
         int64_t record = 4 * (first_record + wall);
         int collider = dem->walls.collider[wall] & ~DEM_WALL_FIXED;

@@ -99,7 +99,7 @@ static DemGrain grain_at_start(const BallShape *shape, uint64_t seed, const Part
     return grain;
 }
 
-// Behind the balls that are there. Numbers of balls and grains go on where they ended.
+// Behind the existing balls. Numbers of balls and grains continue.
 static void start_grain(Dem *dem, const Particles *born, int64_t i, float density, int balls)
 {
     const SimDef *def = &dem->base.def;
@@ -202,14 +202,14 @@ void dem_sort_grains(Dem *dem)
 {
     if (dem->grain_count == 0) return;
     PARALLEL_FOR(dem->base.threads, row, dem->count) { dem->row[dem->id[row]] = (int32_t)row; }
-    // Where each grain stood before, by its id.
+    // The row of each grain before sorting, by its id.
     int32_t *before = dem->body; // is filled anew below
     for (int64_t g = 0; g < dem->grain_count; g++) before[dem->grain_id[g]] = (int32_t)g;
     DemGrain *grains = dem->grains;
     int32_t *ids = dem->grain_id;
     dem->grains = dem->grains_before, dem->grains_before = grains;
     dem->grain_id = dem->grain_id_before, dem->grain_id_before = ids;
-    // A grain's balls are near each other, so the place of the first tells where the grain belongs.
+    // A grain's balls are near each other, so the row of the first tells where the grain belongs.
     int64_t count = 0;
     for (int64_t row = 0; row < dem->count; row++) {
         int32_t ball = dem->id[row], particle = dem->ball_particle[ball];

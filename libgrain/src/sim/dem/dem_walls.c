@@ -21,6 +21,8 @@
 
 enum { CHUNK = 256, PROBES = 15, PROBE_BATCH = 16, MAX_PLANES = 3 };
 
+static const SimCollider *given_of(const Dem *dem, int collider) { return &dem->base.rigid->objects[collider].given; }
+
 // The ball's centre, and one radius from it towards the faces and corners of a cube.
 static Vec3 probe_direction(int probe)
 {
@@ -141,7 +143,7 @@ static void probe_balls(Finder *finder, int collider, const NearBalls *near)
 {
     const Dem *dem = finder->dem;
     const RigidObject *object = &dem->base.rigid->objects[collider];
-    const GrainSdf *sdf = dem->base.colliders[collider].sdf;
+    const GrainSdf *sdf = given_of(dem, collider)->sdf;
     Samples samples;
     for (int begin = 0; begin < near->count; begin += PROBE_BATCH) {
         int batch = near->count - begin < PROBE_BATCH ? near->count - begin : PROBE_BATCH;
@@ -178,7 +180,7 @@ static void find_sdf_walls(Finder *finder, int collider, int64_t first, int64_t 
 {
     const Dem *dem = finder->dem;
     const RigidObject *object = &dem->base.rigid->objects[collider];
-    const GrainSdf *sdf = dem->base.colliders[collider].sdf;
+    const GrainSdf *sdf = given_of(dem, collider)->sdf;
     Vec3 low, high;
     sdf_bounds(sdf, &low, &high);
     Vec3 pivot = {(float)object->listed.position.x, (float)object->listed.position.y, (float)object->listed.position.z};
@@ -250,7 +252,7 @@ static void find_bending_walls(Finder *finder, int collider, int64_t first, int6
 static void find_plane_walls(Finder *finder, int collider, int64_t first, int64_t last)
 {
     const Dem *dem = finder->dem;
-    Vec3 point = dem->base.colliders[collider].plane_point, normal = dem->base.colliders[collider].plane_normal;
+    Vec3 point = given_of(dem, collider)->plane_point, normal = given_of(dem, collider)->plane_normal;
     for (int64_t i = first; i < last; i++) {
         double gap = ((double)dem->x[i] - (double)point.x) * (double)normal.x +
                      ((double)dem->y[i] - (double)point.y) * (double)normal.y +
@@ -265,9 +267,9 @@ static int64_t find_in_block(Dem *dem, const int32_t *ball_before, int64_t block
     Finder finder = {dem, ball_before, dem->wall_found + block * dem->wall_room, 0, dem->wall_room};
     int64_t first = block * PARALLEL_BLOCK, last = parallel_block_end(block, PARALLEL_BLOCK, dem->count);
     for (int c = 0; c < dem->base.def.collider_count; c++) {
-        if (dem->base.colliders[c].motion.kind == MOTION_SHAPES)
+        if (given_of(dem, c)->motion.kind == MOTION_SHAPES)
             find_bending_walls(&finder, c, first, last);
-        else if (dem->base.colliders[c].sdf)
+        else if (given_of(dem, c)->sdf)
             find_sdf_walls(&finder, c, first, last);
         else
             find_plane_walls(&finder, c, first, last);
@@ -338,7 +340,7 @@ static void set_spring(DemVectors *to, int64_t wall, const DemVectors *from, int
     to->z[wall] = old < 0 ? 0.0f : from->z[old];
 }
 
-// The wall of the lists before that this one goes on from, or -1. `shared` still is the one made then.
+// The wall of the previous lists that this one continues, or -1. `shared` is still that of those lists.
 static int64_t wall_before(const Dem *dem, int32_t ball, const DemWallFound *found)
 {
     const DemWalls *before = &dem->walls_before;
@@ -427,8 +429,7 @@ static void look_again(Dem *dem, const int64_t *list, int count)
         at.y[k] = ball->anchor[1] + ball->offset[1];
         at.z[k] = ball->anchor[2] + ball->offset[2];
     }
-    sdf_sample(dem->base.colliders[walls->collider[list[0]]].sdf, at.x, at.y, at.z, count, at.distance, at.gx, at.gy,
-               at.gz);
+    sdf_sample(given_of(dem, walls->collider[list[0]])->sdf, at.x, at.y, at.z, count, at.distance, at.gx, at.gy, at.gz);
     for (int k = 0; k < count; k++) {
         int64_t wall = list[k];
         const DemBall *ball = &dem->balls[walls->ball[wall]];

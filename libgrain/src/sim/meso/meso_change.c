@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Particles that come and go.
+// Adding and removing particles, animated parameters, force fields.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/real.h"
@@ -24,7 +24,7 @@ static GrainResult resize(Meso *meso, int64_t count)
     meso->records[n->room] = (MesoRecord){.place = {BLOCK_NOWHERE, BLOCK_NOWHERE, BLOCK_NOWHERE}};
     for (int w = 0; w < MESO_WORKS; w++) meso->work[w] = meso->works + w * n->room;
     meso->rows.radius = meso->field[MESO_RADIUS];
-    for (int64_t i = count; i < n->room; i++) { // lanes of no particle
+    for (int64_t i = count; i < n->room; i++) { // unused lanes
         meso->field[MESO_X][i] = BLOCK_NOWHERE;
         meso->field[MESO_MASS][i] = (float)meso_mass(meso->base.def.density, meso->base.def.largest_radius);
         meso->field[MESO_RADIUS][i] = meso->base.def.largest_radius;
@@ -55,7 +55,7 @@ GrainResult meso_change(void *state, const SimChange *change)
     return GRAIN_OK;
 }
 
-// Nobody sleeps here.
+// Particles of meso do not sleep.
 GrainResult meso_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake)
 {
     Meso *meso = state;

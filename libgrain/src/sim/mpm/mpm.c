@@ -64,7 +64,7 @@ static double largest_step(const void *state)
     return speed > 0.0 ? real_min(longest, COLLIDER_WAY * (double)mpm->cell / speed) : longest;
 }
 
-// What nobody could wait for is refused.
+// Steps too many to wait for are refused.
 static GrainResult check_step(const Mpm *mpm)
 {
     double step = largest_step(mpm), factor = LEAST_STEP / step;
@@ -120,7 +120,7 @@ static GrainResult start(void *state, const SimDef *def, const Particles *start)
 
 static void fill_tile(const Mpm *mpm, const MpmBlock *block, MpmMotion *tile)
 {
-    // Blocks that nobody needs are not computed: no particle reaches their nodes, and what has no weight must be a
+    // Blocks that are not needed are not computed: no particle reaches their nodes, and what has no weight must be a
     // number.
     static const MpmMotion nothing[MPM_BLOCK_NODES];
     const MpmMotion *around[MPM_AROUND];
@@ -140,7 +140,7 @@ static void fill_tile(const Mpm *mpm, const MpmBlock *block, MpmMotion *tile)
     memset(tile + MPM_TILE_NODES, 0, (MPM_TILE_STRIDE - MPM_TILE_NODES) * sizeof *tile);
 }
 
-// In the order of the blocks, so that the bits do not depend on who was first.
+// In the order of the blocks, so that the bits do not depend on the order of threads.
 static void load_bodies(Mpm *mpm, double seconds)
 {
     int bodies = mpm->base.rigid->body_count;

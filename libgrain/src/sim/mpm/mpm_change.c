@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Particles that come and go.
+// Adding and removing particles, animated parameters, force fields.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/noise.h"
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-// Fewer particles than this are not worth another thread.
+// Particles that justify another thread.
 #define PARTICLES_PER_THREAD 1000
 
 GrainResult mpm_reserve(Mpm *mpm, int64_t count)
@@ -22,7 +22,7 @@ GrainResult mpm_reserve(Mpm *mpm, int64_t count)
     return alloc_grow_all(all, 3, &mpm->capacity, count);
 }
 
-// What materials remember when they are born: sand is firm (mpm_law_sand.h), snow uneven.
+// Initial history of materials: sand is firm (mpm_law_sand.h), snow uneven.
 static float plastic_at(const Mpm *mpm, const MpmMaterial *material, Vec3 place)
 {
     if (material->kind == MPM_SAND) return -1.0f;
@@ -83,7 +83,7 @@ GrainResult mpm_change(void *state, const SimChange *change)
         remove_gone(mpm, change->gone);
     }
     if (born > 0) mpm_start_particles(mpm, change->born, change->material, change->born->moisture);
-    // The blocks are no longer those of the particles.
+    // The blocks are out of date.
     mpm->filled_count = mpm->block_count = 0;
     mpm->must_sort = 1;
     return GRAIN_OK;
@@ -93,14 +93,14 @@ GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips,
 {
     Mpm *mpm = state;
     solver_base_steer(&mpm->base, now, grips);
-    if (grips) mpm->must_sort = 1; // what nodes see of colliders is found with the blocks
+    if (grips) mpm->must_sort = 1; // colliders are sampled at the nodes when blocks are made
     TRY(mpm_choose_materials(mpm, now));
     mpm->step_limit = real_minf(mpm->step_limit, mpm->longest_step);
     for (int64_t i = 0; wake && i < mpm->count; i++) {
         MpmParticle *p = &mpm->particles[i];
         if (!wake[p->id] || !isinf(p->still)) continue;
         p->still = 0.0f;
-        mpm->must_sort = 1; // who sleeps is found again then
+        mpm->must_sort = 1; // sleeping particles are found again then
     }
     return GRAIN_OK;
 }

@@ -68,7 +68,7 @@ void mpm_find_sleepers(Mpm *mpm)
         int all = asleep == block->end - block->begin;
         mpm_find_reach(mpm, block);
         mpm->rest[i] = (MpmRest){.is_asleep = (uint8_t)all};
-        if (asleep > 0 && !all) wake_particles(mpm->particles, block->begin, block->end); // somebody has come in
+        if (asleep > 0 && !all) wake_particles(mpm->particles, block->begin, block->end); // one came in awake
     }
 }
 

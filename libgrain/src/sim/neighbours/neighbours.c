@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-// Fewer particles than this are not worth another thread.
+// Particles that justify another thread.
 #define PARTICLES_PER_THREAD 500
 
 static void free_arrays(Neighbours *n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every particle's list: who lies within both extents, in the order they stand in.
+// The list of every particle: those within both extents, in sorted order.
 #include "sim/neighbours/neighbours_rows.h"
 
 SIMD_INLINE int64_t look_through(const Neighbours *n, const float *extent, int64_t i, int32_t begin, int32_t end,

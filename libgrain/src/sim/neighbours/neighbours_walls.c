@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Solid objects: those that stand near a block are found with the lists, those that move are looked for in every step.
+// Colliders near blocks: static ones are found with the lists, moving ones in every step.
 #include "base/alloc.h"
 #include "base/real.h"
 #include "sim/neighbours/neighbours.h"
@@ -42,7 +42,7 @@ static int is_near(const Neighbours *n, int64_t block, int object)
     places_of(n, n->listed, block * BLOCK_LANES, lanes, places);
     rigid_view(rigid, object, places, lanes, reach, &view);
     const GrainSdf *sdf = rigid->objects[object].given.sdf;
-    if (sdf) reach = real_minf(reach, 0.99f * sdf_half_width(sdf)); // it knows no farther
+    if (sdf) reach = real_minf(reach, 0.99f * sdf_half_width(sdf)); // it is exact no farther
     for (int i = 0; i < lanes; i++) found |= view.distance[i] < reach;
     return found;
 }
@@ -50,7 +50,7 @@ static int is_near(const Neighbours *n, int64_t block, int object)
 GrainResult neighbours_find_objects(Neighbours *n)
 {
     int objects = n->base->rigid->object_count;
-    // Room for all that can be; little of it is ever touched.
+    // Room for all possible entries; little of it is ever touched.
     TRY(alloc_grow((void **)&n->near, &n->near_capacity, n->block_count * objects, sizeof *n->near));
     PARALLEL_FOR(n->base->threads, b, n->block_count)
     {

@@ -179,6 +179,7 @@ static GrainResult create_inside(Rigid *rigid, const RigidDef *def)
         const RigidObject *object = &rigid->objects[rigid->bodies[b].object];
         if (object->given.body->release <= 0.0) release(&rigid->bodies[b], object);
     }
+    rigid->def.colliders = NULL; // the caller's; RigidObject.given is what counts
     return GRAIN_OK;
 }
 

@@ -116,7 +116,7 @@ typedef struct Rigid {
     double *packed;        ///< the objects' state as saved to checkpoints
 } Rigid;
 
-/// def->colliders and what they point to must outlive the result.
+/// What def->colliders point to must outlive the result.
 GrainResult rigid_create(const RigidDef *def, Rigid **out);
 void rigid_destroy(Rigid *rigid);
 

@@ -61,7 +61,7 @@ Vec3 rigid_drive_at(const RigidObject *other, double time, const RigidPlane *pla
     return vec3_add_scaled(vec3_add_scaled(sum, speed[1], plane->v), speed[2], plane->w);
 }
 
-// The contact of the lists before that this one goes on from, or NULL.
+// The contact of the previous lists that this one continues, or NULL.
 static const RigidContact *contact_before(const Rigid *rigid, int body, int64_t point, int other)
 {
     int64_t low = rigid->first_contact[body], high = rigid->first_contact[body + 1];
@@ -78,7 +78,7 @@ static const RigidContact *contact_before(const Rigid *rigid, int body, int64_t 
     return contact->point == point && contact->other == other ? contact : NULL;
 }
 
-// before: the contact it goes on from, or NULL.
+// before: the contact it continues, or NULL.
 static int plane_near(const RigidObject *other, Vec3d place, double reach, const RigidContact *before,
                       RigidPlane *plane)
 {
@@ -208,7 +208,7 @@ static void fill_contact(const Rigid *rigid, int body, const RigidFound *found, 
     rigid_near_to(rigid, body, found->other)->points++;
 }
 
-// With those before, whose places first_contact still tells.
+// With the previous contacts, which first_contact still indexes.
 static void fill_contacts(Rigid *rigid)
 {
     int64_t first = 0;

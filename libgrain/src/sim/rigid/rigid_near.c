@@ -68,7 +68,7 @@ static double sweep(Rigid *rigid)
     return longest;
 }
 
-// Near to body b, whose list begins at near_first[b].
+// Objects near body b, whose list begins at near_first[b].
 static GrainResult add_near(Rigid *rigid, int b, int64_t *count, int32_t other)
 {
     if (other == rigid->bodies[b].object || !may_touch(rigid, object_of(rigid, b), &rigid->objects[other]))

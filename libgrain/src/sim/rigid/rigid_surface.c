@@ -225,7 +225,7 @@ static Vec3 sheet_normal(const Near *near, Vec3 apart, const Vec3 *sides, int si
         if (fabsf(agrees) > surest) surest = fabsf(agrees), along = agrees;
     }
     Vec3 outward = vec3_scale(near->face, along < 0.0f ? -1.0f : 1.0f);
-    // Past its rim nobody is behind it.
+    // Past its rim nothing is behind it.
     if (vec3_dot(apart, outward) > -BEHIND * sqrtf(near->squared)) outward = vec3_normalize(apart, outward);
     return outward;
 }

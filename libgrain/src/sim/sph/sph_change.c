@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Particles that come and go.
+// Adding and removing particles, animated parameters, force fields.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-// What is worked out for each place of the order, and for each block.
+// Arrays with an element for each particle or block.
 static GrainResult allocate(Sph *sph)
 {
     int64_t blocks = sph->neighbours.block_count + 1;
@@ -82,8 +82,8 @@ GrainResult sph_change(void *state, const SimChange *change)
     TRY(sph_reserve_kinds(sph, born));
     TRY(sph_resize(sph, kept + born));
     if (born > 0) sph_start_particles(sph, kept, change->born, change->material, change->born->moisture);
-    // As far apart as can be: the next step sees how near the others are. Born as if at rest, a thin stream would heap
-    // up as thin.
+    // As loose as possible: the next step finds how near the others are. Born as if at rest, a thin stream would remain
+    // thin in the heap.
     for (int64_t i = kept; i < sph->neighbours.count; i++) sph->field[SPH_STRAIN][i] = -1.0f;
     sph->must_list = 1;
     return GRAIN_OK;
@@ -101,7 +101,7 @@ GrainResult sph_steer(void *state, const SimSteering *now, const SimGrip *grips,
     for (int64_t i = 0; wake && i < sph->neighbours.count; i++) {
         if (!wake[sph->neighbours.id[i]] || !isinf(sph->field[SPH_STILL][i])) continue;
         sph->field[SPH_STILL][i] = 0.0f;
-        sph->must_list = 1; // who sleeps is found again then
+        sph->must_list = 1; // sleeping particles are found again then
     }
     return GRAIN_OK;
 }
