@@ -104,12 +104,8 @@ def change_entry(file: forge.File, trial: Trial) -> str:
 
 def change_block(file: forge.File, trial: Trial) -> str:
     number, field = trial.pick.randrange(file.block_count), trial.choose(list(forge.BLOCK_FIELDS))
-    return put(
-        lambda value: file.put_block(number, field, value),
-        forge.BLOCK_FIELDS[field][1],
-        trial,
-        f"block {number} {field}",
-    )
+    code = forge.BLOCK_FIELDS[field][1]
+    return put(lambda value: file.put_block(number, field, value), code, trial, f"block {number} {field}")
 
 
 def change_packed(file: forge.File, trial: Trial) -> str:
@@ -125,14 +121,16 @@ def put(write: Callable[[object], None], code: str, trial: Trial, name: str) -> 
     elif code in "fd":
         value = trial.choose(DOUBLES)
     else:
-        low, high = (
-            (-(256 ** struct.calcsize(code)) // 2, 256 ** struct.calcsize(code) // 2 - 1)
-            if code.islower()
-            else (0, 256 ** struct.calcsize(code) - 1)
-        )
+        low, high = range_of(code)
         value = min(max(trial.choose((*COUNTS, 2, 3, 63, 64, 65)), low), high)
     write(value)
     return f"{name} = {value!r}"
+
+
+def range_of(code: str) -> tuple[int, int]:
+    """Of a whole number, by its letter in struct: small letters are signed."""
+    count = 256 ** struct.calcsize(code)
+    return (-count // 2, count // 2 - 1) if code.islower() else (0, count - 1)
 
 
 def forged(file: forge.File, trial: Trial) -> bytes:
@@ -165,16 +163,8 @@ def use(trial: Trial, command: str, world: watch.World, folder: Path, codes: set
     if command in ("bake", "upsample", "volume"):
         arguments = (command, world.job, "--cache", world.cache, "--threads", 1)
     elif command == "export":
-        arguments = (
-            command,
-            folder,
-            "--frame",
-            trial.choose((1, 2, 3)),
-            "--format",
-            trial.choose(("ply", "vdbpoints", "vdb")),
-            "-o",
-            world.folder / "out",
-        )
+        form = trial.choose(("ply", "vdbpoints", "vdb"))
+        arguments = (command, folder, "--frame", trial.choose((1, 2, 3)), "--format", form, "-o", world.folder / "out")
     result = watch.run(*arguments, seconds=trial.scene.patience, codes=codes)
     world.check_outside()
     return result.code
