@@ -48,22 +48,26 @@ static float falloff_of(const Moment *m, Vec3 from_middle, Vec3 apart)
 
 // --- turbulence -----------------------------------------------------------------------------------
 
-static Vec3 turbulence_at(const Field *field, Vec3 p)
+// Two octaves of it. Particles that follow each other are mostly in the same cells.
+typedef struct Turbulence {
+    NoiseCell coarse, fine;
+} Turbulence;
+
+static Vec3 turbulence_at(const Field *field, Turbulence *cells, Vec3 p)
 {
     float per_metre = 1.0f / real_maxf(field->size, 1e-6f);
-    float part[3];
-    for (int axis = 0; axis < 3; axis++) {
-        Vec3 at = vec3_scale(p, per_metre);
-        part[axis] =
-            noise_at(field->seed * 3 + (uint64_t)axis, RNG_STREAM_FIELD_NOISE, at) +
-            0.5f * noise_at(field->seed * 3 + (uint64_t)axis + 7919, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
-    }
-    return vec3(part[0], part[1], part[2]);
+    Vec3 at = vec3_scale(p, per_metre);
+    uint64_t coarse[3], fine[3];
+    for (int axis = 0; axis < 3; axis++)
+        coarse[axis] = field->seed * 3 + (uint64_t)axis, fine[axis] = coarse[axis] + 7919;
+    Vec3 whole = noise_vector_at(&cells->coarse, coarse, RNG_STREAM_FIELD_NOISE, at);
+    Vec3 half = noise_vector_at(&cells->fine, fine, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
+    return vec3_add_scaled(whole, half, 0.5f);
 }
 
 // --- what it does ---------------------------------------------------------------------------------
 
-static Vec3 act(const Moment *m, Vec3 place, Vec3 velocity, int64_t number)
+static Vec3 act(const Moment *m, Turbulence *cells, Vec3 place, Vec3 velocity, int64_t number)
 {
     const Field *field = m->field;
     Vec3 from_middle = vec3_sub(place, m->place), apart = from_middle, out = {0, 0, 0};
@@ -88,7 +92,7 @@ static Vec3 act(const Moment *m, Vec3 place, Vec3 velocity, int64_t number)
         out = vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * distance);
         break;
     case FIELD_TURBULENCE:
-        out = vec3_scale(turbulence_at(field, field->is_global ? place : from_middle), strength);
+        out = vec3_scale(turbulence_at(field, cells, field->is_global ? place : from_middle), strength);
         break;
     case FIELD_DRAG:
         out = vec3_scale(velocity, -(real_minf(strength, 2.0f) * speed + real_minf(field->linear_drag, 2.0f)));
@@ -119,13 +123,17 @@ static Moment moment_of(const Field *field, double time)
 void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads,
                 Vec3 *acceleration)
 {
-    for (int f = 0; f < field_count; f++) {
-        Moment moment = moment_of(&fields[f], time);
-        PARALLEL_FOR(threads, i, particles->count)
-        {
-            if (particles->radius[i] > 0.0f)
-                acceleration[i] =
-                    vec3_add(acceleration[i], act(&moment, particles->position[i], particles->velocity[i], i));
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(particles->count, PARALLEL_BLOCK))
+    {
+        int64_t begin = block * PARALLEL_BLOCK, end = parallel_block_end(block, PARALLEL_BLOCK, particles->count);
+        for (int f = 0; f < field_count; f++) {
+            Moment moment = moment_of(&fields[f], time);
+            Turbulence cells = {0};
+            for (int64_t i = begin; i < end; i++) {
+                if (!(particles->radius[i] > 0.0f)) continue;
+                Vec3 more = act(&moment, &cells, particles->position[i], particles->velocity[i], i);
+                acceleration[i] = vec3_add(acceleration[i], more);
+            }
         }
     }
 }
@@ -139,7 +147,8 @@ void fields_pull_bodies(const Field *fields, int field_count, Rigid *rigid, doub
         Vec3 velocity = vec3((float)speed.x, (float)speed.y, (float)speed.z), sum = {0, 0, 0};
         for (int f = 0; f < field_count; f++) {
             Moment moment = moment_of(&fields[f], time);
-            sum = vec3_add(sum, act(&moment, place, velocity, BODY_NUMBERS + b));
+            Turbulence cells = {0};
+            sum = vec3_add(sum, act(&moment, &cells, place, velocity, BODY_NUMBERS + b));
         }
         rigid_pull(rigid, b, vec3d_from(sum));
     }
