@@ -6,6 +6,14 @@
 
 #include <math.h>
 
+// floorf, which without SSE 4.1 is a call.
+static inline float noise_floor(float x)
+{
+    if (!(fabsf(x) < 0x1p23f)) return floorf(x);
+    float towards_zero = (float)(int32_t)x;
+    return towards_zero > x ? towards_zero - 1.0f : towards_zero == x ? x : towards_zero;
+}
+
 /// Three noises that share their lattice, and the last cell of it: in the cell of the point before, no random numbers
 /// are drawn. Start with a zeroed one.
 typedef struct NoiseCell {
@@ -60,7 +68,8 @@ static inline float noise_sum(const float gradient[3][8], const float weight[8],
 /// Gradient noise (Perlin 2002), about -1 to 1; it changes within a unit of length.
 static inline float noise_at(uint64_t seed, RngStream stream, Vec3 p)
 {
-    const float low[3] = {floorf(p.x), floorf(p.y), floorf(p.z)}, d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]};
+    const float low[3] = {noise_floor(p.x), noise_floor(p.y), noise_floor(p.z)},
+                d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]};
     float gradient[3][8], weight[8];
     noise_fill(gradient, seed, stream, low);
     noise_weigh(d, weight);
@@ -70,7 +79,8 @@ static inline float noise_at(uint64_t seed, RngStream stream, Vec3 p)
 /// noise_at for three seeds, always the same with one cell.
 static inline Vec3 noise_vector_at(NoiseCell *cell, const uint64_t seed[3], RngStream stream, Vec3 p)
 {
-    const float low[3] = {floorf(p.x), floorf(p.y), floorf(p.z)}, d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]};
+    const float low[3] = {noise_floor(p.x), noise_floor(p.y), noise_floor(p.z)},
+                d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]};
     float weight[8];
     if (!cell->is_filled || low[0] != cell->low[0] || low[1] != cell->low[1] || low[2] != cell->low[2]) {
         for (int n = 0; n < 3; n++) noise_fill(cell->gradient[n], seed[n], stream, low);

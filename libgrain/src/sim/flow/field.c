@@ -26,6 +26,12 @@ typedef struct Moment {
 
 // --- how far --------------------------------------------------------------------------------------
 
+// 1 at any distance, which then need not be known.
+static int is_everywhere(const FieldRange *range)
+{
+    return !(range->farthest >= 0.0f) && !(range->nearest >= 0.0f) && !(range->power > 0.0f);
+}
+
 static float fade(const FieldRange *range, float distance)
 {
     if (range->farthest >= 0.0f && distance > range->farthest) return 0.0f;
@@ -40,7 +46,8 @@ static float falloff_of(const Moment *m, Vec3 from_middle, Vec3 apart)
     float height = vec3_dot(from_middle, m->axis);
     if (field->side == FIELD_POSITIVE && height < 0.0f) return 0.0f;
     if (field->side == FIELD_NEGATIVE && height > 0.0f) return 0.0f;
-    if (field->falloff == FIELD_SPHERE) return fade(&field->range, vec3_length(apart));
+    if (field->falloff == FIELD_SPHERE)
+        return is_everywhere(&field->range) ? 1.0f : fade(&field->range, vec3_length(apart));
     float across = vec3_length(vec3_add_scaled(from_middle, m->axis, -height));
     if (field->falloff == FIELD_CONE) across = real_atan2f(across, fabsf(height)) * 57.29578f;
     return fade(&field->range, fabsf(height)) * fade(&field->radial, across);
@@ -71,34 +78,35 @@ static Vec3 act(const Moment *m, Turbulence *cells, Vec3 place, Vec3 velocity, i
 {
     const Field *field = m->field;
     Vec3 from_middle = vec3_sub(place, m->place), apart = from_middle, out = {0, 0, 0};
-    float height = vec3_dot(from_middle, m->axis), strength = m->strength, speed = vec3_length(velocity);
+    float height = vec3_dot(from_middle, m->axis), strength = m->strength;
     if (field->shape == FIELD_LINE) apart = vec3_add_scaled(from_middle, m->axis, -height);
     if (field->shape == FIELD_PLANE) apart = vec3_scale(m->axis, height);
-    float falloff = falloff_of(m, from_middle, apart), distance = vec3_length(apart);
+    float falloff = falloff_of(m, from_middle, apart);
     if (!(falloff > 0.0f)) return out;
     if (field->noise > 0.0f)
         strength +=
             0.5f * field->noise *
             rng_signed(rng_at(field->seed, (uint64_t)number, RNG_STREAM_FIELD_NOISE, (uint32_t)m->frame).word[3]);
-    Vec3 away = vec3_normalize(apart, vec3(0, 0, 0));
     switch (field->kind) {
     case FIELD_FORCE:
-        out = vec3_scale(away, strength);
+        out = vec3_scale(vec3_normalize(apart, vec3(0, 0, 0)), strength);
         break;
     case FIELD_WIND:
         out = vec3_scale(m->axis, strength);
         break;
     case FIELD_VORTEX:
-        out = vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * distance);
+        out =
+            vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * vec3_length(apart));
         break;
     case FIELD_TURBULENCE:
         out = vec3_scale(turbulence_at(field, cells, field->is_global ? place : from_middle), strength);
         break;
     case FIELD_DRAG:
-        out = vec3_scale(velocity, -(real_minf(strength, 2.0f) * speed + real_minf(field->linear_drag, 2.0f)));
+        out = vec3_scale(velocity,
+                         -(real_minf(strength, 2.0f) * vec3_length(velocity) + real_minf(field->linear_drag, 2.0f)));
         break;
     case FIELD_HARMONIC:
-        out = vec3_scale(away, -strength * (distance - field->rest_length));
+        out = vec3_scale(vec3_normalize(apart, vec3(0, 0, 0)), -strength * (vec3_length(apart) - field->rest_length));
         out = vec3_add_scaled(out, velocity, -2.0f * field->linear_drag * sqrtf(fabsf(strength)));
         break;
     case FIELD_CHARGE:
