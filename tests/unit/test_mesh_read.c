@@ -262,7 +262,7 @@ TEST(malformed_files_are_refused_with_the_line)
         {"a.obj", "", "no faces"},
         {"a.obj", "v 0 0\n", "line 1"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2\n", "line 4"},
-        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n", "not a number"},
+        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n", "not the number of a vertex"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", "count from 1"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n", "count from 1"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99\n", "refers to vertex 98"},
