@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "output/column_gate.h"
 #include "output/manifest.h"
 
 #include <stdio.h>
@@ -25,7 +26,9 @@ GrainResult cache_read_frame(const char *folder, const char *stream, const Cache
     char *path;
     TRY(cache_frame_path(folder, stream, frame->frame, &path));
     GrainResult result = column_file_read(path, out);
-    if (result == GRAIN_OK && (out->header.checksum != frame->checksum || out->header.frame != frame->frame)) {
+    ColumnFileKind kind = strcmp(stream, "birth") == 0 ? COLUMN_FILE_BIRTH : COLUMN_FILE_FRAME;
+    if (result == GRAIN_OK && (out->header.checksum != frame->checksum || out->header.frame != frame->frame ||
+                               column_gate_kind(out) != kind)) {
         result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
         column_file_free(out);
     }
@@ -302,6 +305,10 @@ static GrainResult read_checkpoint(const Cache *cache, const char *name, int32_t
     TRY(file_join(cache->folder, name, &path));
     int exists = file_exists(path);
     GrainResult result = exists ? column_file_read(path, out) : GRAIN_ERROR_IO;
+    if (result == GRAIN_OK && column_gate_kind(out) != COLUMN_FILE_CHECKPOINT) {
+        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not a checkpoint", path);
+        column_file_free(out);
+    }
     alloc_free(path);
     if (result == GRAIN_ERROR_MEMORY) return result;
     if (exists && result != GRAIN_OK) {
