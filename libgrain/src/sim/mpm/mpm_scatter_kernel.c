@@ -27,8 +27,9 @@ SIMD_INLINE Row free_nodes(uint32_t barred)
 // is a velocity read right after it was written.
 enum { ASKED_BEFORE = 16, PULLED_BEFORE = 4 };
 
-static void pull_next(MpmParticle *particles, int64_t count, int64_t p, const Vec3 *acceleration, float seconds)
+SIMD_INLINE void pull_next(MpmParticle *particles, int64_t count, int64_t p, const Vec3 *acceleration, float seconds)
 {
+    if (p + 2 * ASKED_BEFORE < count) __builtin_prefetch(&particles[p + 2 * ASKED_BEFORE].id);
     if (p + ASKED_BEFORE < count) __builtin_prefetch(&acceleration[particles[p + ASKED_BEFORE].id]);
     if (p < count) mpm_pull(&particles[p], acceleration, seconds);
 }
