@@ -156,12 +156,20 @@ void cache_manifest_explain(const CacheManifest *was, const CacheManifest *is, c
 
 // --- writing ------------------------------------------------------------------------------------
 
+// The list, or NULL where memory is short: a list that lacks an entry must not be written.
+static json_t *append(json_t *list, json_t *value)
+{
+    if (json_array_append_new(list, value) == 0) return list;
+    json_decref(list);
+    return NULL;
+}
+
 static json_t *pack_bodies(const char *bodies)
 {
     json_t *list = json_array();
-    while (*bodies) {
+    while (*bodies && list) {
         size_t length = strcspn(bodies, "\n");
-        json_array_append_new(list, json_stringn(bodies, length));
+        list = append(list, json_stringn(bodies, length));
         bodies += length + (bodies[length] == '\n');
     }
     return list;
@@ -182,23 +190,23 @@ static json_t *pack_stream(const CacheManifest *manifest)
     json_t *columns = json_array();
     static const char *const of_particles[] = {"position", "velocity", "radius", NULL};
     const char *const *names = manifest->grids[0] ? manifest->grids : of_particles;
-    for (int i = 0; names[i]; i++) json_array_append_new(columns, json_string(names[i]));
+    for (int i = 0; names[i] && columns; i++) columns = append(columns, json_string(names[i]));
     if (manifest->grids[0])
         return json_pack("{s:o, s:f, s:i}", "grids", columns, "voxel_size", manifest->voxel_size, "number_shift",
                          manifest->number_shift);
-    if (manifest->has_orientation) json_array_append_new(columns, json_string("orientation"));
+    if (manifest->has_orientation && columns) columns = append(columns, json_string("orientation"));
     return json_pack("{s:o, s:f}", "columns", columns, "bytes_per_particle", bytes_per_particle(manifest));
 }
 
 static json_t *pack_entries(const CacheFrame *entries, int64_t count)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && list; i++) {
         char checksum[17];
         snprintf(checksum, sizeof checksum, "%016" PRIx64, entries[i].checksum);
-        json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:s}", "frame", entries[i].frame, "particles",
-                                              (json_int_t)entries[i].particles, "bytes", (json_int_t)entries[i].bytes,
-                                              "checksum", checksum));
+        list = append(list, json_pack("{s:i, s:I, s:I, s:s}", "frame", entries[i].frame, "particles",
+                                      (json_int_t)entries[i].particles, "bytes", (json_int_t)entries[i].bytes,
+                                      "checksum", checksum));
     }
     return list;
 }

@@ -374,6 +374,15 @@ static GrainResult read_manifest(const json_t *object, const char *text, size_t 
     return out->bodies ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
+// Jansson calls a text "invalid" when memory is short. What has its checksum is not damaged, and must not be replaced.
+static GrainResult fail_syntax(const char *text, size_t bytes, const json_error_t *error)
+{
+    if (!manifest_is_sealed(text, bytes))
+        return fail(GRAIN_ERROR_DAMAGED, "line %d: %s: bake anew", error->line, error->text);
+    return fail(GRAIN_ERROR_MEMORY, "line %d cannot be read although its checksum is right: free memory, or bake anew",
+                error->line);
+}
+
 GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
 {
     *out = (CacheManifest){0};
@@ -385,8 +394,7 @@ GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
     if (result == GRAIN_OK) {
         json_error_t error;
         json_t *root = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES, &error);
-        result = root ? read_manifest(root, text, (size_t)bytes, out)
-                      : fail(GRAIN_ERROR_DAMAGED, "line %d: %s: bake anew", error.line, error.text);
+        result = root ? read_manifest(root, text, (size_t)bytes, out) : fail_syntax(text, (size_t)bytes, &error);
         json_decref(root);
         alloc_free(text);
         if (result != GRAIN_OK) {
