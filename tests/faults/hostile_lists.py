@@ -118,7 +118,7 @@ def cases() -> Iterator[Case]:
     for place in ("job", "library", "bodies.0", "births"):
         yield Case(f"escape codes in {place}", "info", change_list(place, SHOWN), {watch.DONE, watch.DAMAGED})
     yield Case("escape codes in settings", "info", change_list("settings", {SHOWN: SHOWN}), {watch.DONE, watch.DAMAGED})
-    for key, count in (("bodies", 1_000_000), ("settings", 200_000), ("births and frames", 100_000)):
+    for key, count in (("bodies", 1_000_000), ("settings", 200_000), ("births and frames", 50_000)):
         for command in ("verify", "info", "repair", "gc", "export", "bake"):
             yield Case(f"{count} {key}", command, many(key, count), {watch.DONE, *REFUSED})
     for name, content in LOCKS.items():
