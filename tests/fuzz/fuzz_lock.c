@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Texts of a lock that make no sense: whoever takes it gets it or is told who has it, at once; and it is nobody's
 // afterwards, or as it was.
-#include "base/alloc.h"
+#include "fuzz/folder.h"
 #include "fuzz/fuzz.h"
 #include "grain/grain.h"
 #include "output/cache_lock.h"
@@ -19,79 +19,54 @@
 #define HEADER 1
 #define MOST_BYTES 16384
 
-static char folder[256], path[300], gate_path[300];
+static uint8_t now[MOST_BYTES]; // what is there afterwards
 
-static void remove_folder(void)
+// Long ago, before there was Grain.
+static void make_old(void)
 {
-    unlink(path), unlink(gate_path);
-    rmdir(folder);
-}
-
-static void make_folder(void)
-{
-    const char *root = getenv("TMPDIR");
-    if (folder[0]) return;
-    snprintf(folder, sizeof folder, "%s/grain_fuzz_XXXXXX", root ? root : "/tmp");
-    if (!mkdtemp(folder)) fuzz_found("no folder %s", folder);
-    snprintf(path, sizeof path, "%s/lock", folder);
-    snprintf(gate_path, sizeof gate_path, "%s/lock.part", folder);
-    atexit(remove_folder);
-}
-
-static void write_lock(const uint8_t *data, size_t size, int is_old)
-{
-    FILE *out = fopen(path, "wb");
-    if (!out || fwrite(data, 1, size, out) != size || fclose(out) != 0) fuzz_found("could not write %s", path);
-    if (!is_old) return;
     const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    char path[300];
+    fuzz_path("lock", path);
     if (utimensat(AT_FDCWD, path, times, 0) != 0) fuzz_found("could not set the time of %s", path);
-}
-
-static size_t read_lock(uint8_t bytes[MOST_BYTES])
-{
-    FILE *in = fopen(path, "rb");
-    if (!in) fuzz_found("%s is gone", path);
-    size_t size = fread(bytes, 1, MOST_BYTES, in);
-    fclose(in);
-    return size;
 }
 
 static void check_busy(const uint8_t *data, size_t size)
 {
-    static uint8_t now[MOST_BYTES];
     const char *text = grain_last_error();
     if (!strstr(text, "is being baked into by")) fuzz_found("busy: '%s'", text);
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7F) fuzz_found("a control character is told");
     if (size == 0 || data[0] == 0) fuzz_found("a lock of nobody is busy");
-    if (read_lock(now) != size || memcmp(now, data, size) != 0) fuzz_found("the lock of another was changed");
+    if (fuzz_read("lock", now, sizeof now) != size || memcmp(now, data, size) != 0)
+        fuzz_found("the lock of another was changed");
 }
 
 static void check_taken(CacheLock *lock)
 {
-    static uint8_t now[MOST_BYTES];
-    size_t length = strlen(lock->text), size = read_lock(now);
+    size_t length = strlen(lock->text), size = fuzz_read("lock", now, sizeof now);
     if (size <= length || memcmp(now, lock->text, length) != 0) fuzz_found("the lock has another text than ours");
     if (cache_lock_check(lock) != GRAIN_OK) fuzz_found("lost at once: '%s'", grain_last_error());
     cache_lock_release(lock);
-    if (read_lock(now) != 0) fuzz_found("the lock has a text after its release");
+    if (fuzz_read("lock", now, sizeof now) != 0) fuzz_found("the lock has a text after its release");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CacheLock lock;
+    char gate[300];
     if (size < HEADER || size > MOST_BYTES) return 0;
-    make_folder();
-    write_lock(data + HEADER, size - HEADER, data[0] & IS_OLD);
+    fuzz_write("lock", data + HEADER, size - HEADER);
+    if (data[0] & IS_OLD) make_old();
     setenv("GRAIN_LOCK", data[0] & BY_HEARTBEAT ? "heartbeat" : "", 1);
-    GrainResult result = cache_lock_take(&lock, folder);
+    GrainResult result = cache_lock_take(&lock, fuzz_folder());
     if (result != GRAIN_OK && (result != GRAIN_ERROR_BUSY || data[0] & IS_OLD))
         fuzz_found("error %d '%s'", (int)result, grain_last_error());
     if (result == GRAIN_OK)
         check_taken(&lock);
     else
         check_busy(data + HEADER, size - HEADER);
-    if (access(gate_path, F_OK) == 0) fuzz_found("lock.part is left");
+    fuzz_path("lock.part", gate);
+    if (access(gate, F_OK) == 0) fuzz_found("lock.part is left");
     return 0;
 }
 

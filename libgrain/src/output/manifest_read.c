@@ -374,10 +374,26 @@ static GrainResult read_manifest(const json_t *object, const char *text, size_t 
     return out->bodies ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
-// Jansson calls a text "invalid" when memory is short. What has its checksum is not damaged, and must not be replaced.
+// Where memory is short, Jansson finds fault with the syntax. A list with its checksum is whole unless somebody forged
+// it, and what is called damaged may be replaced: better told to free memory.
+static int is_surely_damaged(const char *text, size_t bytes, const json_error_t *error)
+{
+    switch (json_error_code(error)) {
+    case json_error_stack_overflow:
+    case json_error_invalid_utf8:
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+    case json_error_duplicate_key:
+    case json_error_numeric_overflow:
+        return 1;
+    default:
+        return !manifest_is_sealed(text, bytes);
+    }
+}
+
 static GrainResult fail_syntax(const char *text, size_t bytes, const json_error_t *error)
 {
-    if (!manifest_is_sealed(text, bytes))
+    if (is_surely_damaged(text, bytes, error))
         return fail(GRAIN_ERROR_DAMAGED, "line %d: %s: bake anew", error->line, error->text);
     return fail(GRAIN_ERROR_MEMORY, "line %d cannot be read although its checksum is right: free memory, or bake anew",
                 error->line);
