@@ -116,12 +116,22 @@ GrainResult birth_add(Birth *birth, int object, const Vec3 *places, const Vec3 *
     return GRAIN_OK;
 }
 
+static GrainResult check_sources(const Job *job, const int32_t *source, int64_t count)
+{
+    int32_t sources = source_number(job, job->object_count);
+    for (int64_t i = 0; i < count; i++)
+        if (source[i] < 0 || source[i] >= sources)
+            return fail(GRAIN_ERROR_DAMAGED, "a particle comes from source %d; the job has %d", source[i], sources);
+    return GRAIN_OK;
+}
+
 GrainResult birth_load(Birth *birth, const struct GrainFrame *file)
 {
     int64_t count = file->header.particles, at = birth->count;
     TRY(reserve(birth, at + count));
     TRY(column_copy(file->columns, file->column_count, "rest", GRAIN_F32, 3, count, birth->rest + at));
     TRY(column_copy(file->columns, file->column_count, "source_id", GRAIN_I32, 1, count, birth->source + at));
+    TRY(check_sources(birth->job, birth->source + at, count));
     for (int a = 0; a < birth->job->attribute_count; a++) {
         const JobAttribute *attribute = &birth->job->attributes[a];
         TRY(column_copy(file->columns, file->column_count, attribute->name, GRAIN_F32, attribute->components, count,
@@ -181,6 +191,7 @@ GrainResult birth_resume(Birth *birth, const Column *columns, int column_count)
     TRY(reserve(birth, at + rest->count));
     TRY(column_copy(columns, column_count, "birth.rest", GRAIN_F32, 3, rest->count, birth->rest + at));
     TRY(column_copy(columns, column_count, "birth.source", GRAIN_I32, 1, rest->count, birth->source + at));
+    TRY(check_sources(birth->job, birth->source + at, rest->count));
     if (values->type != GRAIN_F32 || values->components != 1 || values->count != rest->count * all_components(birth))
         return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's birth attributes do not match this job");
     for (int a = 0; a < birth->job->attribute_count; a++) {

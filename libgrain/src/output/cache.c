@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "output/column_gate.h"
 #include "output/manifest.h"
 
 #include <stdio.h>
@@ -21,9 +22,12 @@ GrainResult cache_frame_path(const char *folder, const char *stream, int32_t fra
 }
 
 // Whether it is the file that is listed, and the list says of it what is true.
-static GrainResult check_listed(const char *path, const ColumnFileHeader *header, const CacheFrame *listed)
+static GrainResult check_listed(const char *path, const struct GrainFrame *file, const char *stream,
+                                const CacheFrame *listed)
 {
-    if (header->checksum != listed->checksum || header->frame != listed->frame)
+    const ColumnFileHeader *header = &file->header;
+    ColumnFileKind kind = strcmp(stream, "birth") == 0 ? COLUMN_FILE_BIRTH : COLUMN_FILE_FRAME;
+    if (header->checksum != listed->checksum || header->frame != listed->frame || column_gate_kind(file) != kind)
         return fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
     if (header->particles != listed->particles)
         return fail(GRAIN_ERROR_DAMAGED, "'%s' has %lld particles where the cache lists %lld; bake again to redo it",
@@ -40,7 +44,7 @@ GrainResult cache_read_frame(const char *folder, const char *stream, const Cache
     TRY(cache_frame_path(folder, stream, frame->frame, &path));
     GrainResult result = column_file_read(path, out);
     if (result == GRAIN_OK) {
-        result = check_listed(path, &out->header, frame);
+        result = check_listed(path, out, stream, frame);
         if (result != GRAIN_OK) column_file_free(out);
     }
     alloc_free(path);
@@ -314,6 +318,10 @@ static GrainResult read_checkpoint(const Cache *cache, const char *name, int32_t
     TRY(file_join(cache->folder, name, &path));
     int exists = file_exists(path);
     GrainResult result = exists ? column_file_read(path, out) : GRAIN_ERROR_IO;
+    if (result == GRAIN_OK && column_gate_kind(out) != COLUMN_FILE_CHECKPOINT) {
+        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not a checkpoint", path);
+        column_file_free(out);
+    }
     alloc_free(path);
     if (result == GRAIN_ERROR_MEMORY) return result;
     if (exists && result != GRAIN_OK) {

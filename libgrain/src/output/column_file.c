@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "output/column_gate.h"
 #include "output/packed_file.h"
 
 #define XXH_INLINE_ALL
@@ -154,8 +155,7 @@ static GrainResult fail_damaged(const char *path, const char *why)
     return fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged (%s); bake again to redo it", path, why);
 }
 
-static GrainResult read_entry(const char *path, const char *memory, int64_t bytes, int64_t particles, int number,
-                              Column *column)
+static GrainResult read_entry(const char *path, const char *memory, int64_t bytes, int number, Column *column)
 {
     const char *entry = memory + HEADER_BYTES + number * ENTRY_BYTES;
     uint32_t type, components;
@@ -165,7 +165,7 @@ static GrainResult read_entry(const char *path, const char *memory, int64_t byte
     get(entry, AT_OFFSET, offset);
     get(entry, AT_COUNT, count);
     if (type > GRAIN_I64 || components < 1 || components > COLUMN_FILE_MAX_COMPONENTS || count > (uint64_t)bytes ||
-        offset > (uint64_t)bytes || offset % 64 != 0 || entry[NAME_BYTES - 1] != 0 || particles < 0)
+        offset > (uint64_t)bytes || offset % 64 != 0 || entry[NAME_BYTES - 1] != 0)
         return fail_damaged(path, "a column's entry is not valid");
     *column = (Column){entry + AT_NAME, (GrainType)type, (int32_t)components, (int64_t)count, memory + offset};
     if (column_bytes(column) > bytes - (int64_t)offset) return fail_damaged(path, "a column reaches past the end");
@@ -178,10 +178,7 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
     if (bytes < HEADER_BYTES || memcmp(memory, magic, sizeof magic) != 0)
         return fail_damaged(path, bytes < HEADER_BYTES ? "it is truncated" : "it is not a Grain file");
     get(memory, AT_FORMAT, format);
-    if (format > COLUMN_FILE_FORMAT)
-        return fail(GRAIN_ERROR_DAMAGED,
-                    "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain", path, format,
-                    COLUMN_FILE_FORMAT);
+    TRY(column_gate_check_format(path, format, COLUMN_FILE_FORMAT));
     ColumnFileHeader *header = &out->header;
     get(memory, AT_BYTES, header->bytes);
     get(memory, AT_CHECKSUM, header->checksum);
@@ -194,12 +191,12 @@ static GrainResult check_and_index(const char *path, char *memory, int64_t bytes
     get(memory, AT_PARTICLES, header->particles);
     get(memory, AT_SUBSTEP, header->substep);
     get(memory, AT_COLUMNS, columns);
+    TRY(column_gate_check_header(path, header));
     if (columns > COLUMN_FILE_MAX_COLUMNS || HEADER_BYTES + (int64_t)columns * ENTRY_BYTES > bytes)
         return fail_damaged(path, "it has too many columns");
     out->column_count = (int)columns;
-    for (int i = 0; i < out->column_count; i++)
-        TRY(read_entry(path, memory, bytes, header->particles, i, &out->columns[i]));
-    return GRAIN_OK;
+    for (int i = 0; i < out->column_count; i++) TRY(read_entry(path, memory, bytes, i, &out->columns[i]));
+    return column_gate_check(path, out);
 }
 
 GrainResult column_file_read(const char *path, struct GrainFrame *out)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/run.h"
 #include "output/cache_view.h"
+#include "output/column_gate.h"
 #include "output/export.h"
 #include "output/level_set_file.h"
 #include "output/packed_file.h"
@@ -115,7 +116,11 @@ GrainResult grain_frame_load(GrainFrame *frame, const char *name, int64_t count,
     if (count < 0 || count > column->count)
         return fail(GRAIN_ERROR_ARGUMENT, "grain_frame_load: %lld elements of '%s' were asked for; it has %lld",
                     (long long)count, name, (long long)column->count);
-    if (frame->packed) return packed_load(frame->packed, (int)(column - frame->columns), count, out, run.thread_count);
+    if (frame->packed) {
+        Column loaded = {column->name, column->type, column->components, count, out};
+        TRY(packed_load(frame->packed, (int)(column - frame->columns), count, out, run.thread_count));
+        return column_gate_check_values(frame->packed->path, &loaded);
+    }
     if (count > 0) memcpy(out, column->data, (size_t)(column_bytes(column) / column->count * count));
     return GRAIN_OK;
 }

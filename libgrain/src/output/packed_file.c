@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/system.h"
+#include "output/column_gate.h"
 
 #define XXH_INLINE_ALL
 #include <errno.h>
@@ -202,10 +203,7 @@ static GrainResult check_header(PackedFile *file, const uint8_t *head, int64_t b
     uint32_t format, columns, chunks;
     if (memcmp(head, magic, sizeof magic) != 0) return fail_damaged(file, "it is not a file of render grains");
     get(head, AT_FORMAT, format);
-    if (format > PACKED_FILE_FORMAT)
-        return fail(GRAIN_ERROR_DAMAGED,
-                    "'%s' was written by a newer Grain (format %u, this one reads %d); update Grain", file->path,
-                    format, PACKED_FILE_FORMAT);
+    TRY(column_gate_check_format(file->path, format, PACKED_FILE_FORMAT));
     get(head, AT_BYTES, header->bytes);
     get(head, AT_COLUMNS, columns);
     get(head, AT_CHUNKS, chunks);
@@ -218,7 +216,7 @@ static GrainResult check_header(PackedFile *file, const uint8_t *head, int64_t b
     get(head, AT_TIME, header->time);
     get(head, AT_GRAINS, header->particles);
     get(head, AT_CHECKSUM, header->checksum);
-    return GRAIN_OK;
+    return column_gate_check_header(file->path, header);
 }
 
 static GrainResult check_head(PackedFile *file, uint8_t *head, int64_t head_bytes)
@@ -505,6 +503,7 @@ GrainResult packed_read(const char *path, struct GrainFrame *out)
     *out = (struct GrainFrame){0};
     TRY(packed_open(path, &file));
     GrainResult result = load_all(&file, out);
+    if (result == GRAIN_OK) result = column_gate_check(path, out);
     packed_close(&file);
     if (result != GRAIN_OK) column_file_free(out);
     return result;

@@ -36,7 +36,9 @@ static GrainResult read_parents(RefineBirths *births, int32_t frame)
         TRY(cache_read_birth(births->folder, birth, &file));
         GrainResult result = birth_load(&births->parents, &file);
         column_file_free(&file);
-        if (result != GRAIN_OK) return result;
+        if (result != GRAIN_OK)
+            return fail_within(result, "birth_%06d.grain in '%s' does not fit the job; bake anew", birth->frame,
+                               births->folder);
         if (birth->frame == births->coarse->frame_start) births->begun = births->parents.count;
     }
     return GRAIN_OK;

@@ -142,6 +142,21 @@ GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, co
 
 // --- checkpoints ----------------------------------------------------------------------------------
 
+const ColumnRule sim_column_rules[] = {
+    {"sim.time", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
+    {"sim.frame_done", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
+    {"sim.substep", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_INDEX}}, NULL},
+    {"sim.slot", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_INDEX}}, NULL},
+    {"sim.birth_time", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_FINITE}}, NULL},
+    {"sim.material", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
+    {"sim.gone", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
+    {"sim.gone_place", GRAIN_F32, 3, COLUMN_ANY_LENGTH, {{3, COLUMN_PLACE}}, NULL},
+    {"sim.steering", GRAIN_F32, SIM_STEERING_FLOATS, COLUMN_ANY_LENGTH, {{0, COLUMN_FINITE}}, NULL},
+    {"sim.grips", GRAIN_F32, 2, COLUMN_ANY_LENGTH, {{2, COLUMN_FINITE}}, NULL},
+    {"sim.acceleration", GRAIN_F32, 3, COLUMN_ANY_LENGTH, {{3, COLUMN_FINITE}}, NULL},
+    {"sim.woken_by", GRAIN_F32, 3, COLUMN_ANY_LENGTH, {{3, COLUMN_FINITE}}, NULL},
+    {NULL}};
+
 int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS])
 {
     columns[0] = (Column){"sim.time", GRAIN_F64, 1, 1, &sim->time};
@@ -165,6 +180,8 @@ static GrainResult load_population(Sim *sim, const Column *columns, int column_c
     uint8_t *material = NULL;
     SimChange change;
     GrainResult result = population_load(&sim->population, columns, column_count, &born, &material, &change);
+    for (int64_t i = sim->population.started; result == GRAIN_OK && i < sim->population.born; i++)
+        result = solver_base_check_material(sim->state, sim->population.material[i]);
     if (result == GRAIN_OK && change.born && change.born->count > 0) result = sim->solver->change(sim->state, &change);
     if (result == GRAIN_OK && sim->population.gone_count > 0)
         result = sim->solver->change(sim->state, &(SimChange){.gone = sim->population.is_gone, .will_load = 1});
@@ -191,16 +208,29 @@ static GrainResult load_steering(Sim *sim, const Column *columns, int column_cou
     return sim->solver->steer(sim->state, &sim->steering[0], sim->has_grips ? sim->grips : NULL, NULL);
 }
 
+// Which moment a checkpoint is of must be one that the simulation passes.
+static GrainResult check_moment(const Sim *sim)
+{
+    if (sim->slot < 0 || sim->slot >= sim->slot_count)
+        return fail(GRAIN_ERROR_DAMAGED, "checkpoint slot %d is out of range (0 to %d)", sim->slot,
+                    sim->slot_count - 1);
+    if (sim->frame_done >= slot_end(sim, sim->slot) && sim->frame_done < slot_end(sim, sim->slot + 1)) return GRAIN_OK;
+    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint stands %g s into a frame, which is not in slot %d of it",
+                sim->frame_done, sim->slot);
+}
+
 GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
 {
     TRY(column_copy(columns, column_count, "sim.time", GRAIN_F64, 1, 1, &sim->time));
     TRY(column_copy(columns, column_count, "sim.frame_done", GRAIN_F64, 1, 1, &sim->frame_done));
     TRY(column_copy(columns, column_count, "sim.substep", GRAIN_I32, 1, 1, &sim->substep));
     TRY(column_copy(columns, column_count, "sim.slot", GRAIN_I32, 1, 1, &sim->slot));
-    if (sim->slot < 0 || sim->slot >= sim->slot_count)
-        return fail(GRAIN_ERROR_DAMAGED, "checkpoint slot %d is out of range (0 to %d)", sim->slot,
-                    sim->slot_count - 1);
+    TRY(check_moment(sim));
     TRY(load_population(sim, columns, column_count));
     TRY(load_steering(sim, columns, column_count));
-    return sim->solver->load(sim->state, columns, column_count);
+    SolverBase *base = sim->state;
+    base->is_gone = sim->population.gone_count > 0 ? sim->population.is_gone : NULL;
+    GrainResult result = sim->solver->load(sim->state, columns, column_count);
+    base->is_gone = NULL;
+    return result;
 }

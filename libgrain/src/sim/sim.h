@@ -59,4 +59,7 @@ GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, co
 
 /// The sim's own numbers and the solver's columns.
 int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS]);
+/// What the sim's own columns may hold; the solvers' are found by solver_find_rule.
+extern const ColumnRule sim_column_rules[];
+/// The columns are within their rules (output/column_gate.h).
 GrainResult sim_load(Sim *sim, const Column *columns, int column_count);

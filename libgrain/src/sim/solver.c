@@ -33,6 +33,13 @@ const Solver *solver_find(const char *name)
     return NULL;
 }
 
+const ColumnRule *solver_find_rule(const char *name)
+{
+    const ColumnRule *rule = column_rule_find(rigid_column_rules, name);
+    for (int i = 0; solvers[i] && !rule; i++) rule = column_rule_find(solvers[i]->columns, name);
+    return rule;
+}
+
 const char *const *solver_choices(const char *key)
 {
     for (int i = 0; solvers[i]; i++)

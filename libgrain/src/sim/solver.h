@@ -3,6 +3,7 @@
 /// A solver is a row of traits and functions in the table of solver.c. To add one, add a folder beside dem/ and a line
 /// to that table: code outside sim/ never asks for a solver's name, only for its traits.
 #include "motion/motion.h"
+#include "particles/column_rules.h"
 #include "particles/particles.h"
 #include "sdf/sdf.h"
 #include "sim/material.h"
@@ -138,6 +139,8 @@ typedef struct Solver {
     /// The current state in the order of birth. out->count is the number of particles ever born; rows of removed
     /// particles are left unchanged.
     GrainResult (*read)(const void *state, Particles *out);
+    /// What the columns of `save` may hold; a NULL name ends the table. Numbers that load sees are within these rules.
+    const ColumnRule *columns;
     /// Everything needed to continue bit for bit, as columns that point into the state. Returns their number. load is
     /// only called for a state with the same particles, which sim_load arranges through `change`.
     int (*save)(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
@@ -164,6 +167,8 @@ struct Rigid *solver_rigid(const void *state);
 const Solver *solver_find(const char *name);
 /// A row of the table; NULL past the end.
 const Solver *solver_at(int index);
+/// The rule of this column of a checkpoint in the tables of all solvers and of what moves; NULL: no solver saves it.
+const ColumnRule *solver_find_rule(const char *name);
 /// "dem, mpm, ...", for messages.
 const char *solver_names(void);
 /// Whether the solver uses this setting of a job.

@@ -67,9 +67,41 @@ GrainResult solver_base_load(SolverBase *base, const Column *columns, int column
     return base->has_moving ? rigid_load(base->rigid, columns, column_count) : GRAIN_OK;
 }
 
-GrainResult solver_base_check_id(const SolverBase *base, int32_t id)
+static int32_t id_at(const int32_t *ids, size_t stride, int64_t i)
 {
-    return id >= 0 && id < base->born ? GRAIN_OK : solver_fail_particles();
+    int32_t id;
+    memcpy(&id, (const char *)ids + (size_t)i * stride, sizeof id);
+    return id;
+}
+
+GrainResult solver_check_ids(const int32_t *ids, size_t stride, int64_t count, int64_t end)
+{
+    uint64_t *seen = ALLOC_ZEROED(uint64_t, end / 64 + 1);
+    if (!seen) return GRAIN_ERROR_MEMORY;
+    int is_wrong = 0;
+    for (int64_t i = 0; i < count && !is_wrong; i++) {
+        int32_t id = id_at(ids, stride, i);
+        is_wrong = id < 0 || id >= end || (seen[id / 64] >> id % 64 & 1);
+        if (!is_wrong) seen[id / 64] |= UINT64_C(1) << id % 64;
+    }
+    alloc_free(seen);
+    return is_wrong ? solver_fail_particles() : GRAIN_OK;
+}
+
+GrainResult solver_base_check_ids(const SolverBase *base, const int32_t *ids, size_t stride, int64_t count)
+{
+    TRY(solver_check_ids(ids, stride, count, base->born));
+    for (int64_t i = 0; base->is_gone && i < count; i++)
+        if (base->is_gone[id_at(ids, stride, i)]) return solver_fail_particles();
+    return GRAIN_OK;
+}
+
+GrainResult solver_base_check_material(const SolverBase *base, int32_t material)
+{
+    int count = base->def.more_material_count + 1;
+    if (material >= 0 && material < count) return GRAIN_OK;
+    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a particle of material %d, the job has %d materials", material,
+                count);
 }
 
 GrainResult solver_fail_particles(void)

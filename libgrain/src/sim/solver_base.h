@@ -14,6 +14,7 @@ typedef struct SolverBase {
     int has_moving; ///< some of them move or can be moved
     int threads;    ///< in use, depending on the number of particles
     int most_threads;
+    const uint8_t *is_gone;   ///< of each id, while a checkpoint is loaded; NULL: none is
     const Vec3 *acceleration; ///< m/s2, by id, of force fields, applied at the start of a step; NULL: none
     double origin[3];         ///< m: middle of the initial particles; solvers may store positions relative to it
     int64_t born;             ///< particles ever born; removed ones are not stored
@@ -34,8 +35,13 @@ void solver_base_steer(SolverBase *base, const SimSteering *now, const SimGrip *
 /// there are then.
 int solver_base_save(const SolverBase *base, Column *columns, int count);
 GrainResult solver_base_load(SolverBase *base, const Column *columns, int column_count);
-/// GRAIN_ERROR_DAMAGED unless a particle has this id.
-GrainResult solver_base_check_id(const SolverBase *base, int32_t id);
+/// GRAIN_ERROR_DAMAGED unless these are different numbers below `end`. ids: the first; the next one is `stride` bytes
+/// on.
+GrainResult solver_check_ids(const int32_t *ids, size_t stride, int64_t count, int64_t end);
+/// The same for ids of particles, none of which may be removed.
+GrainResult solver_base_check_ids(const SolverBase *base, const int32_t *ids, size_t stride, int64_t count);
+/// GRAIN_ERROR_DAMAGED unless there is a material of this number.
+GrainResult solver_base_check_material(const SolverBase *base, int32_t material);
 /// GRAIN_ERROR_DAMAGED: a checkpoint has other particles than the job.
 GrainResult solver_fail_particles(void);
 

@@ -6,6 +6,7 @@
 #include "simulate/simulate.h"
 #include "stage/stage.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +58,7 @@ static GrainResult write_checkpoint(Runner *runner, int32_t frame)
     ColumnFileHeader header = {.frame = frame,
                                .substep = simulation->sim.substep,
                                .time = simulation->sim.time,
-                               .particles = simulation->particles.count};
+                               .particles = simulation->sim.population.born};
     GrainResult result = cache_write_checkpoint(&runner->cache, &header, columns, count);
     alloc_free(values);
     return result;
@@ -105,6 +106,18 @@ static GrainResult save(Runner *runner, StageMoment moment)
 
 // --- resuming -------------------------------------------------------------------------------------
 
+// That the columns fit the scene is known after loading; the header must say the same as they do.
+static GrainResult check_header(const Simulation *simulation, const ColumnFileHeader *header)
+{
+    const Sim *sim = &simulation->sim;
+    double frames = (double)(header->frame - simulation->job->frame_start), seconds = frames * sim->frame_seconds;
+    if (header->time == sim->time && header->substep == sim->substep && header->particles == sim->population.born &&
+        fabs(sim->time - seconds) < 0.5 * sim->frame_seconds)
+        return GRAIN_OK;
+    return fail(GRAIN_ERROR_DAMAGED, "it is of frame %d, %g s, with %lld particles; its columns hold %g s and %lld",
+                header->frame, header->time, (long long)header->particles, sim->time, (long long)sim->population.born);
+}
+
 static GrainResult load(Runner *runner, const struct GrainFrame *checkpoint)
 {
     Simulate *simulate = runner->state;
@@ -112,10 +125,15 @@ static GrainResult load(Runner *runner, const struct GrainFrame *checkpoint)
     runner->done = checkpoint->header.frame;
     simulate->births_written = simulation->birth.count;
     GrainResult result = sim_load(&simulation->sim, checkpoint->columns, checkpoint->column_count);
+    if (result == GRAIN_OK) result = check_header(simulation, &checkpoint->header);
     if (result == GRAIN_OK && simulation->emission.emitter_count > 0)
         result = birth_resume(&simulation->birth, checkpoint->columns, checkpoint->column_count);
     if (result == GRAIN_OK) return GRAIN_OK;
-    return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)", runner->cache.folder);
+    return fail_within(
+        result,
+        "the checkpoint in '%s' cannot be used; restart from an earlier frame (--from FRAME), or bake anew "
+        "(--restart)",
+        runner->cache.folder);
 }
 
 static GrainResult watch_settling(void *user, double fraction)

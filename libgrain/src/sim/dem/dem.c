@@ -134,7 +134,7 @@ static GrainResult step(void *state, double seconds)
     return dem_sleep_end_step(dem);
 }
 
-// --- reading and saving -------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 static void read_ball(const Dem *dem, int64_t i, Particles *out, SolverLost *lost)
 {
@@ -173,100 +173,6 @@ static GrainResult read(const void *state, Particles *out)
     return lost == SOLVER_LOST_NONE ? GRAIN_OK : dem_name_lost(dem);
 }
 
-static int add_vectors(Column *columns, int count, const char *const names[3], const DemVectors *vectors,
-                       int64_t entries)
-{
-    columns[count++] = (Column){names[0], GRAIN_F32, 1, entries, vectors->x};
-    columns[count++] = (Column){names[1], GRAIN_F32, 1, entries, vectors->y};
-    columns[count++] = (Column){names[2], GRAIN_F32, 1, entries, vectors->z};
-    return count;
-}
-
-static int save_balls(const Dem *dem, Column *columns)
-{
-    columns[0] = (Column){"dem.must_list", GRAIN_I32, 1, 1, &dem->must_list};
-    columns[1] = (Column){"dem.id", GRAIN_I32, 1, dem->count, dem->id};
-    columns[2] = (Column){"dem.balls", GRAIN_F32, DEM_BALL_FLOATS, dem->count, dem->balls};
-    int count = 3;
-    if (dem->adaptive)
-        columns[count++] = (Column){"dem.adaptive_step", GRAIN_F64, 1, 1, dem_adaptive_step(dem->adaptive)};
-    if (dem->grain_count == 0) return count;
-    columns[count++] = (Column){"dem.grain_id", GRAIN_I32, 1, dem->grain_count, dem->grain_id};
-    columns[count++] = (Column){"dem.grains", GRAIN_F32, DEM_GRAIN_FLOATS, dem->grain_count, dem->grains};
-    return count;
-}
-
-// The springs of pairs and walls; the lists themselves follow from the balls' anchors.
-static int save_contacts(const Dem *dem, Column *columns)
-{
-    static const char *const names[][3] = {{"dem.shear_x", "dem.shear_y", "dem.shear_z"},
-                                           {"dem.roll_x", "dem.roll_y", "dem.roll_z"},
-                                           {"dem.wall_shear_x", "dem.wall_shear_y", "dem.wall_shear_z"},
-                                           {"dem.wall_roll_x", "dem.wall_roll_y", "dem.wall_roll_z"},
-                                           {"dem.wall_normal_x", "dem.wall_normal_y", "dem.wall_normal_z"},
-                                           {"dem.wall_sampled_x", "dem.wall_sampled_y", "dem.wall_sampled_z"}};
-    int count = add_vectors(columns, 0, names[0], &dem->pairs.shear, dem->pairs.count);
-    if (dem->law.resists_rolling) count = add_vectors(columns, count, names[1], &dem->pairs.roll, dem->pairs.count);
-    const DemVectors *walls[] = {&dem->walls.shear, &dem->walls.roll, &dem->walls.normal, &dem->walls.sampled};
-    for (int i = 0; i < 4; i++) count = add_vectors(columns, count, names[2 + i], walls[i], dem->walls.count);
-    columns[count++] = (Column){"dem.wall_gap", GRAIN_F32, 1, dem->walls.count, dem->walls.gap};
-    if (dem->is_painted) columns[count++] = (Column){"dem.wall_part", GRAIN_F32, 2, dem->walls.count, dem->walls.part};
-    if (!dem->base.has_moving) return count;
-    columns[count++] = (Column){"dem.wall_ball", GRAIN_I32, 1, dem->walls.count, dem->walls.ball};
-    columns[count++] = (Column){"dem.wall_collider", GRAIN_I32, 1, dem->walls.count, dem->walls.collider};
-    columns[count++] = (Column){"dem.wall_held", GRAIN_F32, DEM_HELD_FLOATS, dem->walls.count, dem->walls.held};
-    columns[count++] = (Column){"dem.wall_partner", GRAIN_F32, 1, dem->walls.count, dem->walls.partner};
-    return count;
-}
-
-// Forces of sleeping contacts are not computed again: a resumed run must have the same.
-static int save_sleep(const Dem *dem, Column *columns)
-{
-    if (!dem->sleep.is_allowed) return 0;
-    columns[0] = (Column){"dem.quiet", GRAIN_I32, 1, dem->count, dem->sleep.quiet};
-    columns[1] = (Column){"dem.quiet_steps", GRAIN_I32, 1, 1, &dem->sleep.steps};
-    columns[2] = (Column){"dem.evaluate_all", GRAIN_I32, 1, 1, &dem->sleep.evaluate_all};
-    columns[3] = (Column){"dem.force", GRAIN_F32, 4, dem->record_count, dem->force};
-    columns[4] = (Column){"dem.moment", GRAIN_F32, 4, dem->record_count, dem->moment};
-    if (!dem->torque) return 5;
-    columns[5] = (Column){"dem.torque", GRAIN_F32, 4, dem->record_count, dem->torque};
-    return 6;
-}
-
-static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
-{
-    const Dem *dem = state;
-    int count = save_balls(dem, columns);
-    count += save_contacts(dem, columns + count);
-    count += save_sleep(dem, columns + count);
-    return solver_base_save(&dem->base, columns, count);
-}
-
-static GrainResult copy_columns(const Column *columns, int column_count, const Column *own, int own_count)
-{
-    for (int i = 0; i < own_count; i++)
-        TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
-                        (void *)own[i].data));
-    return GRAIN_OK;
-}
-
-static GrainResult load(void *state, const Column *columns, int column_count)
-{
-    Dem *dem = state;
-    Column own[SOLVER_MAX_COLUMNS];
-    TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
-    for (int64_t i = 0; dem->row && i < dem->count; i++) dem->row[dem->id[i]] = (int32_t)i;
-    TRY(solver_base_load(&dem->base, columns, column_count));
-    dem->has_changed = 0;
-    const Column *shear = column_find(columns, column_count, "dem.shear_x");
-    if (shear && shear->count == 0 && dem->must_list) return GRAIN_OK; // saved before the first substep
-    TRY(dem_restore_lists(dem, columns, column_count));
-    TRY(copy_columns(columns, column_count, own, save_contacts(dem, own)));
-    dem_grip_walls(dem, 0, dem->walls.count);
-    TRY(copy_columns(columns, column_count, own, save_sleep(dem, own)));
-    return dem_sleep_choose(dem);
-}
-
 const Solver dem_solver = {
     .name = "dem",
     .traits = {.has_shapes = 1,
@@ -286,8 +192,9 @@ const Solver dem_solver = {
     .largest_step = largest_step,
     .step = step,
     .read = read,
-    .save = save,
-    .load = load,
+    .columns = dem_column_rules,
+    .save = dem_save,
+    .load = dem_load,
     .measure = dem_measure,
     .change = dem_change,
     .steer = dem_steer,

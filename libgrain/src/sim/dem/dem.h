@@ -124,6 +124,11 @@ GrainResult dem_list_loads(Dem *dem);
 /// Applies the forces on walls to their bodies.
 void dem_load_bodies(Dem *dem);
 
+// dem_save.c
+extern const ColumnRule dem_column_rules[];
+int dem_save(const void *state, Column columns[SOLVER_MAX_COLUMNS]);
+GrainResult dem_load(void *state, const Column *columns, int column_count);
+
 // dem_rkf45.c
 /// "symplectic", the default, and "rkf45"; NULL-ended.
 extern const char *const dem_integrator_names[];

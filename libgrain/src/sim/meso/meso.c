@@ -249,6 +249,23 @@ static GrainResult read(const void *state, Particles *out)
     return neighbours_read(&meso->neighbours, meso->field[MESO_RADIUS], NULL, "lower the elasticity", out);
 }
 
+static const ColumnRule column_rules[] = {
+    {"meso.must_list", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_FLAG}}, NULL},
+    {"meso.fields", // MesoField
+     GRAIN_F32,
+     MESO_FIELDS,
+     COLUMN_ANY_LENGTH,
+     {{3, COLUMN_PLACE}, {3, COLUMN_FINITE}, {2, COLUMN_POSITIVE}},
+     "meso.id"},
+    {"meso.listed_x", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
+    {"meso.listed_y", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
+    {"meso.listed_z", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
+    {"meso.id", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
+    {"meso.fastest", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
+    {"meso.stiff", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
+    {"meso.thick", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
+    {NULL}};
+
 #define OWN_COLUMNS 9
 
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
@@ -333,6 +350,7 @@ const Solver meso_solver = {
     .largest_step = largest_step,
     .step = step,
     .read = read,
+    .columns = column_rules,
     .save = save,
     .load = load,
     .measure = measure,

@@ -276,6 +276,26 @@ static GrainResult read(const void *state, Particles *out)
     return solver_check_lost(&lost, "use a larger particle radius");
 }
 
+static const ColumnRule column_rules[] = {
+    {"mpm.must_sort", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_FLAG}}, NULL},
+    {"mpm.watch_turn", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_INDEX}}, NULL},
+    {"mpm.particles", // MpmParticle
+     GRAIN_F32,
+     MPM_PARTICLE_FLOATS,
+     COLUMN_ANY_LENGTH,
+     {{3, COLUMN_PLACE},
+      {1, COLUMN_POSITIVE},
+      {3, COLUMN_FINITE},
+      {1, COLUMN_NOT_NEGATIVE},
+      {22, COLUMN_FINITE},
+      {1, COLUMN_POSITIVE},
+      {2, COLUMN_INDEX},
+      {1, COLUMN_STILL},
+      {2, COLUMN_FINITE}},
+     NULL},
+    {"mpm.filled", GRAIN_I32, MPM_FILLED_INTS, COLUMN_ANY_LENGTH, {{MPM_FILLED_INTS, COLUMN_ANY}}, NULL},
+    {NULL}};
+
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Mpm *mpm = state;
@@ -293,12 +313,8 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     TRY(column_copy(columns, column_count, "mpm.watch_turn", GRAIN_I32, 1, 1, &mpm->watch_turn));
     TRY(column_copy(columns, column_count, "mpm.particles", GRAIN_F32, MPM_PARTICLE_FLOATS, mpm->count,
                     mpm->particles));
-    for (int64_t i = 0; i < mpm->count; i++) {
-        TRY(solver_base_check_id(&mpm->base, mpm->particles[i].id));
-        if (mpm->particles[i].material < 0 || mpm->particles[i].material >= mpm->materials.count)
-            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a particle of material %d, the job has %d materials",
-                        mpm->particles[i].material, mpm->materials.count);
-    }
+    if (mpm->count > 0) TRY(solver_base_check_ids(&mpm->base, &mpm->particles->id, sizeof *mpm->particles, mpm->count));
+    for (int64_t i = 0; i < mpm->count; i++) TRY(solver_base_check_material(&mpm->base, mpm->particles[i].material));
     TRY(solver_base_load(&mpm->base, columns, column_count));
     if (mpm->must_sort) return GRAIN_OK;
     const Column *filled = column_find(columns, column_count, "mpm.filled");
@@ -341,6 +357,7 @@ const Solver mpm_solver = {.name = "mpm",
                            .largest_step = largest_step,
                            .step = step,
                            .read = read,
+                           .columns = column_rules,
                            .save = save,
                            .load = load,
                            .measure = measure,

@@ -110,7 +110,7 @@ GrainResult neighbours_load(Neighbours *n, const Column *own, int own_count, con
     for (int i = 0; i < own_count; i++)
         TRY(column_copy(columns, column_count, own[i].name, own[i].type, own[i].components, own[i].count,
                         (void *)own[i].data));
-    for (int64_t i = 0; i < n->count; i++) TRY(solver_base_check_id(n->base, n->id[i]));
+    TRY(solver_base_check_ids(n->base, n->id, sizeof *n->id, n->count));
     return solver_base_load(n->base, columns, column_count);
 }
 

@@ -455,6 +455,34 @@ static RigidBody *body_of(const Rigid *rigid, const RigidObject *object)
     return object->body >= 0 ? &rigid->bodies[object->body] : NULL;
 }
 
+const ColumnRule rigid_column_rules[] = {{"rigid.time", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_FINITE}}, NULL},
+                                         {"rigid.listed_time", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_FINITE}}, NULL},
+                                         {"rigid.found_time", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_FINITE}}, NULL},
+                                         {"rigid.must_find", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_FLAG}}, NULL},
+                                         {"rigid.objects",
+                                          GRAIN_F64,
+                                          PACKED,
+                                          COLUMN_ANY_LENGTH,
+                                          {{3, COLUMN_PLACE},
+                                           {4, COLUMN_TURN},
+                                           {3, COLUMN_PLACE},
+                                           {4, COLUMN_TURN},
+                                           {3, COLUMN_PLACE},
+                                           {4, COLUMN_TURN},
+                                           {6, COLUMN_FINITE},
+                                           {3, COLUMN_NOT_NEGATIVE},
+                                           {4, COLUMN_FINITE}},
+                                          NULL},
+                                         // The first two doubles are four integers, which load_contacts checks.
+                                         {"rigid.contacts",
+                                          GRAIN_F64,
+                                          RIGID_CONTACT_DOUBLES,
+                                          COLUMN_ANY_LENGTH,
+                                          {{2, COLUMN_ANY}, {RIGID_CONTACT_DOUBLES - 2, COLUMN_FINITE}},
+                                          NULL},
+                                         {"rigid.pull", GRAIN_F64, 3, COLUMN_ANY_LENGTH, {{3, COLUMN_FINITE}}, NULL},
+                                         {NULL}};
+
 int rigid_save(const Rigid *rigid, Column *columns)
 {
     for (int i = 0; i < rigid->object_count; i++)

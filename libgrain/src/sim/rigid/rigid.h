@@ -146,7 +146,8 @@ double rigid_speed(const Rigid *rigid);
 /// one alone.
 double rigid_inverse_mass(const Rigid *rigid, int object, Vec3d place);
 
-/// Everything needed to continue bit for bit.
+/// Everything needed to continue bit for bit, and what its columns may hold.
+extern const ColumnRule rigid_column_rules[];
 int rigid_save(const Rigid *rigid, Column *columns);
 GrainResult rigid_load(Rigid *rigid, const Column *columns, int column_count);
 

@@ -261,6 +261,21 @@ static GrainResult read(const void *state, Particles *out)
     return neighbours_read(&sph->neighbours, sph->field[SPH_RADIUS], moisture, "use a larger particle radius", out);
 }
 
+static const ColumnRule column_rules[] = {
+    {"sph.must_list", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_FLAG}}, NULL},
+    {"sph.fields", // SphField
+     GRAIN_F32,
+     SPH_FIELDS,
+     COLUMN_ANY_LENGTH,
+     {{3, COLUMN_PLACE}, {12, COLUMN_FINITE}, {4, COLUMN_NOT_NEGATIVE}, {1, COLUMN_STILL}, {3, COLUMN_FINITE}},
+     "sph.id"},
+    {"sph.listed_x", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "sph.id"},
+    {"sph.listed_y", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "sph.id"},
+    {"sph.listed_z", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "sph.id"},
+    {"sph.id", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
+    {"sph.fastest", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
+    {NULL}};
+
 #define OWN_COLUMNS 7
 
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
@@ -316,6 +331,7 @@ const Solver sph_solver = {
     .largest_step = largest_step,
     .step = step,
     .read = read,
+    .columns = column_rules,
     .save = save,
     .load = load,
     .measure = measure,
