@@ -15,8 +15,8 @@
 
 // Numbers above 2^53 are not the same in every program that reads JSON.
 #define MOST_BYTES 9007199254740992.0
-// 2^31 simulated particles of a thousand grains each. Sums over all frames of a cache fit into 63 bits.
-#define MOST_PARTICLES 2199023255552.0
+// 2^40, as of the files themselves. Sums over all frames of a cache fit into 63 bits.
+#define MOST_PARTICLES 1099511627776.0
 #define FINGERPRINT_DIGITS CACHE_FINGERPRINT_CHARS
 #define CHECKSUM_DIGITS 16
 
