@@ -97,8 +97,14 @@ TEST(values_outside_their_ranges_are_named)
 
 // --- memory that is short, of the library that parses ---------------------------------------------------------------
 
-static int64_t allocations_left;
-static void *allocate_some(size_t bytes) { return allocations_left-- > 0 ? malloc(bytes) : NULL; }
+static int64_t until_refusal;
+static int is_refused_for_good;
+
+static void *refuse(size_t bytes)
+{
+    int is_refused = until_refusal-- <= 0;
+    return is_refused && (is_refused_for_good || until_refusal == -1) ? NULL : malloc(bytes);
+}
 
 static GrainResult write_list(const char *folder, json_t *settings)
 {
@@ -120,8 +126,9 @@ static GrainResult write_list(const char *folder, json_t *settings)
     return result;
 }
 
-static GrainResult read_list(const char *folder)
+static GrainResult read_list(const char *folder, json_t *settings)
 {
+    (void)settings;
     CacheManifest manifest;
     GrainResult result = cache_manifest_read(folder, &manifest);
     if (result != GRAIN_OK) return result;
@@ -130,29 +137,39 @@ static GrainResult read_list(const char *folder)
     return is_whole ? GRAIN_OK : GRAIN_ERROR_DAMAGED;
 }
 
+typedef GrainResult ListFn(const char *folder, json_t *settings);
+
+// With each allocation refused. Counts those after which it neither fails for want of memory nor has a whole
+// list.
+static GrainResult count_losses(ListFn *call, const char *folder, json_t *settings, int *refused, int *losses)
+{
+    GrainResult result = GRAIN_OK;
+    for (int64_t n = 0; n < 1000; n++) {
+        until_refusal = n;
+        json_set_alloc_funcs(refuse, free);
+        result = call(folder, settings);
+        json_set_alloc_funcs(malloc, free);
+        if (until_refusal >= 0) return result; // nothing was refused any more
+        ++*refused;
+        *losses += result == GRAIN_OK ? read_list(folder, NULL) != GRAIN_OK : result != GRAIN_ERROR_MEMORY;
+    }
+    return GRAIN_ERROR_MEMORY;
+}
+
 // A list that is called damaged is replaced, and one that lacks a frame loses it.
 TEST(short_memory_is_neither_damage_nor_a_shorter_list)
 {
     const char *folder = test_folder();
     json_t *settings = json_pack("{s:f}", "fps", 24.0);
-    GrainResult read = GRAIN_ERROR_MEMORY, written = GRAIN_ERROR_MEMORY, again = GRAIN_OK;
-    int refused = 0;
-    for (int64_t n = 0; n < 1000 && written == GRAIN_ERROR_MEMORY && again == GRAIN_OK; n++, refused++) {
-        allocations_left = n;
-        json_set_alloc_funcs(allocate_some, free);
-        written = write_list(folder, settings);
-        json_set_alloc_funcs(malloc, free);
-        if (written == GRAIN_OK) again = read_list(folder);
-    }
-    for (int64_t n = 0; n < 1000 && read == GRAIN_ERROR_MEMORY; n++, refused++) {
-        allocations_left = n;
-        json_set_alloc_funcs(allocate_some, free);
-        read = read_list(folder);
-        json_set_alloc_funcs(malloc, free);
-    }
+    int refused = 0, losses = 0;
+    is_refused_for_good = 0;
+    GrainResult written = count_losses(write_list, folder, settings, &refused, &losses);
+    // Jansson loses letters of what it reads where a single allocation is refused.
+    is_refused_for_good = 1;
+    GrainResult read = count_losses(read_list, folder, settings, &refused, &losses);
     json_decref(settings);
     ENSURE_OK(written);
-    ENSURE_OK(again);
     ENSURE_OK(read);
+    ENSURE_EQUAL(losses, 0);
     ENSURE(refused > 40);
 }

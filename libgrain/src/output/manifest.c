@@ -223,29 +223,56 @@ static json_t *pack_manifest(const CacheManifest *manifest)
                      pack_bodies(manifest->bodies ? manifest->bodies : ""), "births", births, "frames", frames);
 }
 
-GrainResult manifest_write(const char *folder, const CacheManifest *manifest, int64_t *bytes_written)
+typedef struct Text {
+    char *bytes;
+    int64_t count, capacity;
+    int is_short; ///< something is missing, for want of memory
+} Text;
+
+static int add_piece(const char *piece, size_t bytes, void *user)
+{
+    Text *text = user;
+    if (alloc_grow((void **)&text->bytes, &text->capacity, text->count + (int64_t)bytes, 1) != GRAIN_OK)
+        text->is_short = 1;
+    if (text->is_short) return -1;
+    memcpy(text->bytes + text->count, piece, bytes);
+    text->count += (int64_t)bytes;
+    return 0;
+}
+
+// All but the end of the object. Not by json_dumps, which leaves out a key when memory is short.
+static GrainResult print_manifest(const CacheManifest *manifest, Text *text)
 {
     json_t *root = pack_manifest(manifest);
-    char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL,
-         seal[MANIFEST_SEAL_BYTES + 1];
+    int is_whole = root && json_dump_callback(root, add_piece, text, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0;
     json_decref(root);
-    size_t bytes = text ? strlen(text) - strlen("\n}") : 0;
-    if (text) manifest_seal(seal, text, bytes);
-    if (!text) return fail(GRAIN_ERROR_MEMORY, "not enough memory for the cache's list of frames");
-    char *path = NULL;
+    text->count -= (int64_t)strlen("\n}");
+    if (is_whole && !text->is_short) return GRAIN_OK;
+    return fail(GRAIN_ERROR_MEMORY, "not enough memory for the cache's list of frames");
+}
+
+static GrainResult write_text(const char *folder, const Text *text, int64_t *bytes_written)
+{
+    char *path = NULL, seal[MANIFEST_SEAL_BYTES + 1];
     FileWriter file;
-    GrainResult result = file_join(folder, MANIFEST_NAME, &path);
-    if (result == GRAIN_OK) result = file_create(&file, path);
-    if (result == GRAIN_OK) {
-        result = file_write(&file, text, bytes);
-        if (result == GRAIN_OK) result = file_write(&file, seal, MANIFEST_SEAL_BYTES);
-        *bytes_written += file.bytes;
-        if (result == GRAIN_OK)
-            result = file_commit(&file);
-        else
-            file_abandon(&file);
-    }
+    manifest_seal(seal, text->bytes, (size_t)text->count);
+    TRY(file_join(folder, MANIFEST_NAME, &path));
+    GrainResult result = file_create(&file, path);
     alloc_free(path);
-    free(text);
+    if (result != GRAIN_OK) return result;
+    result = file_write(&file, text->bytes, (size_t)text->count);
+    if (result == GRAIN_OK) result = file_write(&file, seal, MANIFEST_SEAL_BYTES);
+    *bytes_written += file.bytes;
+    if (result == GRAIN_OK) return file_commit(&file);
+    file_abandon(&file);
+    return result;
+}
+
+GrainResult manifest_write(const char *folder, const CacheManifest *manifest, int64_t *bytes_written)
+{
+    Text text = {0};
+    GrainResult result = print_manifest(manifest, &text);
+    if (result == GRAIN_OK) result = write_text(folder, &text, bytes_written);
+    alloc_free(text.bytes);
     return result;
 }
