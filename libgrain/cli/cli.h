@@ -64,6 +64,8 @@ int cli_end(GrainResult result, const GrainStageStatus *last);
 /// EXIT_DONE.
 typedef int CliCacheFn(const char *folder, void *user);
 int cli_each_cache(const char *folder, CliCacheFn *call, void *user);
+/// What is found in it is told on stderr.
+extern const GrainRun cli_telling;
 /// The one folder named on the command line; NULL: end with *exit_code.
 const char *cli_one_folder(const char *command, const char *help, int argument_count, char **arguments, int *exit_code);
 

@@ -8,11 +8,11 @@
 static const char help[] =
     "usage: grain info CACHE [--job JOB]\n"
     "\n"
-    "Prints the contents of a cache folder and of the render grains in it, and checks the checksum of every frame.\n"
+    "Prints the contents of a cache folder and of the render grains in it, and checks the checksum of every file.\n"
     "\n"
     "  --job JOB   also report for each stage whether it matches the job in this folder, and if not, why\n"
     "\n"
-    "exit codes: 0 intact, 2 usage, 4 no cache there, 11 a frame is damaged (named)\n";
+    "exit codes: 0 intact, 2 usage, 4 no cache there, 11 a file is damaged (named)\n";
 
 typedef struct Extent {
     float low[3], high[3];
@@ -43,10 +43,11 @@ static GrainResult check_frame(const GrainCache *cache, const GrainCacheInfo *in
 
 typedef struct Sums {
     Extent extent;
-    int64_t bytes, particles, most, damaged;
+    double bytes, particles; // a forged list may claim more than a whole number holds
+    int64_t most, damaged;
 } Sums;
 
-// Names each damaged frame; returns the exit code.
+// Names what is damaged; returns the exit code.
 static int check_frames(const GrainCache *cache, const GrainCacheInfo *info, Sums *sums)
 {
     int exit_code = EXIT_DONE;
@@ -58,11 +59,21 @@ static int check_frames(const GrainCache *cache, const GrainCacheInfo *info, Sum
             exit_code = cli_fail(result == GRAIN_ERROR_MEMORY ? result : GRAIN_ERROR_DAMAGED);
             sums->damaged++;
         }
-        sums->bytes += file->bytes;
-        sums->particles += file->particles;
+        sums->bytes += (double)file->bytes;
+        sums->particles += (double)file->particles;
         sums->most = file->particles > sums->most ? file->particles : sums->most;
     }
     return exit_code;
+}
+
+// The same for births and checkpoints.
+static int check_rest(const GrainCache *cache, Sums *sums)
+{
+    GrainCacheFindings found = {.struct_size = sizeof found};
+    GrainResult result = grain_cache_check_rest(cache, &cli_telling, &found);
+    if (result != GRAIN_OK) return cli_fail(result);
+    sums->damaged += found.files;
+    return found.files ? EXIT_DAMAGED : EXIT_DONE;
 }
 
 // Whether the stage was made with the job's settings as they are now.
@@ -85,13 +96,14 @@ static void print_sums(const GrainCacheInfo *info, const Sums *sums)
     for (int64_t i = 0; i < info->body_count; i++)
         cli_print(stdout, "%s %s%s", i > 0 ? "," : "bodies      ", info->bodies[i],
                   i + 1 < info->body_count ? "" : "\n");
-    printf("size         %.1f MB, %.1f bytes a particle and frame\n", (double)sums->bytes / 1e6,
-           sums->particles ? (double)sums->bytes / (double)sums->particles : 0.0);
+    printf("size         %.1f MB, %.1f bytes a particle and frame\n", sums->bytes / 1e6,
+           sums->particles > 0.0 ? sums->bytes / sums->particles : 0.0);
     if (sums->most > 0 && extent->low[0] <= extent->high[0])
         printf("extent       (%g, %g, %g) to (%g, %g, %g) m\n", (double)extent->low[0], (double)extent->low[1],
                (double)extent->low[2], (double)extent->high[0], (double)extent->high[1], (double)extent->high[2]);
     if (sums->damaged)
-        printf("damage       %lld frames (listed above); bake again to replace them\n", (long long)sums->damaged);
+        printf("damage       %lld file%s (listed above); bake again to replace %s\n", (long long)sums->damaged,
+               sums->damaged == 1 ? "" : "s", sums->damaged == 1 ? "it" : "them");
     else
         printf("damage       none\n");
 }
@@ -104,7 +116,8 @@ static int print_info(const char *folder, const GrainCache *cache, const GrainJo
     Sums sums;
     GrainResult result = grain_cache_info(cache, &info);
     if (result != GRAIN_OK) return cli_fail(result);
-    int exit_code = check_frames(cache, &info, &sums);
+    int exit_code = check_frames(cache, &info, &sums), rest = check_rest(cache, &sums);
+    if (exit_code == EXIT_DONE) exit_code = rest;
     cli_print(stdout, "cache        %s\n", folder);
     printf("stage        %s\n", stages[info.stream]);
     cli_print(stdout, "job          %s\n", info.job_name);

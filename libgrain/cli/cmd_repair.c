@@ -37,13 +37,13 @@ static void tell(void *user, const char *text)
     cli_print(stderr, "grain: %s\n", text);
 }
 
-static const GrainRun telling = {.struct_size = sizeof telling, .message = tell};
+const GrainRun cli_telling = {.struct_size = sizeof cli_telling, .message = tell};
 
 static int verify(const char *folder, void *user)
 {
     GrainCacheFindings found = {.struct_size = sizeof found};
     (void)user;
-    GrainResult result = grain_cache_verify(folder, &telling, &found);
+    GrainResult result = grain_cache_verify(folder, &cli_telling, &found);
     if (result != GRAIN_OK) return cli_fail(result);
     cli_print(stdout, "%s: %s\n", folder, found.files ? "damaged (listed above)" : "intact");
     return found.files ? EXIT_DAMAGED : EXIT_DONE;
@@ -53,7 +53,7 @@ static int repair(const char *folder, void *user)
 {
     GrainCacheFindings found = {.struct_size = sizeof found};
     (void)user;
-    GrainResult result = grain_cache_repair(folder, &telling, &found);
+    GrainResult result = grain_cache_repair(folder, &cli_telling, &found);
     if (result != GRAIN_OK) return cli_fail(result);
     if (found.files)
         cli_print(stdout, "%s: %lld damaged files removed (listed above); bake or upsample again to replace them\n",

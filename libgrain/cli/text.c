@@ -63,8 +63,8 @@ void cli_print(FILE *to, const char *format, ...)
     size_t shown = strlen(text);
     int ends_line = shown > 0 && text[shown - 1] == '\n';
     if (ends_line) text[shown - 1] = 0;
-    cli_clean(text);
-    fputs(text, to);
-    if (ends_line) fputc('\n', to);
+    cli_clean(text); // which makes it no longer
+    if (ends_line) strcat(text, "\n");
+    fputs(text, to); // at once: errors go out unbuffered, and there may be many
     if (text != short_text) free(text);
 }

@@ -125,6 +125,23 @@ def test_births_that_were_damaged_are_listed_in_order_again(folder: Path) -> Non
         program.run("verify", cache, check=0)
 
 
+def test_info_tells_what_else_is_damaged(folder: Path) -> None:
+    job, cache = job_of(folder, frame_end=6), folder / "cache"
+    make(job, cache)
+    assert program.run("info", cache, check=0).stdout.count("damage       none") == 2
+    for name in ("birth_000001.grain", "checkpoint.grain", "checkpoint_000006.grain", "grains/birth_000001.grain"):
+        path = cache / name
+        content = path.read_bytes()
+        path.write_bytes(flipped(content, random.Random(7)))
+        result = program.run("info", cache, check=11)
+        assert path.name in result.stderr, result.stderr
+        assert result.stdout.count("damage       1 file (listed above)") == result.stdout.count("damage       none") == 1
+        path.write_bytes(content)
+    for name in ("birth_000001.grain", "coarse_000003.grain", "checkpoint.grain"):
+        (cache / name).write_bytes(b"GRAINFRM")
+    assert "damage       3 files (listed above)" in program.run("info", cache, check=11).stdout
+
+
 def test_a_list_that_is_damaged_is_not_repaired_by_guessing(folder: Path) -> None:
     job, cache = job_of(folder, frame_end=3), folder / "cache"
     make(job, cache)

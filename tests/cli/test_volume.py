@@ -129,7 +129,7 @@ def test_damage_is_named_and_made_good(folder: Path) -> None:
         else:
             path.unlink()
         told = program.run("info", job / "cache/volume", check=11)
-        assert name in told.stderr and "1 frames" in told.stdout, told.stderr
+        assert name in told.stderr and "damage       1 file (" in told.stdout, told.stderr
         assert name in program.run("verify", job / "cache", check=11).stderr
         done = program.run("volume", job, check=0)
         assert any(e["event"] == "warning" and name in e["message"] for e in done.events)

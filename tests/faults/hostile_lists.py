@@ -15,15 +15,17 @@ LIST: dict[str, tuple[object, ...]] = {  # the place of a value in cache.json, a
     "format": (0, 1, 99, -1, "2", None),
     "library": (3, None),
     "job": (3, None, []),
-    "fingerprint": ("", "x", "0" * 31, 3, None),
-    "settings": (3, [], "x"),
+    "fingerprint": ("", "x", "0" * 31, "g" * 32, "A" * 32, 3, None),
+    "settings": (3, [], "x", None),
     "fps": (0, -1, 1e308, "x", None),
     "frame_start": ("x", None, 2**31, -(2**31)),
     "frame_end": ("x", None, 2**40, -(2**31)),
-    "streams": (None, [], 3, "coarse"),
+    "streams": (None, [], {}, 3, "coarse", {"sand": {}}, {"coarse": {}, "grains": {}}),
     "streams.coarse": (None, 3),
-    "bodies": (3, [3], [None], {}),
-    "births": (3, {}, [3], [{}], [None]),
+    "streams.coarse.columns": (3, [3], None),
+    "streams.coarse.bytes_per_particle": (-1, "x", 1e308, None),
+    "bodies": (3, [3], [None], {}, ["a\nb"], None),
+    "births": (3, {}, [3], [{}], [None], None),
     "frames": (None, {}, [3], [{}], "x", [None]),
     "frames.2.frame": (-1, 2, 1, 2**31, "3", None, 99),
     "frames.2.particles": (-1, 2**62, 0, "x"),
@@ -32,11 +34,12 @@ LIST: dict[str, tuple[object, ...]] = {  # the place of a value in cache.json, a
     "births.1.frame": (-1, 0, 1, 2**31),
     "births.1.particles": (-1, 2**62),
     "births.1.bytes": (-1, 1),
+    "births.1.checksum": ("", "x" * 16, "0x00000000000000", " 00000000000000f", None),
 }
 OF_VOLUMES: dict[str, tuple[object, ...]] = {
-    "streams.volume.voxel_size": (-1, 1e308, "x"),
-    "streams.volume.number_shift": (2**31, 0.5, 2**31 - 1, "x"),
-    "streams.volume.grids": (3, ["x"], [3], []),
+    "streams.volume.voxel_size": (-1, 0, 1e308, "x", None),
+    "streams.volume.number_shift": (2**31, 0.5, 2**31 - 1, -1, "x", None),
+    "streams.volume.grids": (3, ["x"], [3], [], ["dust", "dust"], ["dust"] * 1000, None),
 }
 TEXTS: dict[str, bytes] = {
     "nothing": b"",
@@ -85,7 +88,9 @@ def many(key: str, count: int) -> Callable[[watch.World], object]:
             "settings": {f"key {i}": i for i in range(count)},
             "frames": [{"frame": i + 1, "particles": 1, "bytes": 1, "checksum": "0" * 16} for i in range(count)],
         }
-        manifest.data[key] = rows[key]
+        rows["births"] = rows["frames"]
+        for each in key.split(" and "):
+            manifest.data[each] = rows[each]
         manifest.write(json.dumps(manifest.data, separators=(",", ":")))
 
     return prepare
@@ -95,27 +100,27 @@ def put(name: str, content: bytes) -> Callable[[watch.World], object]:
     return lambda world: (world.cache / name).write_bytes(content)
 
 
+def forged(folder: str, table: dict[str, tuple[object, ...]]) -> Iterator[Case]:
+    """Each is named by its key, in the words of the list or of what contradicts it."""
+    for place, numbers in table.items():
+        key = [word for word in place.split(".") if not word.isdigit()][-1]
+        for number in numbers:
+            name = f"{folder}cache.json: {place} is {str(number)[:20]!r}"
+            yield Case(name, "verify", change_list(place, number, folder), DAMAGED, key)
+
+
 def cases() -> Iterator[Case]:
-    for place, numbers in LIST.items():
-        for number in numbers:
-            yield Case(f"cache.json: {place} is {str(number)[:20]!r}", "verify", change_list(place, number), DAMAGED)
-    for place, numbers in OF_VOLUMES.items():
-        for number in numbers:
-            yield Case(
-                f"volume/cache.json: {place} is {str(number)[:20]!r}",
-                "verify",
-                change_list(place, number, "volume"),
-                DAMAGED,
-            )
+    yield from forged("", LIST)
+    yield from forged("volume/", OF_VOLUMES)
     for name, content in TEXTS.items():
         for command in ("bake", "info"):
             yield Case(f"cache.json is {name}", command, put("cache.json", content), REFUSED, "cache.json")
     for place in ("job", "library", "bodies.0", "births"):
         yield Case(f"escape codes in {place}", "info", change_list(place, SHOWN), {watch.DONE, watch.DAMAGED})
     yield Case("escape codes in settings", "info", change_list("settings", {SHOWN: SHOWN}), {watch.DONE, watch.DAMAGED})
-    for key, count in (("bodies", 1_000_000), ("settings", 200_000), ("frames", 100_000)):
-        yield Case(f"{count} {key}", "verify", many(key, count), {watch.DONE, watch.DAMAGED})
-        yield Case(f"{count} {key}", "bake", many(key, count), {watch.DONE, *REFUSED})
+    for key, count in (("bodies", 1_000_000), ("settings", 200_000), ("births and frames", 50_000)):
+        for command in ("verify", "info", "repair", "gc", "export", "bake"):
+            yield Case(f"{count} {key}", command, many(key, count), {watch.DONE, *REFUSED})
     for name, content in LOCKS.items():
         for way in ("system", "heartbeat"):
             environment = (("GRAIN_LOCK", "heartbeat"),) if way == "heartbeat" else ()

@@ -6,7 +6,8 @@
 /// It is built twice. `./build.sh test` runs it with drive.c: mutations of the seeds from fixed random numbers, the
 /// same on every machine, every array of the library ending at a page that may not be touched. `./build.sh fuzz` runs
 /// it with clang's libFuzzer, led by coverage, under the address and undefined sanitizers. An input that found
-/// something goes to corpus/<name>/ and is tried first from then on.
+/// something goes to corpus/<name>/ and is tried first from then on; <name>.dict, if there is one, has words for
+/// libFuzzer to put in. A target whose input is a file finds a place for it in folder.h.
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,37 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Jobs: job.json up to the first zero byte, geometry.bin behind it. What is read is also listed and hashed.
+#include "fuzz/folder.h"
 #include "fuzz/fuzz.h"
 #include "grain/grain.h"
 #include "job/job.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static char folder[256], job_path[300], geometry_path[300];
-
-static void remove_folder(void)
-{
-    unlink(job_path), unlink(geometry_path);
-    rmdir(folder);
-}
-
-static void make_folder(void)
-{
-    const char *root = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/grain_fuzz_XXXXXX", root ? root : "/tmp");
-    if (!mkdtemp(folder)) fuzz_found("no folder %s", folder);
-    snprintf(job_path, sizeof job_path, "%s/job.json", folder);
-    snprintf(geometry_path, sizeof geometry_path, "%s/geometry.bin", folder);
-    atexit(remove_folder);
-}
-
-static void write_bytes(const char *path, const uint8_t *data, size_t size)
-{
-    FILE *out = fopen(path, "wb");
-    if (!out || fwrite(data, 1, size, out) != size || fclose(out) != 0) fuzz_found("could not write %s", path);
-}
 
 static void list_settings(const Job *job)
 {
@@ -51,11 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = memchr(data, 0, size);
     size_t text = end ? (size_t)(end - data) : size;
-    if (!folder[0]) make_folder();
-    write_bytes(job_path, data, text);
-    write_bytes(geometry_path, end ? end + 1 : data, end ? size - text - 1 : 0);
+    fuzz_write("job.json", data, text);
+    fuzz_write("geometry.bin", end ? end + 1 : data, end ? size - text - 1 : 0);
     Job job;
-    GrainResult result = job_read(folder, &job);
+    GrainResult result = job_read(fuzz_folder(), &job);
     if (result == GRAIN_OK)
         list_settings(&job);
     else if (!grain_last_error()[0])

@@ -178,9 +178,11 @@ typedef struct GrainCacheFindings {
     int64_t bytes;     ///< size of the files removed (grain_cache_clean)
 } GrainCacheFindings;
 
-/// Verifies the manifest, every frame it lists and all checkpoints. Reports damage through run->message and counts it;
-/// GRAIN_OK also if there is some. Changes nothing.
+/// Verifies the manifest, every frame and birth it lists, and all checkpoints. Reports damage through run->message and
+/// counts it; GRAIN_OK also if there is some. Changes nothing.
 GRAIN_API GrainResult grain_cache_verify(const char *folder, const GrainRun *run, GrainCacheFindings *out);
+/// Of grain_cache_verify the part that grain_cache_check leaves: the births that the cache lists, and the checkpoints.
+GRAIN_API GrainResult grain_cache_check_rest(const GrainCache *cache, const GrainRun *run, GrainCacheFindings *out);
 /// Removes damaged frames from the manifest and deletes damaged checkpoints. The remaining frames can be played, and
 /// the next run of the stage makes the missing ones. GRAIN_ERROR_BUSY while a process writes to the cache.
 GRAIN_API GrainResult grain_cache_repair(const char *folder, const GrainRun *run, GrainCacheFindings *out);

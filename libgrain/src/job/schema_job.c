@@ -3,7 +3,6 @@
 #include "job/job_parts.h"
 #include "job/schema.h"
 
-#define FRAME_LIMIT 1048574         // Blender's own
 #define MAX_SEED 9007199254740992.0 // 2^53
 #define MAX_GRAVITY 1000.0
 #define MAX_BYTES ((double)(INT64_MAX / 2))

@@ -2,7 +2,6 @@
 // Objects: what is said of each by its role, and what is painted on it.
 #include "job/schema.h"
 
-#define FRAME_LIMIT 1048574 // Blender's own
 #define MAX_SPEED 1000.0
 #define MAX_SPIN 10000.0
 #define MAX_COORDINATE 1e9

@@ -21,16 +21,31 @@ GrainResult cache_frame_path(const char *folder, const char *stream, int32_t fra
     return file_join(folder, name, path);
 }
 
+// Whether it is the file that is listed, and the list says of it what is true.
+static GrainResult check_listed(const char *path, const struct GrainFrame *file, const char *stream,
+                                const CacheFrame *listed)
+{
+    const ColumnFileHeader *header = &file->header;
+    ColumnFileKind kind = strcmp(stream, "birth") == 0 ? COLUMN_FILE_BIRTH : COLUMN_FILE_FRAME;
+    if (header->checksum != listed->checksum || header->frame != listed->frame || column_gate_kind(file) != kind)
+        return fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
+    if (header->particles != listed->particles)
+        return fail(GRAIN_ERROR_DAMAGED, "'%s' has %lld particles where the cache lists %lld; bake again to redo it",
+                    path, (long long)header->particles, (long long)listed->particles);
+    if (header->bytes != listed->bytes)
+        return fail(GRAIN_ERROR_DAMAGED, "'%s' has %lld bytes where the cache lists %lld; bake again to redo it", path,
+                    (long long)header->bytes, (long long)listed->bytes);
+    return GRAIN_OK;
+}
+
 GrainResult cache_read_frame(const char *folder, const char *stream, const CacheFrame *frame, struct GrainFrame *out)
 {
     char *path;
     TRY(cache_frame_path(folder, stream, frame->frame, &path));
     GrainResult result = column_file_read(path, out);
-    ColumnFileKind kind = strcmp(stream, "birth") == 0 ? COLUMN_FILE_BIRTH : COLUMN_FILE_FRAME;
-    if (result == GRAIN_OK && (out->header.checksum != frame->checksum || out->header.frame != frame->frame ||
-                               column_gate_kind(out) != kind)) {
-        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is not the file the cache lists; bake again to redo it", path);
-        column_file_free(out);
+    if (result == GRAIN_OK) {
+        result = check_listed(path, out, stream, frame);
+        if (result != GRAIN_OK) column_file_free(out);
     }
     alloc_free(path);
     return result;
@@ -193,9 +208,7 @@ GrainResult cache_write_birth(Cache *cache, int32_t frame, double time, int64_t 
 
 int cache_has_birth(const CacheManifest *manifest, int32_t frame)
 {
-    for (int64_t i = 0; i < manifest->birth_count; i++)
-        if (manifest->births[i].frame == frame) return 1;
-    return 0;
+    return cache_manifest_find(manifest->births, manifest->birth_count, frame) != NULL;
 }
 
 GrainResult cache_read_birth(const char *folder, const CacheFrame *birth, struct GrainFrame *out)
@@ -269,10 +282,10 @@ GrainResult cache_write_checkpoint(Cache *cache, const ColumnFileHeader *header,
 static GrainResult check_frame(const Cache *cache, const CacheFrame *frame)
 {
     const CacheManifest *manifest = &cache->manifest;
+    const CacheFrame *birth = cache_manifest_find(manifest->births, manifest->birth_count, frame->frame);
     struct GrainFrame file;
-    for (int64_t i = 0; i < manifest->birth_count; i++) {
-        if (manifest->births[i].frame != frame->frame) continue;
-        TRY(cache_read_birth(cache->folder, &manifest->births[i], &file));
+    if (birth) {
+        TRY(cache_read_birth(cache->folder, birth, &file));
         column_file_free(&file);
     }
     TRY(cache_read_frame(cache->folder, manifest->stream, frame, &file));

@@ -16,6 +16,8 @@ typedef struct CacheFrame {
 /// one.
 #define CACHE_CHECKPOINTS_KEPT 10
 #define CACHE_MOST_GRIDS 4
+/// Of jobs and caches: frames are at most so far from 0, as in Blender.
+#define FRAME_LIMIT 1048574
 
 /// cache.json. frames are in ascending order from frame_start on; gaps are those that cache_repair left.
 typedef struct CacheManifest {
@@ -129,6 +131,8 @@ CacheFile cache_file_kind(const char *name, int32_t *frame);
 
 /// Checks the manifest, the frames it lists and the checkpoints.
 GrainResult cache_verify(const char *folder, const Run *run, int64_t *damaged);
+/// Checks what cache_verify does beside the manifest and its frames: the births, and the checkpoints in the folder.
+GrainResult cache_check_rest(const char *folder, const CacheManifest *manifest, const Run *run, int64_t *damaged);
 /// Drops damaged frames from the manifest and removes damaged checkpoints. The rest can be played; the next bake
 /// replaces the dropped frames.
 GrainResult cache_repair(const char *folder, const Run *run, int64_t *dropped);

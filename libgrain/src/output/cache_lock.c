@@ -60,12 +60,17 @@ static void describe_self(char *text, size_t bytes)
              user ? user : "unknown", date, draw_key());
 }
 
+// The text may be anybody's. No process is meant by a number that a process cannot have, nor by one without a host.
 static void parse(Note *note)
 {
+    static const char begin[] = "process ";
     const char *second = strchr(note->text, '\n');
-    char word[16] = "";
-    if (sscanf(note->text, "process %d on %63s (", &note->process, note->host) != 2 || note->process < 0)
-        note->process = 0;
+    char word[16] = "", *end = note->text;
+    if (strncmp(note->text, begin, strlen(begin)) == 0) {
+        long long process = strtoll(note->text + strlen(begin), &end, 10); // the largest there is where it is too large
+        if (process > 0 && process <= INT32_MAX && sscanf(end, " on %63s (", note->host) == 1)
+            note->process = (int)process;
+    }
     if (second) sscanf(second, "%*[0-9a-f\n] %15[a-z]", word);
     for (Held held = HELD_BY_SYSTEM; held <= HELD_WHILE_TAKING; held++)
         if (strcmp(word, held_words[held]) == 0) note->held = held;
@@ -121,7 +126,10 @@ static GrainResult fail_busy(const CacheLock *lock, const Note *note)
 {
     char owner[CACHE_LOCK_TEXT];
     size_t length = strcspn(note->text, "\n");
-    for (size_t i = 0; i < length; i++) owner[i] = (unsigned char)note->text[i] < ' ' ? '?' : note->text[i];
+    for (size_t i = 0; i < length; i++) {
+        unsigned char letter = (unsigned char)note->text[i];
+        owner[i] = letter < ' ' || letter == 0x7F ? '?' : note->text[i];
+    }
     owner[length] = 0;
     return fail(GRAIN_ERROR_BUSY, "'%s' is being baked into by %s; wait for it or stop it", lock->path,
                 length > 0 ? owner : "another process");

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "output/manifest.h"
 #include "output/volume_file.h"
 
 #include <jansson.h>
@@ -35,12 +36,12 @@ static GrainResult list_files(const struct GrainCache *cache, const char *stream
 
 static GrainResult list_bodies(struct GrainCache *cache)
 {
-    const char *lines = cache->manifest.bodies;
-    int64_t bytes = (int64_t)strlen(lines) + 1, count = 0;
-    cache->body_names = ALLOC(char, bytes);
-    cache->bodies = ALLOC(const char *, bytes); // no name is empty
-    if (!cache->body_names || !cache->bodies) return GRAIN_ERROR_MEMORY;
-    memcpy(cache->body_names, lines, (size_t)bytes);
+    int64_t count = 0, most = 1;
+    cache->body_names = manifest_copy_text(cache->manifest.bodies);
+    if (!cache->body_names) return GRAIN_ERROR_MEMORY;
+    for (const char *end = cache->body_names; (end = strchr(end, '\n')); end++) most++;
+    cache->bodies = ALLOC(const char *, most);
+    if (!cache->bodies) return GRAIN_ERROR_MEMORY;
     for (char *name = cache->body_names; *name; count++) {
         cache->bodies[count] = name;
         name += strcspn(name, "\n");
@@ -48,13 +49,6 @@ static GrainResult list_bodies(struct GrainCache *cache)
     }
     cache->info.body_count = count;
     return GRAIN_OK;
-}
-
-static char *copy_text(const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = ALLOC(char, (int64_t)bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
 static GrainResult list_settings(struct GrainCache *cache)
@@ -67,8 +61,8 @@ static GrainResult list_settings(struct GrainCache *cache)
     {
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
         GrainCacheSetting *setting = &cache->settings[cache->setting_count++];
-        setting->key = copy_text(key);
-        setting->value = text ? copy_text(text) : NULL;
+        setting->key = manifest_copy_text(key);
+        setting->value = text ? manifest_copy_text(text) : NULL;
         free(text);
         if (!text) return fail(GRAIN_ERROR_MEMORY, "not enough memory for the settings of '%s'", cache->folder);
         if (!setting->key || !setting->value) return GRAIN_ERROR_MEMORY;

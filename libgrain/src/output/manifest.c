@@ -14,10 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define MANIFEST_FORMAT 2
-#define MANIFEST_NAME "cache.json"
-
-static char *copy_text(const char *text)
+char *manifest_copy_text(const char *text)
 {
     size_t bytes = strlen(text) + 1;
     char *copy = ALLOC(char, (int64_t)bytes);
@@ -64,8 +61,8 @@ void cache_manifest_keep_run(CacheManifest *manifest)
 
 GrainResult manifest_set_job(CacheManifest *manifest, const CacheManifest *wanted)
 {
-    char *name = copy_text(wanted->job_name), *library = copy_text(grain_version());
-    char *bodies = copy_text(wanted->bodies ? wanted->bodies : "");
+    char *name = manifest_copy_text(wanted->job_name), *library = manifest_copy_text(grain_version());
+    char *bodies = manifest_copy_text(wanted->bodies ? wanted->bodies : "");
     alloc_free(manifest->job_name);
     alloc_free(manifest->library);
     alloc_free(manifest->bodies);
@@ -85,138 +82,24 @@ GrainResult manifest_set_job(CacheManifest *manifest, const CacheManifest *wante
     return name && library && bodies ? GRAIN_OK : GRAIN_ERROR_MEMORY;
 }
 
-// --- reading ------------------------------------------------------------------------------------
-
-// least: the frame it must not come before.
-static GrainResult read_entry(const json_t *entry, json_int_t least, int64_t number, CacheFrame *out)
-{
-    json_int_t frame, particles, bytes;
-    const char *checksum;
-    if (json_unpack((json_t *)entry, "{s:I, s:I, s:I, s:s}", "frame", &frame, "particles", &particles, "bytes", &bytes,
-                    "checksum", &checksum) != 0 ||
-        frame < least || frame > INT32_MAX || particles < 0 || bytes < 0)
-        return fail(GRAIN_ERROR_DAMAGED, "frame entry %lld is not valid", (long long)number);
-    *out = (CacheFrame){(int32_t)frame, particles, bytes, 0};
-    if (strlen(checksum) != 16 || sscanf(checksum, "%16" SCNx64, &out->checksum) != 1)
-        return fail(GRAIN_ERROR_DAMAGED, "the checksum of frame %d is not valid", out->frame);
-    return GRAIN_OK;
-}
-
-// Caches from before there were births have none.
-static GrainResult read_births(const json_t *root, CacheManifest *out)
-{
-    const json_t *list = json_object_get(root, "births");
-    int64_t count = (int64_t)json_array_size(list);
-    TRY(alloc_grow((void **)&out->births, &out->birth_capacity, count, sizeof(CacheFrame)));
-    for (int64_t i = 0; i < count; i++) {
-        json_int_t least = i > 0 ? (json_int_t)out->births[i - 1].frame + 1 : INT32_MIN;
-        TRY(read_entry(json_array_get(list, (size_t)i), least, i, &out->births[i]));
-        out->birth_count++;
-    }
-    return GRAIN_OK;
-}
-
-// A list of names as lines. Caches from before there were bodies have none.
-static GrainResult read_bodies(const json_t *root, char **out)
-{
-    const json_t *list = json_object_get(root, "bodies"), *name;
-    size_t number, bytes = 1;
-    json_array_foreach(list, number, name)
-    {
-        if (!json_is_string(name)) return fail(GRAIN_ERROR_DAMAGED, "the list of bodies is not valid");
-        bytes += json_string_length(name) + 1;
-    }
-    *out = ALLOC_ZEROED(char, (int64_t)bytes);
-    if (!*out) return GRAIN_ERROR_MEMORY;
-    json_array_foreach(list, number, name)
-    {
-        if (number > 0) strcat(*out, "\n");
-        strcat(*out, json_string_value(name));
-    }
-    return GRAIN_OK;
-}
-
-static json_t *pack_bodies(const char *bodies)
-{
-    json_t *list = json_array();
-    while (*bodies) {
-        size_t length = strcspn(bodies, "\n");
-        json_array_append_new(list, json_stringn(bodies, length));
-        bodies += length + (bodies[length] == '\n');
-    }
-    return list;
-}
-
-static void read_volume_stream(const json_t *stream, CacheManifest *out)
-{
-    static const char *const known[] = {"density", "velocity", "dust", "surface"};
-    const json_t *list = json_object_get(stream, "grids"), *name;
-    size_t number, count = 0;
-    json_array_foreach(list, number, name)
-    {
-        for (size_t i = 0; i < sizeof known / sizeof *known && count < CACHE_MOST_GRIDS; i++)
-            if (json_is_string(name) && strcmp(json_string_value(name), known[i]) == 0) out->grids[count++] = known[i];
-    }
-    out->voxel_size = json_number_value(json_object_get(stream, "voxel_size"));
-    out->number_shift = (int32_t)json_integer_value(json_object_get(stream, "number_shift"));
-}
-
-static GrainResult read_manifest(const json_t *root, CacheManifest *out)
-{
-    int format, frame_start, frame_end;
-    const char *library, *job, *fingerprint;
-    const json_t *frames;
-    if (json_unpack((json_t *)root, "{s:i}", "format", &format) != 0)
-        return fail(GRAIN_ERROR_DAMAGED, "it has no format");
-    if (format < MANIFEST_FORMAT)
-        return fail(GRAIN_ERROR_DAMAGED, "it was written by an older Grain (format %d); bake anew", format);
-    if (format > MANIFEST_FORMAT)
-        return fail(GRAIN_ERROR_DAMAGED, "it was written by a newer Grain (format %d); update Grain", format);
-    if (json_unpack((json_t *)root, "{s:s, s:s, s:s, s:F, s:i, s:i, s:o}", "library", &library, "job", &job,
-                    "fingerprint", &fingerprint, "fps", &out->fps, "frame_start", &frame_start, "frame_end", &frame_end,
-                    "frames", &frames) != 0 ||
-        strlen(fingerprint) != CACHE_FINGERPRINT_CHARS || !json_is_array(frames))
-        return fail(GRAIN_ERROR_DAMAGED, "an entry is missing or has the wrong type");
-    memcpy(out->fingerprint, fingerprint, sizeof out->fingerprint);
-    const json_t *streams = json_object_get(root, "streams");
-    out->stream = json_object_get(streams, "grains")   ? "grains"
-                  : json_object_get(streams, "volume") ? "volume"
-                                                       : "coarse";
-    read_volume_stream(json_object_get(streams, "volume"), out);
-    out->frame_start = frame_start;
-    out->frame_end = frame_end;
-    out->library = copy_text(library);
-    out->job_name = copy_text(job);
-    out->settings = json_incref(json_object_get(root, "settings"));
-    if (!out->library || !out->job_name) return GRAIN_ERROR_MEMORY;
-    TRY(read_bodies(root, &out->bodies));
-    for (size_t i = 0; i < json_array_size(frames); i++) {
-        CacheFrame frame;
-        json_int_t least = i > 0 ? (json_int_t)out->frames[i - 1].frame + 1 : out->frame_start;
-        TRY(read_entry(json_array_get(frames, i), least, (int64_t)i, &frame));
-        TRY(manifest_add_frame(out, &frame));
-    }
-    return read_births(root, out);
-}
-
 // --- the file's own checksum ---------------------------------------------------------------------
 // The last entry, over every byte before it: any change to the text is found, whatever it would mean.
 
 #define CHECKSUM_KEY ",\n \"checksum\": \""
 #define CHECKSUM_END "\"\n}"
-#define CHECKSUM_BYTES (sizeof CHECKSUM_KEY - 1 + 16 + sizeof CHECKSUM_END - 1)
+_Static_assert(sizeof CHECKSUM_KEY - 1 + 16 + sizeof CHECKSUM_END - 1 == MANIFEST_SEAL_BYTES, "as in manifest.h");
 
-static void write_checksum(char out[CHECKSUM_BYTES + 1], const char *text, size_t bytes)
+void manifest_seal(char out[MANIFEST_SEAL_BYTES + 1], const char *text, size_t bytes)
 {
-    snprintf(out, CHECKSUM_BYTES + 1, CHECKSUM_KEY "%016" PRIx64 CHECKSUM_END, (uint64_t)XXH3_64bits(text, bytes));
+    snprintf(out, MANIFEST_SEAL_BYTES + 1, CHECKSUM_KEY "%016" PRIx64 CHECKSUM_END, (uint64_t)XXH3_64bits(text, bytes));
 }
 
-static int has_right_checksum(const char *text, size_t bytes)
+int manifest_is_sealed(const char *text, size_t bytes)
 {
-    char expected[CHECKSUM_BYTES + 1];
-    if (bytes < CHECKSUM_BYTES) return 0;
-    write_checksum(expected, text, bytes - CHECKSUM_BYTES);
-    return memcmp(text + bytes - CHECKSUM_BYTES, expected, CHECKSUM_BYTES) == 0;
+    char expected[MANIFEST_SEAL_BYTES + 1];
+    if (bytes < MANIFEST_SEAL_BYTES) return 0;
+    manifest_seal(expected, text, bytes - MANIFEST_SEAL_BYTES);
+    return memcmp(text + bytes - MANIFEST_SEAL_BYTES, expected, MANIFEST_SEAL_BYTES) == 0;
 }
 
 GrainResult cache_manifest_exists(const char *folder, int *exists)
@@ -226,32 +109,6 @@ GrainResult cache_manifest_exists(const char *folder, int *exists)
     *exists = file_exists(path);
     alloc_free(path);
     return GRAIN_OK;
-}
-
-GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
-{
-    *out = (CacheManifest){0};
-    char *path;
-    void *text;
-    int64_t bytes;
-    TRY(file_join(folder, MANIFEST_NAME, &path));
-    GrainResult result = file_read(path, &text, &bytes);
-    if (result == GRAIN_OK) {
-        json_error_t error;
-        json_t *root = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES, &error);
-        if (root) result = read_manifest(root, out);
-        if (root && result == GRAIN_OK && !has_right_checksum(text, (size_t)bytes))
-            result = fail(GRAIN_ERROR_DAMAGED, "its checksum is wrong");
-        if (!root) result = fail(GRAIN_ERROR_DAMAGED, "line %d: %s", error.line, error.text);
-        json_decref(root);
-        alloc_free(text);
-        if (result != GRAIN_OK) {
-            result = fail_within(result, "the cache's list of frames '%s' cannot be used", path);
-            cache_manifest_free(out);
-        }
-    }
-    alloc_free(path);
-    return result;
 }
 
 // --- what has changed -----------------------------------------------------------------------------
@@ -299,6 +156,25 @@ void cache_manifest_explain(const CacheManifest *was, const CacheManifest *is, c
 
 // --- writing ------------------------------------------------------------------------------------
 
+// The list, or NULL where memory is short: a list that lacks an entry must not be written.
+static json_t *append(json_t *list, json_t *value)
+{
+    if (json_array_append_new(list, value) == 0) return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *pack_bodies(const char *bodies)
+{
+    json_t *list = json_array();
+    while (*bodies && list) {
+        size_t length = strcspn(bodies, "\n");
+        list = append(list, json_stringn(bodies, length));
+        bodies += length + (bodies[length] == '\n');
+    }
+    return list;
+}
+
 // As they are on disk, over all frames, in hundredths of a byte.
 static double bytes_per_particle(const CacheManifest *manifest)
 {
@@ -314,23 +190,23 @@ static json_t *pack_stream(const CacheManifest *manifest)
     json_t *columns = json_array();
     static const char *const of_particles[] = {"position", "velocity", "radius", NULL};
     const char *const *names = manifest->grids[0] ? manifest->grids : of_particles;
-    for (int i = 0; names[i]; i++) json_array_append_new(columns, json_string(names[i]));
+    for (int i = 0; names[i] && columns; i++) columns = append(columns, json_string(names[i]));
     if (manifest->grids[0])
         return json_pack("{s:o, s:f, s:i}", "grids", columns, "voxel_size", manifest->voxel_size, "number_shift",
                          manifest->number_shift);
-    if (manifest->has_orientation) json_array_append_new(columns, json_string("orientation"));
+    if (manifest->has_orientation && columns) columns = append(columns, json_string("orientation"));
     return json_pack("{s:o, s:f}", "columns", columns, "bytes_per_particle", bytes_per_particle(manifest));
 }
 
 static json_t *pack_entries(const CacheFrame *entries, int64_t count)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && list; i++) {
         char checksum[17];
         snprintf(checksum, sizeof checksum, "%016" PRIx64, entries[i].checksum);
-        json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:s}", "frame", entries[i].frame, "particles",
-                                              (json_int_t)entries[i].particles, "bytes", (json_int_t)entries[i].bytes,
-                                              "checksum", checksum));
+        list = append(list, json_pack("{s:i, s:I, s:I, s:s}", "frame", entries[i].frame, "particles",
+                                      (json_int_t)entries[i].particles, "bytes", (json_int_t)entries[i].bytes,
+                                      "checksum", checksum));
     }
     return list;
 }
@@ -347,28 +223,56 @@ static json_t *pack_manifest(const CacheManifest *manifest)
                      pack_bodies(manifest->bodies ? manifest->bodies : ""), "births", births, "frames", frames);
 }
 
-GrainResult manifest_write(const char *folder, const CacheManifest *manifest, int64_t *bytes_written)
+typedef struct Text {
+    char *bytes;
+    int64_t count, capacity;
+    int is_short; ///< something is missing, for want of memory
+} Text;
+
+static int add_piece(const char *piece, size_t bytes, void *user)
+{
+    Text *text = user;
+    if (alloc_grow((void **)&text->bytes, &text->capacity, text->count + (int64_t)bytes, 1) != GRAIN_OK)
+        text->is_short = 1;
+    if (text->is_short) return -1;
+    memcpy(text->bytes + text->count, piece, bytes);
+    text->count += (int64_t)bytes;
+    return 0;
+}
+
+// All but the end of the object. Not by json_dumps, which leaves out a key when memory is short.
+static GrainResult print_manifest(const CacheManifest *manifest, Text *text)
 {
     json_t *root = pack_manifest(manifest);
-    char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL, checksum[CHECKSUM_BYTES + 1];
+    int is_whole = root && json_dump_callback(root, add_piece, text, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0;
     json_decref(root);
-    size_t bytes = text ? strlen(text) - strlen("\n}") : 0;
-    if (text) write_checksum(checksum, text, bytes);
-    if (!text) return fail(GRAIN_ERROR_MEMORY, "not enough memory for the cache's list of frames");
-    char *path = NULL;
+    text->count -= (int64_t)strlen("\n}");
+    if (is_whole && !text->is_short) return GRAIN_OK;
+    return fail(GRAIN_ERROR_MEMORY, "not enough memory for the cache's list of frames");
+}
+
+static GrainResult write_text(const char *folder, const Text *text, int64_t *bytes_written)
+{
+    char *path = NULL, seal[MANIFEST_SEAL_BYTES + 1];
     FileWriter file;
-    GrainResult result = file_join(folder, MANIFEST_NAME, &path);
-    if (result == GRAIN_OK) result = file_create(&file, path);
-    if (result == GRAIN_OK) {
-        result = file_write(&file, text, bytes);
-        if (result == GRAIN_OK) result = file_write(&file, checksum, CHECKSUM_BYTES);
-        *bytes_written += file.bytes;
-        if (result == GRAIN_OK)
-            result = file_commit(&file);
-        else
-            file_abandon(&file);
-    }
+    manifest_seal(seal, text->bytes, (size_t)text->count);
+    TRY(file_join(folder, MANIFEST_NAME, &path));
+    GrainResult result = file_create(&file, path);
     alloc_free(path);
-    free(text);
+    if (result != GRAIN_OK) return result;
+    result = file_write(&file, text->bytes, (size_t)text->count);
+    if (result == GRAIN_OK) result = file_write(&file, seal, MANIFEST_SEAL_BYTES);
+    *bytes_written += file.bytes;
+    if (result == GRAIN_OK) return file_commit(&file);
+    file_abandon(&file);
+    return result;
+}
+
+GrainResult manifest_write(const char *folder, const CacheManifest *manifest, int64_t *bytes_written)
+{
+    Text text = {0};
+    GrainResult result = print_manifest(manifest, &text);
+    if (result == GRAIN_OK) result = write_text(folder, &text, bytes_written);
+    alloc_free(text.bytes);
     return result;
 }

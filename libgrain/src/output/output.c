@@ -263,6 +263,14 @@ GrainResult grain_cache_verify(const char *folder, const GrainRun *options, Grai
     return cache_verify(folder, &run, &out->files);
 }
 
+GrainResult grain_cache_check_rest(const GrainCache *cache, const GrainRun *options, GrainCacheFindings *out)
+{
+    Run run;
+    if (!cache) return fail(GRAIN_ERROR_ARGUMENT, "grain_cache_check_rest: cache is NULL");
+    TRY(begin_care(cache->folder, options, out, &run));
+    return cache_check_rest(cache->folder, &cache->manifest, &run, &out->files);
+}
+
 GrainResult grain_cache_repair(const char *folder, const GrainRun *options, GrainCacheFindings *out)
 {
     Run run;
