@@ -167,25 +167,37 @@ def main() -> int:
     if options.heavy:
         os.environ["GRAIN_HEAVY"] = "1"
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # several programs at once on few cores
-    score, wanted = Score(), [s for s in options.only.split(",") if s]
+    wanted = [s for s in options.only.split(",") if s]
     if "versions" in wanted:
         wanted += [f"blender_{version}" for version in blenders.VERSIONS]
     needs_wine = any(name == "release" or name.startswith("wine_") for name in wanted)
     if needs_wine:
         emulators.start_wine()
-    for name, command in suites(options.build.resolve(), options.keyword).items():
-        is_extra = name in ("release", *emulated_suites("")) or (name.startswith("blender_") and not options.heavy)
-        if (name in wanted or (not wanted and not is_extra)) and may_have_tests(name, options.keyword):
-            run_suite(name, command, score, limit_of(name, options.heavy), may_be_empty=bool(options.keyword) or name.startswith("blender_"))
+    score = run_suites(options, wanted)
     if needs_wine:
         emulators.stop_wine()
     if not wanted and not options.heavy:
         print(f"\n(Blender {', '.join(blenders.VERSIONS)}: ./build.sh versions)")
+    return report(score, options.keyword)
+
+
+def run_suites(options: argparse.Namespace, wanted: list[str]) -> Score:
+    """The wanted ones; if none is named, all but those that need other systems, and other Blenders unless heavy."""
+    score = Score()
+    for name, command in suites(options.build.resolve(), options.keyword).items():
+        is_blender = name.startswith("blender_")
+        is_extra = name in ("release", *emulated_suites("")) or (is_blender and not options.heavy)
+        if (name in wanted or (not wanted and not is_extra)) and may_have_tests(name, options.keyword):
+            run_suite(name, command, score, limit_of(name, options.heavy), may_be_empty=bool(options.keyword) or is_blender)
+    return score
+
+
+def report(score: Score, keyword: str) -> int:
     print()
     for failure in score.failed:
         print(f"FAILED {failure}")
     if not score.passed and not score.failed:
-        print(f"no test has '{options.keyword}' in its name")
+        print(f"no test has '{keyword}' in its name")
         return 1
     skipped = f", {score.skipped} skipped" if score.skipped else ""
     print(f"{score.passed} passed, {len(score.failed)} failed{skipped}")

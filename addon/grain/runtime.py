@@ -72,7 +72,7 @@ def is_baking(folder: Optional[Path] = None) -> bool:
     return state.bake is not None and (folder is None or state.bake.folder == folder)
 
 
-def say(folder: Path, level: str, text: str) -> None:
+def post_message(folder: Path, level: str, text: str) -> None:
     """Shows a message in the panel until the next bake."""
     state.messages.setdefault(folder, []).append(Message(level, text))
 

@@ -126,37 +126,48 @@ static Measured measure(double per_particle, int threads, int frames)
     return m;
 }
 
-BENCH(upsample)
+typedef struct Best {
+    double small, large; // updates a second of one thread, of 2 and of 20 million grains
+} Best;
+
+static void note_figures(const Measured *m, int is_large, int threads, double updates, Best *one)
+{
+    if (threads == 1) {
+        *(is_large ? &one->large : &one->small) = updates;
+        if (is_large) bench_figure("ratio", updates / PAPER_UPDATES);
+    } else if (is_large) {
+        bench_figure("frame_20m_seconds", m->frame);
+        bench_figure("two_cores", updates / one->large);
+        bench_figure("bytes_per_grain", m->bytes);
+    } else {
+        bench_figure("two_cores_2m", updates / one->small);
+    }
+}
+
+static void run_one(int is_large, int set, int threads, int is_best, Best *one)
 {
     static const char *const names[] = {"base", "avx2", "avx512"};
-    SimdSet best = simd_set();
+    simd_limit((SimdSet)set);
+    Measured m = measure(is_large ? 509.0 : 51.0, threads, is_large ? 4 : 16);
+    double updates = 2.0 * (double)m.grains / (threads == 1 ? m.processor : m.frame);
+    printf("%9lld %8s %7d | %8.2f %8.3f %8.3f | %13.1f %8.1f\n", (long long)m.grains, names[set], threads, m.birth,
+           m.frame, m.processor, 2e-6 * (double)m.grains / m.processor, m.bytes);
+    fflush(stdout);
+    if (set == SIMD_AVX2 && threads == 1)
+        bench_figure(is_large ? "avx2_20m_updates_per_second" : "avx2_2m_updates_per_second", updates);
+    if (is_best) note_figures(&m, is_large, threads, updates, one);
+}
+
+BENCH(upsample)
+{
+    int best = (int)simd_set();
+    Best one = {0};
     printf("%9s %8s %7s | %8s %8s %8s | %13s %8s\n", "grains", "set", "threads", "birth s", "frame s", "cpu s",
            "M updates/cpu", "bytes/gr");
-    double one_2m = 0, one_20m = 0;
-    for (int size = 0; size < 2; size++) {
-        double per_particle = size == 0 ? 51.0 : 509.0;
-        for (int set = SIMD_BASE; set <= (int)best; set++)
-            for (int threads = 1; threads <= 2; threads++) {
-                if (set == SIMD_BASE && (threads == 2 || size == 1)) continue;
-                if (threads == 2 && set != (int)best) continue;
-                simd_limit((SimdSet)set);
-                Measured m = measure(per_particle, threads, size == 0 ? 16 : 4);
-                double updates = 2.0 * (double)m.grains / (threads == 1 ? m.processor : m.frame);
-                printf("%9lld %8s %7d | %8.2f %8.3f %8.3f | %13.1f %8.1f\n", (long long)m.grains, names[set], threads,
-                       m.birth, m.frame, m.processor, 2e-6 * (double)m.grains / m.processor, m.bytes);
-                fflush(stdout);
-                if (set == SIMD_AVX2 && threads == 1)
-                    bench_figure(size == 0 ? "avx2_2m_updates_per_second" : "avx2_20m_updates_per_second", updates);
-                if (set != (int)best) continue;
-                if (threads == 1) *(size == 0 ? &one_2m : &one_20m) = updates;
-                if (threads == 1 && size == 1) bench_figure("ratio", updates / PAPER_UPDATES);
-                if (threads == 2 && size == 1) {
-                    bench_figure("frame_20m_seconds", m.frame);
-                    bench_figure("two_cores", updates / one_20m);
-                    bench_figure("bytes_per_grain", m.bytes);
-                }
-                if (threads == 2 && size == 0) bench_figure("two_cores_2m", updates / one_2m);
-            }
-    }
+    for (int is_large = 0; is_large < 2; is_large++)
+        for (int set = SIMD_BASE; set <= best; set++) {
+            if (set != SIMD_BASE || !is_large) run_one(is_large, set, 1, set == best, &one);
+            if (set != SIMD_BASE && set == best) run_one(is_large, set, 2, 1, &one);
+        }
     simd_limit(SIMD_AVX512);
 }

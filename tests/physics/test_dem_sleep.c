@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Balls at rest sleep, wake in time, and nobody sees it.
+// Balls at rest sleep, wake in time, and it makes no visible difference.
 #include "base/alloc.h"
 #include "grain/grain.h"
 #include "shared/dem_scene.h"

@@ -15,7 +15,7 @@ typedef struct Hit {
     Shape shape;
     double density;
     float cohesion;
-    int sparse; // only every so manieth particle: they fly alone
+    int sparse; // only every Nth particle: they fly alone
 } Hit;
 
 typedef struct HitResult {

@@ -93,8 +93,9 @@ typedef struct Parted {
 #define PARTED_RADIUS 0.005f
 #define PARTED_SIDE 0.08f
 
-// *felt: mean speed of the sand at rest, m/s. *kept: mean velocity of the other's.
-static GrainResult part(SandScene *scene, const Parted *parted, double *felt, Vec3d *kept)
+// *felt: mean speed of the sand at rest, m/s. *kept: mean velocity of the other's. *nearest: m, the least distance of
+// its centres from the plate.
+static GrainResult part(SandScene *scene, const Parted *parted, double *felt, Vec3d *kept, double *nearest)
 {
     int plate;
     float half = 0.5f * parted->thick_cells * 3.6f * PARTED_RADIUS, side = PARTED_SIDE, width = 0.5f * side;
@@ -109,13 +110,15 @@ static GrainResult part(SandScene *scene, const Parted *parted, double *felt, Ve
     for (int64_t i = left; i < scene->start.count; i++) scene->start.velocity[i] = parted->velocity;
     TRY(sand_create(scene, 1));
     TRY(sand_run(scene, 0.03));
-    *felt = 0.0, *kept = vec3d(0, 0, 0);
+    *felt = 0.0, *kept = vec3d(0, 0, 0), *nearest = INFINITY;
     for (int64_t i = 0; i < scene->now.count; i++) {
         Vec3 v = scene->now.velocity[i];
-        if (i < left)
+        if (i < left) {
             *felt += (double)vec3_length(v) / (double)left;
-        else
-            *kept = vec3d_add(*kept, vec3d_scale(vec3d_from(v), 1.0 / (double)(scene->now.count - left)));
+            continue;
+        }
+        *kept = vec3d_add(*kept, vec3d_scale(vec3d_from(v), 1.0 / (double)(scene->now.count - left)));
+        *nearest = fmin(*nearest, (double)(scene->now.position[i].x - half));
     }
     return GRAIN_OK;
 }
@@ -123,22 +126,26 @@ static GrainResult part(SandScene *scene, const Parted *parted, double *felt, Ve
 static void check_parted(Parted parted)
 {
     SandScene scene;
-    double felt = NAN;
+    double felt = NAN, nearest = NAN;
     Vec3d kept = {NAN, NAN, NAN};
     sand_begin(&scene, "mpm", PARTED_RADIUS, 31.0f);
-    GrainResult result = part(&scene, &parted, &felt, &kept);
+    GrainResult result = part(&scene, &parted, &felt, &kept, &nearest);
     sand_end(&scene);
     ENSURE_OK(result);
-    printf("# %.2f cells%s, (%.0f %.0f %.0f) m/s: the other side moves at %.1e m/s, this one at (%.3f %.3f %.3f)\n",
+    printf("# %.2f cells%s, (%.0f %.0f %.0f) m/s: the other side moves at %.1e m/s, this one at (%.3f %.3f %.3f), "
+           "%.2f radii from the plate\n",
            (double)parted.thick_cells, parted.is_prop ? ", a prop" : "", (double)parted.velocity.x,
-           (double)parted.velocity.y, (double)parted.velocity.z, felt, kept.x, kept.y, kept.z);
-    // Nothing but rounding gets through. Nothing holds what goes along the plate; what runs into it is stopped: in
-    // 0.03 s the 3 cm of 8 that would have passed through, at least.
+           (double)parted.velocity.y, (double)parted.velocity.z, felt, kept.x, kept.y, kept.z,
+           nearest / (double)PARTED_RADIUS);
+    // Nothing but rounding gets through. Nothing holds what goes along the plate; what runs into it is stopped, a
+    // radius away. After 0.03 s the 8 cm have 0.34 m/s left on the mean before a thin plate, 0.23 before a thick one;
+    // with nodes that let 0.3 of the speed through, it is 0.37.
     ENSURE(felt < 1e-5);
     ENSURE_NEAR(kept.y, (double)parted.velocity.y, 1e-3);
     ENSURE(fabs(kept.z) < 1e-3);
+    ENSURE(nearest > 0.99 * (double)PARTED_RADIUS);
     if (parted.velocity.x < 0.0f)
-        ENSURE(kept.x > (1.0 - 0.03 / (double)PARTED_SIDE) * (double)parted.velocity.x && kept.x < 1e-3);
+        ENSURE(kept.x > 0.355 * (double)parted.velocity.x && kept.x < 1e-3);
     else
         ENSURE_NEAR(kept.x, 0.0, 1e-3);
 }

@@ -298,7 +298,7 @@ def nothing_is_left() -> drive.Scenario:
 def all_panels() -> drive.Scenario:
     """Only looks: the pictures show every label, in the wide editor and in the narrow one Blender starts with."""
     yield from open_scene("panels", 10, 0.004)
-    runtime.say((folder / "grain_cache/panels").resolve(), 'WARNING',
+    runtime.post_message((folder / "grain_cache/panels").resolve(), 'WARNING',
                 "'Ground' moves; an endless floor cannot move and stays as it is at frame 1. Use Shape > Mesh for a moving floor")
     bpy.context.view_layer.objects.active = bpy.data.objects["Step"]
     yield 0.3

@@ -78,12 +78,25 @@ TEST(numbers_are_read_to_the_last_digit)
                            "7",
                            ".5",
                            "5.",
+                           "+12.5e+3",
+                           "-2.5E-3",
+                           "1e99999999999",
+                           "1e-99999999999",
+                           "0e5",
+                           "-0.0",
                            "3.14159265358979"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         Reader r = {"numbers", texts[i], texts[i] + strlen(texts[i]), 0};
         double value;
         ENSURE(reader_take_number(&r, &value) && r.at == r.end);
         ENSURE((float)value == strtof(texts[i], NULL));
+    }
+    // An "e" without a number behind it is left for what comes next.
+    const char *ends[][2] = {{"3e", "e"}, {"3e+", "e+"}, {"-1.5exp", "exp"}, {"2 7", " 7"}, {"1e5.5", ".5"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        Reader r = {"numbers", ends[i][0], ends[i][0] + strlen(ends[i][0]), 0};
+        double value;
+        ENSURE(reader_take_number(&r, &value) && strcmp(r.at, ends[i][1]) == 0);
     }
     const char *not_numbers[] = {"", ".", "-", "e5", "abc", "+.e1"};
     for (size_t i = 0; i < sizeof not_numbers / sizeof *not_numbers; i++) {
@@ -249,7 +262,7 @@ TEST(malformed_files_are_refused_with_the_line)
         {"a.obj", "", "no faces"},
         {"a.obj", "v 0 0\n", "line 1"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2\n", "line 4"},
-        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n", "not a number"},
+        {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n", "not the number of a vertex"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", "count from 1"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n", "count from 1"},
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99\n", "refers to vertex 98"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Frames read prefetch on another thread: the same bytes as read here, in any order of asking, and a clean end at any
+// Frames read in advance on another thread: the same bytes as read here, in any order of asking, and a clean end at any
 // moment.
 #include "base/alloc.h"
 #include "base/error.h"
@@ -146,7 +146,7 @@ TEST(frames_read_ahead_are_those_read_here)
     alloc_free(rooms);
 }
 
-TEST(what_was_dropped_is_not_read_prefetch)
+TEST(what_was_dropped_is_not_read)
 {
     ENSURE_OK(write_frames());
     Room *rooms = ALLOC_ZEROED(Room, FRAMES);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/rng.h"
+#include "base/noise.h"
 #include "grain/grain.h"
 #include "unit/test.h"
 
@@ -41,4 +41,24 @@ TEST(unit_numbers_are_uniform)
     ENSURE_NEAR(mean, 0.5, 0.0046);
     ENSURE_NEAR(squares / 1e5 - mean * mean, 1.0 / 12.0, 0.0012);
     ENSURE(rng_unit(~0u) < 1.0f && rng_signed(0) == -1.0f);
+}
+
+// A cell that is kept from point to point gives the bits of one that is made for each, on a way through many cells and
+// back, and far from the origin.
+TEST(noise_with_a_kept_cell_is_the_noise)
+{
+    const uint64_t seeds[3] = {17, 18, 19};
+    NoiseCell cell = {0};
+    float low = 0.0f, high = 0.0f;
+    for (int i = 0; i < 20000; i++) {
+        Rng4 r = rng_at(1, (uint64_t)i, RNG_STREAM_TEST, 0);
+        float reach = i % 100 == 99 ? 1e6f : 3.0f;
+        Vec3 p = {reach * rng_signed(r.word[0]), 0.01f * (float)(i % 500), rng_signed(r.word[1])};
+        Vec3 kept = noise_vector_at(&cell, seeds, RNG_STREAM_TEST, p);
+        Vec3 made = {noise_at(17, RNG_STREAM_TEST, p), noise_at(18, RNG_STREAM_TEST, p),
+                     noise_at(19, RNG_STREAM_TEST, p)};
+        ENSURE(memcmp(&kept, &made, sizeof kept) == 0);
+        low = fminf(low, made.x), high = fmaxf(high, made.x);
+    }
+    ENSURE(low < -0.5f && high > 0.5f && low > -2.0f && high < 2.0f);
 }

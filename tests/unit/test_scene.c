@@ -196,7 +196,7 @@ TEST(what_a_scene_refuses_is_named)
     ENSURE(says(grain_scene_set_text(scene, GRAIN_SCENE, "solver.type", "magic"), GRAIN_ERROR_JOB, "\"magic\""));
     ENSURE(
         says(grain_scene_set_number(scene, GRAIN_SCENE, "solver.grain_balls", 1.5), GRAIN_ERROR_JOB, "whole number"));
-    ENSURE(says(grain_scene_set_number(scene, 1, "positions", 0), GRAIN_ERROR_ARGUMENT, "no single value"));
+    ENSURE(says(grain_scene_set_number(scene, 1, "positions", 0), GRAIN_ERROR_ARGUMENT, "single value"));
     ENSURE(says(grain_scene_set_curve(scene, 2, "jitter", (float[]){1}, 1, 1), GRAIN_ERROR_JOB, "jitter is not a key"));
     ENSURE(says(grain_scene_set_curve(scene, 2, "velocity", (float[]){1}, 1, 1), GRAIN_ERROR_ARGUMENT, "must have 3"));
     ENSURE_OK(grain_scene_fingerprint(scene, after));

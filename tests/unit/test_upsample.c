@@ -182,8 +182,8 @@ static void check_kernel(UpsampleScheme scheme)
         int flags = scheme == UPSAMPLE_IHMSEN2013 ? SUM_PAPER : 0;
         upsample_block_sums(&u->field, NULL, &box, p[0], p[1], p[2], COUNT, flags, scratch);
         SIMD_CALL(upsample_sand)(p[0], p[1], p[2], COUNT, &step, &scratch->sums, NULL, scratch->sand);
-        SIMD_CALL(upsample_blend)
-        (p[0], p[1], p[2], v[0], v[1], v[2], COUNT, &step, &scratch->sums, NULL, scratch->sand, scratch->alpha);
+        BlockGrains grains = {{p[0], p[1], p[2]}, {v[0], v[1], v[2]}, COUNT};
+        SIMD_CALL(upsample_blend)(&grains, &step, &scratch->sums, NULL, scratch->sand, scratch->alpha);
         for (int i = 0; i < COUNT; i++) {
             Reference r = reference_velocity(&u->field, &step, vec3(start[0][i], start[1][i], start[2][i]),
                                              vec3(own[0][i], own[1][i], own[2][i]));

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import ffi, ffi_dots
 from .between import Frame
-from .objects import CacheFrame, Lit
+from .objects import CacheFrame, LitPoints
 from .read_ahead import Grains
 
 # On a processor, pixels that all dots together may touch: a view full of large grains must not take longer than one of many.
@@ -99,7 +99,7 @@ def of_grains(grains: Grains, style: Style) -> Dots:
         return found[1]
 
 
-def _of_lit(position: np.ndarray, lit: Lit, style: Style) -> Dots:
+def _of_lit(position: np.ndarray, lit: LitPoints, style: Style) -> Dots:
     """In the unit of what is drawn, where that is not the metre. Light and colours are the same in any."""
     if style.scale != 1.0:
         position = position * np.float32(1.0 / style.scale)

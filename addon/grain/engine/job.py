@@ -72,7 +72,7 @@ class JobObject:
     moisture: float = schema.default("source.moisture")  # sources, 0 to 1
     moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     friction: float = schema.default("collider.friction")  # colliders, bodies
-    stickiness: float = schema.default("collider.stickiness")  # likewise: pull over the weight of a particle
+    stickiness: float = schema.default("collider.stickiness")  # likewise: pull as a multiple of a particle's weight
     friction_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     stickiness_paint: Optional[np.ndarray] = None  # likewise
     thickness: float = schema.default("collider.thickness")  # m, colliders

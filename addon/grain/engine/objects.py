@@ -113,7 +113,7 @@ class CacheFrame:
 
 
 @dataclass
-class Lit:
+class LitPoints:
     """Dots that a Reader makes: colours as grain/view.h describes them, of all grains or none."""
     look: ffi.GrainPointsLook
     colour: np.ndarray
@@ -128,7 +128,7 @@ class Reader:
     def __init__(self) -> None:
         self._handle: Any = ffi_dots.ahead_create()
 
-    def add(self, path: Path, count: int, columns: dict[str, np.ndarray], lit: Optional[Lit]) -> int:
+    def add(self, path: Path, count: int, columns: dict[str, np.ndarray], lit: Optional[LitPoints]) -> int:
         """Fills the arrays, and dots in a look. Nobody touches or frees them before the number returned is dropped or finished, or
         the reader is closed. Raises GrainError."""
         return ffi_dots.ahead_add(self._handle, path, count, columns, lit.look if lit is not None else None,
@@ -141,7 +141,7 @@ class Reader:
     def is_done(self, number: int) -> bool:
         return ffi_dots.ahead_is_done(self._handle, number)
 
-    def finish(self, number: int, lit: Optional[Lit]) -> None:
+    def finish(self, number: int, lit: Optional[LitPoints]) -> None:
         """Waits for it, or does it now where it has not begun. Raises GrainError."""
         made = ffi_dots.ahead_finish(self._handle, number)
         if lit is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import door
 from .ffi import GrainError, GrainPointsLook
-from .objects import CacheFrame, Lit, Reader, side_by_side
+from .objects import CacheFrame, LitPoints, Reader, side_by_side
 
 _COLOUR = "colour"  # of dots; no column of a file
 MOST_BYTES = 1 << 30  # kept in memory; a frame that is larger by itself is kept alone
@@ -26,7 +26,7 @@ class Grains:
 
     def __init__(self, path: Path, amount: float) -> None:
         self.path, self.amount = path, amount
-        self.lit: Optional[Lit] = None  # as dots, where that was made ahead
+        self.lit: Optional[LitPoints] = None  # as dots, where that was made ahead
         self.kept: dict[str, Any] = {}  # what was made of them
         self.lock = RLock()  # held while something is, so that nobody makes it twice
         self._columns: dict[str, Optional[np.ndarray]] = {}
@@ -76,7 +76,7 @@ class Grains:
                 return False
             if look is not None and {"position", "radius"} <= set(layouts):
                 arrays = side_by_side({**layouts, _COLOUR: ((self.count, 4), np.uint8)})
-                lit: Optional[Lit] = Lit(look, arrays.pop(_COLOUR))
+                lit: Optional[LitPoints] = LitPoints(look, arrays.pop(_COLOUR))
             else:
                 arrays, lit = side_by_side(layouts), None
             self._number = reader.add(self.path, self.count, arrays, lit)

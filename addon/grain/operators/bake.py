@@ -66,7 +66,7 @@ class BakeRunner:
             simulation = self.chosen(context)
             folder = paths.cache_folder(simulation)
             if not bake_state.changed_settings(simulation, folder):  # else the panel says it anyway
-                runtime.say(folder, 'ERROR', str(error))
+                runtime.post_message(folder, 'ERROR', str(error))
             self.report({'ERROR'}, str(error))
             return False
         return True

@@ -61,7 +61,7 @@ def _draw_progress(layout: UILayout, context: Context) -> None:
         draw_wrapped(layout, context, baking.speed(status) or "Measuring the speed")
 
 
-def _draw_buttons(layout: UILayout, context: Context, simulation: Simulation, state: bake_state.Condition) -> None:
+def _draw_buttons(layout: UILayout, context: Context, simulation: Simulation, state: bake_state.BakeState) -> None:
     row = layout.row(align=True)
     row.scale_y = 1.4
     if state.kind in ('OUTDATED', 'DAMAGED'):

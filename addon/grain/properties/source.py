@@ -31,8 +31,8 @@ class GRAIN_PG_source(PropertyGroup):
                     "Each grain keeps the value of the surface point nearest to where it started")
     use_material: BoolProperty(
         name="Own Material", default=False,
-        description="Give this source a material of its own: sand on snow, gravel in dust. Not with Fluid to "
-                    "Paste. Contacts between two materials use the geometric mean of their settings")
+        description="Give this source a material of its own: sand on snow, gravel in dust. Not with the "
+                    "solver Viscous. Contacts between two materials use the geometric mean of their settings")
     law: from_schema.choice("material.law", options=FIXED, update=_on_law)
     friction_angle: from_schema.number("material.friction", step=100, precision=1)
     rolling_friction: from_schema.number("material.rolling_friction", options=FIXED, subtype='FACTOR', precision=2)

@@ -83,8 +83,8 @@ def join(item: Object, simulation: Simulation) -> None:
 # --- adding, copying, removing --------------------------------------------------------------------
 
 def add(scene: Scene) -> Simulation:
-    """A further simulation, without sand of its own yet. What was sand so far stays with what there was; floors and other
-    colliders serve both."""
+    """Another simulation, still without sand. Existing sand stays in its simulation; floors and other colliders are
+    shared."""
     casts = {simulation.cast for simulation in scene.grain.simulations}
     if len(casts) == 1:
         for item in scene.objects:

@@ -42,7 +42,7 @@ GrainResult file_make_folder(const char *path);
 GrainResult file_remove(const char *path);
 /// Whether there is anything of that name.
 int file_exists(const char *path);
-/// Whether it is a regular file, of so many bytes.
+/// Whether it is a regular file of this size.
 int file_has_size(const char *path, int64_t bytes);
 
 /// Whether the name is still that of the open file: it may have been removed or replaced.

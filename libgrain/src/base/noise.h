@@ -6,28 +6,88 @@
 
 #include <math.h>
 
-static inline float noise_slope(uint64_t seed, RngStream stream, int64_t x, int64_t y, int64_t z, float dx, float dy,
-                                float dz)
+// floorf, which without SSE 4.1 is a call.
+static inline float noise_floor(float x)
 {
-    uint64_t cell = (uint64_t)x * 73856093u ^ (uint64_t)y * 19349663u ^ (uint64_t)z * 83492791u;
-    Rng4 random = rng_at(seed, cell, stream, 0);
-    return rng_signed(random.word[0]) * dx + rng_signed(random.word[1]) * dy + rng_signed(random.word[2]) * dz;
+    if (!(fabsf(x) < 0x1p23f)) return floorf(x);
+    float towards_zero = (float)(int32_t)x;
+    return towards_zero > x ? towards_zero - 1.0f : towards_zero == x ? x : towards_zero;
+}
+
+/// Three noises that share their lattice, and the last cell of it: in the cell of the point before, no random numbers
+/// are drawn. Start with a zeroed one.
+typedef struct NoiseCell {
+    int is_filled;
+    float low[3];            ///< its lowest corner
+    float gradient[3][3][8]; ///< of each noise: x, y, z at the corners
+} NoiseCell;
+
+/// Which of a cell's corners is k: 1 along an axis for the higher ones.
+#define NOISE_CORNER(k)                                                                                                \
+    {                                                                                                                  \
+        (k) & 1, (k) >> 1 & 1, (k) >> 2                                                                                \
+    }
+
+static inline void noise_fill(float gradient[3][8], uint64_t seed, RngStream stream, const float low[3])
+{
+    for (int k = 0; k < 8; k++) {
+        const int64_t corner[3] = NOISE_CORNER(k);
+        uint64_t cell = (uint64_t)((int64_t)low[0] + corner[0]) * 73856093u ^
+                        (uint64_t)((int64_t)low[1] + corner[1]) * 19349663u ^
+                        (uint64_t)((int64_t)low[2] + corner[2]) * 83492791u;
+        Rng4 random = rng_at(seed, cell, stream, 0);
+        for (int axis = 0; axis < 3; axis++) gradient[axis][k] = rng_signed(random.word[axis]);
+    }
 }
 
 static inline float noise_ease(float t) { return t * t * t * (t * (t * 6.0f - 15.0f) + 10.0f); }
 
+// Of the corners at a point of the cell.
+static inline void noise_weigh(const float d[3], float weight[8])
+{
+    const float ease[3] = {noise_ease(d[0]), noise_ease(d[1]), noise_ease(d[2])};
+    for (int k = 0; k < 8; k++) {
+        const int corner[3] = NOISE_CORNER(k);
+        weight[k] = (corner[0] ? ease[0] : 1.0f - ease[0]) * (corner[1] ? ease[1] : 1.0f - ease[1]) *
+                    (corner[2] ? ease[2] : 1.0f - ease[2]);
+    }
+}
+
+static inline float noise_sum(const float gradient[3][8], const float weight[8], const float d[3])
+{
+    float part[8], sum = 0.0f;
+    for (int k = 0; k < 8; k++) {
+        const int corner[3] = NOISE_CORNER(k);
+        part[k] = weight[k] * (gradient[0][k] * (d[0] - (float)corner[0]) + gradient[1][k] * (d[1] - (float)corner[1]) +
+                               gradient[2][k] * (d[2] - (float)corner[2]));
+    }
+    for (int k = 0; k < 8; k++) sum += part[k];
+    return 2.0f * sum;
+}
+
 /// Gradient noise (Perlin 2002), about -1 to 1; it changes within a unit of length.
 static inline float noise_at(uint64_t seed, RngStream stream, Vec3 p)
 {
-    float low[3] = {floorf(p.x), floorf(p.y), floorf(p.z)}, d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]},
-          sum = 0.0f;
-    for (int k = 0; k < 8; k++) {
-        int x = k & 1, y = k >> 1 & 1, z = k >> 2;
-        float weight = (x ? noise_ease(d[0]) : 1.0f - noise_ease(d[0])) *
-                       (y ? noise_ease(d[1]) : 1.0f - noise_ease(d[1])) *
-                       (z ? noise_ease(d[2]) : 1.0f - noise_ease(d[2]));
-        sum += weight * noise_slope(seed, stream, (int64_t)low[0] + x, (int64_t)low[1] + y, (int64_t)low[2] + z,
-                                    d[0] - (float)x, d[1] - (float)y, d[2] - (float)z);
+    const float low[3] = {noise_floor(p.x), noise_floor(p.y), noise_floor(p.z)},
+                d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]};
+    float gradient[3][8], weight[8];
+    noise_fill(gradient, seed, stream, low);
+    noise_weigh(d, weight);
+    return noise_sum(gradient, weight, d);
+}
+
+/// noise_at for three seeds, always the same with one cell.
+static inline Vec3 noise_vector_at(NoiseCell *cell, const uint64_t seed[3], RngStream stream, Vec3 p)
+{
+    const float low[3] = {noise_floor(p.x), noise_floor(p.y), noise_floor(p.z)},
+                d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]};
+    float weight[8];
+    if (!cell->is_filled || low[0] != cell->low[0] || low[1] != cell->low[1] || low[2] != cell->low[2]) {
+        for (int n = 0; n < 3; n++) noise_fill(cell->gradient[n], seed[n], stream, low);
+        for (int axis = 0; axis < 3; axis++) cell->low[axis] = low[axis];
+        cell->is_filled = 1;
     }
-    return 2.0f * sum;
+    noise_weigh(d, weight);
+    return vec3(noise_sum(cell->gradient[0], weight, d), noise_sum(cell->gradient[1], weight, d),
+                noise_sum(cell->gradient[2], weight, d));
 }

@@ -15,7 +15,7 @@ typedef struct Run {
 GrainResult run_begin(Run *run, const GrainRun *options);
 /// Call between parallel regions. GRAIN_CANCELLED if the callback did not return GRAIN_CONTINUE.
 GrainResult run_progress(Run *run, const char *stage, double fraction);
-/// Hands a finding to whoever listens.
+/// Passes a message to the caller's callback, if there is one.
 void run_message(const Run *run, const char *text);
 /// Monotonic seconds.
 double run_clock(void);

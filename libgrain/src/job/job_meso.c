@@ -24,8 +24,8 @@ static GrainResult read_piece(const JobNode *solver, const char *key, const json
     double from = number[count - 2], to = number[count - 1];
     if (!is_right || from > to)
         return fail(GRAIN_ERROR_JOB,
-                    "job.json: %s.%s[%d] must be [%s, from, to], none below 0, from not beyond to, lengths in "
-                    "diameters up to %g",
+                    "job.json: %s.%s[%d] must be [%s, from, to], all at least 0, from at most to, lengths at "
+                    "most %g diameters",
                     solver->path, key, (int)at, is_elastic ? "strength, rest" : "strength", MAX_REACH);
     *out = (SimMesoSegment){(float)number[0], is_elastic ? (float)number[1] : 0.0f, (float)from, (float)to};
     return GRAIN_OK;

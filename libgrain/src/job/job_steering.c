@@ -166,7 +166,7 @@ static GrainResult find_steered(Job *job, JobObject *object, const char *key, in
         *out = rows[i];
         const Solver *solver = solver_find(job->solver);
         if (!out->bit || solver_steers(solver, job->law) & out->bit) return GRAIN_OK;
-        return fail(GRAIN_ERROR_ARGUMENT, "%s: the solver '%s' has none that could change", key, solver->name);
+        return fail(GRAIN_ERROR_ARGUMENT, "%s has no effect with the solver '%s' and its material", key, solver->name);
     }
     return fail(
         GRAIN_ERROR_ARGUMENT,

@@ -58,15 +58,15 @@ static const Setting object_keys[] = {
      .word_labels = role_labels,
      .absence = SETTING_REQUIRED,
      .meaning = "source: filled with sand at the first frame; emitter: sand comes out of it, frame by frame; collider: "
-                "the sand lies on it; body: a rigid body, which sand and other bodies move; kill: removes the sand "
-                "that enters it; grain: the mesh grains are shaped like"},
+                "sand cannot pass it; body: a rigid body, which sand and other bodies push; kill: removes the sand "
+                "that enters it; grain: the shape of the grains"},
     {.key = "motion",
      .type = SETTING_CHOICE,
      INTO(JobObject, motion.kind),
      .words = motion_words,
      .word = "static",
-     .meaning = "moving: colliders, bodies, emitters and kill zones with `poses`; deforming: colliders, emitters and "
-                "kill zones with `shapes`"},
+     .meaning = "moving: has `poses` (colliders, bodies, emitters, kill zones); deforming: has `shapes` (colliders, "
+                "emitters, kill zones)"},
     {.key = "positions",
      .type = SETTING_ARRAY,
      .absence = SETTING_REQUIRED,
@@ -84,22 +84,22 @@ static const Setting object_keys[] = {
      .roles = FOLLOWS_POSES,
      .otherwise = "required when moving",
      .allowed = "an array number, f32 x 7, one or more",
-     .meaning = "a sample: the position of the pivot (x, y, z) and the rotation about it since the first frame (unit "
-                "quaternion w, x, y, z). The first sample is not rotated. The motion between samples is smooth and "
-                "never overshoots; the last sample is held"},
+     .meaning = "each sample is the position of the pivot (x, y, z) and the rotation about it since the first frame "
+                "(unit quaternion w, x, y, z). The first sample has no rotation. The motion between samples is smooth "
+                "and never overshoots; the last sample is held"},
     {.key = "shapes",
      .type = SETTING_ARRAY,
      .roles = BENDS,
      .otherwise = "required when deforming",
      .allowed = "an array number, f32 x 3, a multiple of the mesh's vertices",
-     .meaning = "the mesh's positions, sample after sample; linear in between, the last one is held"},
+     .meaning = "positions of the vertices, sample after sample; linear in between, the last sample is held"},
     {.key = "samples_per_frame",
      .type = SETTING_INTEGER,
      INTO(JobObject, samples_per_frame),
      .low = 1,
      .high = 100,
      .number = {1},
-     .meaning = "of poses and shapes, the first at the first frame"},
+     .meaning = "samples of poses and shapes per frame; the first sample is at the first frame"},
     {.key = "velocity",
      .type = SETTING_VECTOR,
      INTO(JobObject, velocity),
@@ -122,11 +122,12 @@ static const Setting object_keys[] = {
      .label = "At Most",
      .tip = "How long the sand may take to come to rest, in simulated seconds before the first frame. Settling ends as "
             "soon as all of it lies still",
-     .meaning = "the longest time its sand has to come to rest before `frame_start`: under gravity, without force "
-                "fields, with damped motion, all objects held still where they are at the first frame. It ends when "
-                "all but a thousandth of the particles have been slower than a quarter of their radius per second for "
-                "0.3 s, undamped; otherwise with a warning. Sources that do not settle are there from `frame_start` "
-                "on. Not with a `velocity`. Attributes and `rest` are those of where it was filled"},
+     .meaning = "longest time that its sand has to come to rest before `frame_start`, under gravity, without force "
+                "fields, with damped motion, and with all objects held where they are at the first frame. Settling "
+                "ends when all but a thousandth of the particles have been slower than a quarter of their radius per "
+                "second for 0.3 s without damping; if the time is up before that, there is a warning. Sources that do "
+                "not settle are added at `frame_start`. It cannot be combined with a `velocity`. Attributes and `rest` "
+                "belong to the place where a particle was filled in"},
     {.key = "moisture",
      .type = SETTING_NUMBER,
      INTO(JobObject, moisture),
@@ -143,7 +144,7 @@ static const Setting object_keys[] = {
      .is_animated = 1,
      .label = "Moisture",
      .tip = "0 is dry, 1 is the wet sand of castles: it stands upright, flows like paste and is darker",
-     .meaning = "likewise"},
+     .meaning = "0 is dry, 1 the sand of castles"},
     {.key = "moisture_paint",
      .type = SETTING_ARRAY,
      .roles = SANDY,
@@ -152,21 +153,21 @@ static const Setting object_keys[] = {
      .label = "Painted",
      .tip = "Vertex group or vertex attribute that marks where it is wet: Moisture is multiplied by it. Leave empty "
             "for a uniform value",
-     .meaning = "what `moisture` is multiplied by: each particle takes it from the nearest point of the surface"},
+     .meaning = "factor of `moisture`; each particle has that of the nearest point of the surface"},
     {.key = "attributes",
      .type = SETTING_OBJECT,
      .roles = SANDY,
      .otherwise = "none",
      .allowed = "a list, see below",
-     .meaning = "attributes of particles and grains: the value at the nearest point of the surface, interpolated "
-                "within a triangle. At most 16 names over all sources, each with the same number of components "
-                "everywhere; a source without one gives 0"},
+     .meaning = "attributes that particles and grains inherit: each has the value at the nearest point of the surface, "
+                "interpolated within a triangle. At most 16 names over all sources, each with the same number of "
+                "components in all of them; particles of a source without an attribute get 0"},
     {.key = "material",
      .type = SETTING_OBJECT,
      .roles = SANDY,
      .otherwise = "the solver's",
      .allowed = "an object, see below",
-     .meaning = "of the grains of this source; up to 7 sources can have one"},
+     .meaning = "material of the grains of this source; up to 7 sources can have one"},
     {.key = "from",
      .type = SETTING_CHOICE,
      INTO(JobObject, emitter.from_surface),
@@ -176,7 +177,7 @@ static const Setting object_keys[] = {
      .word_labels = place_labels,
      .label = "From",
      .tip = "Where sand comes out",
-     .meaning = "where particles are born: inside the closed mesh, or on its faces"},
+     .meaning = "where particles are emitted: inside the closed mesh, or on its faces"},
     {.key = "rate",
      .type = SETTING_NUMBER,
      INTO(JobObject, emitter.rate.constant[0]),
@@ -198,7 +199,7 @@ static const Setting object_keys[] = {
      .word_labels = unit_labels,
      .label = "Unit",
      .tip = "What the rate counts",
-     .meaning = "litres: of sand as it lies in a heap"},
+     .meaning = "what the rate counts; litres: of sand as it lies in a heap"},
     {.key = "active",
      .type = SETTING_FLAG,
      INTO(JobObject, emitter.active.constant[0]),
@@ -207,7 +208,7 @@ static const Setting object_keys[] = {
      .is_animated = 1,
      .label = "Emit",
      .tip = "Whether sand comes out. Keyframe it to start and stop the stream: the value holds until the next keyframe",
-     .meaning = "whether particles are born"},
+     .meaning = "whether particles are emitted"},
     {.key = "velocity",
      .type = SETTING_VECTOR,
      INTO(JobObject, emitter.velocity.constant),
@@ -220,7 +221,7 @@ static const Setting object_keys[] = {
      .is_animated = 1,
      .label = "Velocity",
      .tip = "Speed of the sand as it comes out",
-     .meaning = "along the world's axes"},
+     .meaning = "initial velocity, along the world's axes"},
     {.key = "normal_speed",
      .type = SETTING_NUMBER,
      INTO(JobObject, emitter.normal_speed),
@@ -232,7 +233,7 @@ static const Setting object_keys[] = {
      .soft_high = 20,
      .label = "Along Normal",
      .tip = "Speed out of the nearest face, added to the velocity",
-     .meaning = "added to it, out of the surface; of a volume, away from its middle"},
+     .meaning = "speed added to the velocity, out of the nearest face"},
     {.key = "jitter",
      .type = SETTING_NUMBER,
      INTO(JobObject, emitter.jitter),
@@ -273,7 +274,8 @@ static const Setting object_keys[] = {
      .label = "Friction",
      .tip = "Steepest slope of this surface on which a grain stays put. Glass about 15°, wood 25°, rock 35°. Can be "
             "keyframed",
-     .meaning = "between this object and grains; between two objects the geometric mean"},
+     .meaning = "tangent of the friction angle between this object and grains; contacts between two objects use the "
+                "geometric mean"},
     {.key = "friction_paint",
      .type = SETTING_ARRAY,
      .roles = SOLID,
@@ -282,8 +284,8 @@ static const Setting object_keys[] = {
      .label = "Painted",
      .tip = "Vertex group or vertex attribute that marks where the surface is rough: Friction is multiplied by it, so "
             "0 is ice. Leave empty for a uniform value",
-     .meaning = "what `friction` is multiplied by, interpolated within a triangle. Not of planes, and not between two "
-                "objects"},
+     .meaning = "factor of `friction`, interpolated within a triangle. Planes have none, and contacts between two "
+                "objects ignore it"},
     {.key = "stickiness",
      .type = SETTING_NUMBER,
      INTO(JobObject, stickiness_curve.constant[0]),
@@ -295,8 +297,9 @@ static const Setting object_keys[] = {
      .tip = "How hard the surface pulls at the sand that touches it, as a multiple of a particle's weight. At 0 "
             "everything falls off, above 1 a layer hangs from a ceiling, 5 to 20 is tar and honey. Can be keyframed",
      .meaning = "pull at each particle that touches the object, divided by the particle's weight under the gravity of "
-                "the first frame; along the object it is held by friction times that. Touching are, of dem, grains in "
-                "contact; of the others, centres within 1.5 of the largest radius"},
+                "the first frame; along the surface, the particle is held by friction times that pull. With dem a "
+                "particle touches the object if it is in contact; with the other solvers, if its centre is within 1.5 "
+                "of the largest radius"},
     {.key = "stickiness_paint",
      .type = SETTING_ARRAY,
      .roles = SOLID,
@@ -305,7 +308,7 @@ static const Setting object_keys[] = {
      .label = "Painted",
      .tip = "Vertex group or vertex attribute that marks where the surface is sticky: Stickiness is multiplied by it. "
             "Leave empty for a uniform value",
-     .meaning = "likewise of `stickiness`"},
+     .meaning = "factor of `stickiness`, as `friction_paint`"},
     {.key = "thickness",
      .type = SETTING_NUMBER,
      INTO(JobObject, thickness),
@@ -330,14 +333,14 @@ static const Setting object_keys[] = {
      .label = "Density",
      .tip = "In kg/m³; the mass follows from the volume. Wood 600, water 1000, stone 2600, iron 7870. Heaped sand has "
             "about 1600: anything lighter rises in it when it is shaken",
-     .meaning = "the mass follows from the volume, which the mesh must have"},
+     .meaning = "the mass is the density times the volume of the mesh, which must be closed"},
     {.key = "mass",
      .type = SETTING_NUMBER,
      INTO(JobObject, body.mass),
      .roles = ROLE(BODY),
      .unit = "kg",
      .high = 1e12,
-     .meaning = "where above 0, instead of the density"},
+     .meaning = "mass; above 0, it is used instead of the density"},
     {.key = "velocity",
      .type = SETTING_VECTOR,
      INTO(JobObject, body.velocity),
@@ -363,7 +366,7 @@ static const Setting object_keys[] = {
      .high = MAX_COORDINATE,
      .absence = SETTING_IS_ABSENT,
      .otherwise = "the centre of mass",
-     .meaning = "the point whose path is in the frames; of a moving body its first pose"},
+     .meaning = "the point whose path is written to the frames; for a moving body, that of its first pose"},
     {.key = "release_frame",
      .type = SETTING_INTEGER,
      INTO(JobObject, body.release_frame),
@@ -375,15 +378,15 @@ static const Setting object_keys[] = {
      .shown = &(const SettingShown){.number = 10, .low = -FRAME_LIMIT, .high = FRAME_LIMIT},
      .label = "Until Frame",
      .tip = "Frame at which the object's own animation ends and the simulation takes over",
-     .meaning = "until then a moving body follows its poses; then it moves freely"},
+     .meaning = "a moving body follows its poses up to this frame, and moves freely from then on"},
     {.key = "animation",
      .type = SETTING_OBJECT,
      .roles = SOLID | ROLE(EMITTER),
      .otherwise = "none",
      .allowed = "an object: array numbers, f32 x 1, of `velocity` f32 x 3. Of colliders and bodies `friction` and "
                 "`stickiness`, of emitters `rate`, `active`, `moisture` and `velocity`",
-     .meaning = "a sample per frame, the first at `frame_start`, replacing the value above. Linear in between, but "
-                "`active` (on above 0.5) holds; the last one is held"},
+     .meaning = "a sample per frame, the first at `frame_start`, replacing the value above. Linear in between, except "
+                "for `active`, which holds each sample (on above 0.5); the last sample is held"},
 };
 const SettingBlock schema_object = {"object", object_keys, sizeof object_keys / sizeof *object_keys};
 
@@ -402,7 +405,7 @@ static const Setting plane_keys[] = {
      .low = -MAX_COORDINATE,
      .high = MAX_COORDINATE,
      .absence = SETTING_REQUIRED,
-     .meaning = "towards the sand; of any length but 0"},
+     .meaning = "direction towards the sand, of any length but 0"},
 };
 const SettingBlock schema_plane = {"plane", plane_keys, sizeof plane_keys / sizeof *plane_keys};
 
@@ -413,7 +416,7 @@ static const Setting attribute_keys[] = {
      INTO(AttributeEntry, name),
      .absence = SETTING_REQUIRED,
      .allowed = "1 to 31 bytes, none of the cache's own columns",
-     .meaning = "of the column it becomes"},
+     .meaning = "name of the column that it becomes"},
     {.key = "values",
      .type = SETTING_ARRAY,
      .absence = SETTING_REQUIRED,
@@ -424,6 +427,6 @@ static const Setting attribute_keys[] = {
      INTO(AttributeEntry, is_of_corners),
      .words = domain_words,
      .word = "vertex",
-     .meaning = "corner: three elements per triangle"},
+     .meaning = "vertex: one element per vertex; corner: three elements per triangle"},
 };
 const SettingBlock schema_attribute = {"attribute", attribute_keys, sizeof attribute_keys / sizeof *attribute_keys};

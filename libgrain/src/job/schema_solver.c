@@ -88,7 +88,7 @@ static const Setting solver_settings[] = {
      .word_labels = law_labels,
      .label = "Material",
      .tip = "Material of all sources that do not set their own",
-     .meaning = "what the sources are made of"},
+     .meaning = "material of the sources"},
     {.key = "model",
      .type = SETTING_CHOICE,
      INTO(Job, model),
@@ -96,7 +96,7 @@ static const Setting solver_settings[] = {
      .word_labels = model_labels,
      .label = "Model",
      .tip = "How the sand holds together",
-     .meaning = "sand that remembers its stress and truly rests, or the method of Ihmsen et al. (2013)"},
+     .meaning = "sand that remembers its stress and comes to a complete rest, or the method of Ihmsen et al. (2013)"},
     {.key = "moisture_diffusion",
      .type = SETTING_NUMBER,
      INTO(Job, moisture_diffusion),
@@ -125,7 +125,7 @@ static const Setting solver_settings[] = {
      .shown = &(const SettingShown){.number = 2e4},
      .label = "Elasticity",
      .tip = "How hard particles push each other apart: contact force per unit of overlap and diameter, in pascals",
-     .meaning = "K of a pair divided by the sum of its radii"},
+     .meaning = "K of a pair of particles, divided by the sum of their radii"},
     {.key = "viscosity",
      .type = SETTING_NUMBER,
      INTO(Job, meso_given.numbers.viscosity),
@@ -140,7 +140,7 @@ static const Setting solver_settings[] = {
      .label = "Viscosity",
      .tip = "How strongly particles drag each other along: contact force per unit of separation speed and diameter, in "
             "Pa s. At 0 no energy is lost. Keyframe it to make a paste melt or set",
-     .meaning = "Z of a pair divided by the sum of its radii"},
+     .meaning = "Z of a pair of particles, divided by the sum of their radii"},
     {.key = "elastic_reach",
      .type = SETTING_NUMBER,
      INTO(Job, meso_given.numbers.elastic_reach),
@@ -153,7 +153,7 @@ static const Setting solver_settings[] = {
      .otherwise = "1; ip4: 1.5",
      .label = "Push Reach",
      .tip = "Distance at which particles begin to push each other, in diameters. 1.5 makes fluids smooth",
-     .meaning = "De divided by the sum of the radii"},
+     .meaning = "reach De of the elastic force, divided by the sum of the radii"},
     {.key = "reach_ratio",
      .type = SETTING_NUMBER,
      INTO(Job, meso_given.numbers.reach_ratio),
@@ -167,7 +167,7 @@ static const Setting solver_settings[] = {
      .label = "Creaminess",
      .tip = "How far particles drag each other along, relative to how far they push. Below 1 they flow freely, above 2 "
             "they hold together and fold. Larger values bake more slowly",
-     .meaning = "Rs = Dv / De; times `elastic_reach` at most 8"},
+     .meaning = "Rs = Dv / De; its product with `elastic_reach` is at most 8"},
     {.key = "ambient_viscosity",
      .type = SETTING_NUMBER,
      INTO(Job, meso_given.ambient),
@@ -181,13 +181,14 @@ static const Setting solver_settings[] = {
      .type = SETTING_OBJECT,
      .otherwise = "none",
      .allowed = "a list of [strength, rest, from, to]",
-     .meaning = "further pieces of the elastic force, 4 in all with the one above; strength in Pa, lengths divided by "
-                "the sum of the radii"},
+     .meaning = "more pieces of the elastic force, at most 4 including the one above; strength in Pa, lengths divided "
+                "by the sum of the radii"},
     {.key = "viscous_pieces",
      .type = SETTING_OBJECT,
      .otherwise = "none",
      .allowed = "a list of [strength, from, to]",
-     .meaning = "likewise of the viscous force; strength in Pa s"},
+     .meaning = "more pieces of the viscous force, at most 4 including the one above; strength in Pa s, lengths "
+                "divided by the sum of the radii"},
     {.key = "particle_radius",
      .type = SETTING_NUMBER,
      INTO(Job, particle_radius),
@@ -279,7 +280,7 @@ static const Setting solver_settings[] = {
      .word_labels = shear_labels,
      .label = "Rub",
      .tip = "How grains rub against each other",
-     .meaning = "how grains rub against each other; only with the spring do spheres truly rest"},
+     .meaning = "how grains rub against each other; spheres come to a complete rest with the spring only"},
     {.key = "cohesion",
      .type = SETTING_NUMBER,
      INTO(Job, dem.cohesion),
@@ -289,8 +290,8 @@ static const Setting solver_settings[] = {
      .label = "Cohesion",
      .tip = "How strongly grains stick to each other, as a multiple of the weight of one. 0 is dry, 2 to 10 damp sand. "
             "Keyframe it to 0 to let a castle dry and crumble",
-     .meaning = "force that pulls two grains apart, divided by the weight of one; 1 to 10 is damp sand. mpm and sph "
-                "use the strength of a bulk of such grains"},
+     .meaning = "force needed to pull two grains apart, divided by the weight of one grain; 1 to 10 is damp sand. mpm "
+                "and sph use the strength of a bulk of such grains"},
     {.key = "young_modulus",
      .type = SETTING_NUMBER,
      INTO(Job, dem.young_modulus),
@@ -300,7 +301,7 @@ static const Setting solver_settings[] = {
      .label = "Stiffness",
      .tip = "Young's modulus of a grain in pascals; at 0 it follows from Softness. Real quartz (7e10) would need steps "
             "a thousand times shorter and look the same",
-     .meaning = "stiffness, for the Hertz laws; 0: it follows from `softness`"},
+     .meaning = "stiffness of a grain, for the Hertz laws; 0: it follows from `softness`"},
     {.key = "poisson_ratio",
      .type = SETTING_NUMBER,
      INTO(Job, dem.poisson_ratio),
@@ -308,7 +309,7 @@ static const Setting solver_settings[] = {
      .number = {0.3},
      .label = "Poisson's Ratio",
      .tip = "How much a squeezed grain bulges. Most solids 0.2 to 0.35",
-     .meaning = "for the Hertz laws, and of the bulk of mpm"},
+     .meaning = "of a grain for the Hertz laws of dem; of the bulk for mpm"},
     {.key = "grain_shape",
      .type = SETTING_CHOICE,
      INTO(Job, dem.grain_shape),
@@ -318,8 +319,8 @@ static const Setting solver_settings[] = {
      .label = "Grain Shape",
      .tip = "Shape of a single grain. Grains that are not round interlock and heap up steeper; they bake more slowly, "
             "by the number of balls they are made of",
-     .meaning = "`particle_radius` is then the radius of the ball around a grain. mesh: the shape of the object with "
-                "the role grain"},
+     .meaning = "shape of a grain; `particle_radius` is the radius of the sphere around it. mesh: the shape of the "
+                "object with the role grain"},
     {.key = "grain_balls",
      .type = SETTING_INTEGER,
      INTO(Job, dem.grain_balls),
@@ -329,7 +330,7 @@ static const Setting solver_settings[] = {
      .label = "Balls",
      .tip = "Largest number of balls that represent the object in collisions. More follow its surface more closely and "
             "bake more slowly",
-     .meaning = "most balls that represent the mesh of a grain"},
+     .meaning = "largest number of balls that represent the mesh of a grain"},
     {.key = "integrator",
      .type = SETTING_CHOICE,
      INTO(Job, dem.integrator),
@@ -347,7 +348,7 @@ static const Setting solver_settings[] = {
      .number = {1e-5},
      .label = "Tolerance",
      .tip = "Largest error of a step, in radii",
-     .meaning = "of rkf45: largest error of a step, in radii"},
+     .meaning = "with rkf45, the largest error of a step, in radii"},
     {.key = "sleep",
      .type = SETTING_FLAG,
      INTO(Job, dem.sleep),
@@ -355,14 +356,14 @@ static const Setting solver_settings[] = {
      .label = "Let Grains Sleep",
      .tip = "Sand that lies still is skipped until something moves near it. Heaps bake several times faster, with no "
             "visible difference",
-     .meaning = "what is at rest is skipped until something moves near it, which is several times faster. Of dem: "
-                "spheres with the spring law; of sph: `elastoplastic`, without moisture that spreads"},
+     .meaning = "skip particles at rest until something moves near them, which is several times faster. With dem, only "
+                "grains with the spring law sleep; with sph, only `elastoplastic` sand without spreading moisture"},
     {.key = "animation",
      .type = SETTING_OBJECT,
      .allowed = "an object with any of `friction`, `cohesion` (dem, sph, mpm but not its snow) and `viscosity` (meso): "
                 "array numbers, f32 x 1",
      .meaning =
-         "a sample per frame, the first at `frame_start`, replacing the value beside it. Linear in between; the last "
+         "a sample per frame, the first at `frame_start`, replacing the value above. Linear in between; the last "
          "one is held. Evaluated eight times a frame. Sleeping sand wakes when friction changes by half a degree or "
          "cohesion by a fiftieth. Cohesion is a multiple of the weight under the gravity of the first frame"},
 };
@@ -378,7 +379,7 @@ static const Setting material_settings[] = {
      .otherwise = "the solver's",
      .label = "Material",
      .tip = "What this source is made of",
-     .meaning = "what this source is made of"},
+     .meaning = "material of this source"},
     {.key = "density",
      .type = SETTING_NUMBER,
      INTO(SimMaterial, density),
@@ -392,7 +393,7 @@ static const Setting material_settings[] = {
      .otherwise = "the solver's",
      .label = "Density",
      .tip = "Of a single grain, in kg/m³",
-     .meaning = "of a grain"},
+     .meaning = "density of a grain"},
     {.key = "friction",
      .type = SETTING_NUMBER,
      INTO(SimMaterial, friction),
@@ -404,7 +405,7 @@ static const Setting material_settings[] = {
      .shown = FRICTION_ANGLE,
      .label = "Friction",
      .tip = "Friction between grains of this material. Can be keyframed",
-     .meaning = "between grains of this material"},
+     .meaning = "tangent of the friction angle between grains of this material"},
     {.key = "rolling_friction",
      .type = SETTING_NUMBER,
      INTO(SimMaterial, rolling_friction),
@@ -415,7 +416,7 @@ static const Setting material_settings[] = {
      .otherwise = "the solver's",
      .label = "Rolling Friction",
      .tip = "How much grains of this material resist rolling",
-     .meaning = "likewise"},
+     .meaning = "how much grains of this material resist rolling"},
     {.key = "restitution",
      .type = SETTING_NUMBER,
      INTO(SimMaterial, restitution),
@@ -438,7 +439,7 @@ static const Setting material_settings[] = {
      .label = "Cohesion",
      .tip = "How strongly grains of this material stick to each other, as a multiple of the weight of one. Can be "
             "keyframed",
-     .meaning = "between grains of this material"},
+     .meaning = "force needed to pull two grains of this material apart, divided by the weight of one grain"},
     {.key = "young_modulus",
      .type = SETTING_NUMBER,
      INTO(SimMaterial, young_modulus),
@@ -446,14 +447,14 @@ static const Setting material_settings[] = {
      .high = 1e12,
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
-     .meaning = "stiffness, for the Hertz laws"},
+     .meaning = "stiffness of a grain, for the Hertz laws"},
     {.key = "poisson_ratio",
      .type = SETTING_NUMBER,
      INTO(SimMaterial, poisson_ratio),
      .high = 0.49,
      .absence = SETTING_INHERITS,
      .otherwise = "the solver's",
-     .meaning = "likewise"},
+     .meaning = "of a grain for the Hertz laws of dem; of the bulk for mpm"},
     {.key = "animation",
      .type = SETTING_OBJECT,
      .allowed = "an object with any of `friction` and `cohesion`: array numbers, f32 x 1",

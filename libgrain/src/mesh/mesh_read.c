@@ -3,14 +3,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/real.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-// --- words and numbers ----------------------------------------------------------------------------
+// --- words ----------------------------------------------------------------------------------------
 
 void reader_skip_blanks(Reader *r)
 {
@@ -43,64 +42,6 @@ int reader_is_line_over(Reader *r)
 {
     reader_skip_blanks(r);
     return r->at == r->end || *r->at == '\n';
-}
-
-static const char *take_digits(const char *at, const char *end, double *value, int *digits, int *dropped)
-{
-    for (; at < end && *at >= '0' && *at <= '9'; at++) {
-        // More digits than a double holds only shift the point.
-        if (*digits < 18)
-            *value = 10.0 * *value + (*at - '0'), *digits += *value > 0.0;
-        else
-            (*dropped)++;
-    }
-    return at;
-}
-
-int reader_take_number(Reader *r, double *value)
-{
-    reader_skip_blanks(r);
-    const char *at = r->at, *end = r->end;
-    double sign = 1.0, mantissa = 0.0;
-    int digits = 0, exponent = 0, dropped = 0;
-    if (at < end && (*at == '-' || *at == '+')) sign = *at++ == '-' ? -1.0 : 1.0;
-    const char *whole = at;
-    at = take_digits(at, end, &mantissa, &digits, &exponent);
-    int has_digits = at > whole;
-    if (at < end && *at == '.') {
-        const char *fraction = ++at;
-        at = take_digits(at, end, &mantissa, &digits, &dropped);
-        has_digits |= at > fraction;
-        exponent -= (int)(at - fraction) - dropped;
-    }
-    if (!has_digits) {
-        // Written by programs that lost their numbers; mesh_validate then says where.
-        if (end - at >= 3 && strncasecmp(at, "nan", 3) == 0)
-            *value = (double)NAN, r->at = at + 3;
-        else if (end - at >= 3 && strncasecmp(at, "inf", 3) == 0)
-            *value = sign * (double)INFINITY, r->at = at + 3;
-        else
-            return 0;
-        return 1;
-    }
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        const char *power = at + 1;
-        int negative = power < end && *power == '-';
-        if (power < end && (*power == '-' || *power == '+')) power++;
-        if (power < end && *power >= '0' && *power <= '9') {
-            int shift = 0;
-            for (; power < end && *power >= '0' && *power <= '9'; power++)
-                if (shift < 10000) shift = 10 * shift + (*power - '0');
-            exponent += negative ? -shift : shift;
-            at = power;
-        }
-    }
-    // In two steps where one power of ten would leave the range of doubles.
-    int half = exponent / 2;
-    *value = sign * mantissa * real_pow(10.0, half) * real_pow(10.0, exponent - half);
-    if (mantissa == 0.0) *value = sign * 0.0;
-    r->at = at;
-    return 1;
 }
 
 GrainResult reader_fail(const Reader *r, const char *format, ...)

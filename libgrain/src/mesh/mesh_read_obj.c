@@ -31,7 +31,7 @@ static GrainResult read_face(Reader *r, GrainMeshFile *file)
     for (skip_to_corner(r); r->at < r->end && *r->at != '\n' && *r->at != '#'; skip_to_corner(r)) {
         double number;
         if (!reader_take_number(r, &number) || number != floor(number) || !(*r->at == '/' || reader_is_word_over(r)))
-            return reader_fail(r, "a face's corner is not a number that counts vertices");
+            return reader_fail(r, "a face's corner is not the number of a vertex");
         // Texture and normal, which do not matter here, hang on after slashes.
         while (r->at < r->end && *r->at != ' ' && *r->at != '\t' && *r->at != '\r' && *r->at != '\n') r->at++;
         int64_t vertex = number >= 1.0 && number <= INT32_MAX     ? (int64_t)number - 1

@@ -118,6 +118,38 @@ GrainResult grain_object_def_default(GrainObjectDef *def, uint32_t size)
 
 static const char *const role_names[] = {"source", "collider", "grain", "body", "emitter", "kill", "field"};
 
+// What each role needs, and what it cannot have.
+static GrainResult check_role(const GrainObjectDef *def)
+{
+    int is_field = def->role == GRAIN_ROLE_FIELD, is_collider = def->role == GRAIN_ROLE_COLLIDER;
+    if (!def->mesh && !is_collider && !is_field)
+        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s' has no mesh; only colliders and force fields can do without",
+                    def->name);
+    if (is_field && (def->mesh || def->shapes))
+        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': a force field has poses, but no mesh and no shapes",
+                    def->name);
+    if (!def->mesh && is_collider && (def->poses || def->shapes))
+        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': an endless plane cannot move; give it a mesh", def->name);
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(def->plane_point[i]) || !isfinite(def->plane_normal[i]))
+            return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': plane_point or plane_normal is not finite", def->name);
+    return GRAIN_OK;
+}
+
+static GrainResult check_motion(const GrainObjectDef *def)
+{
+    if (def->samples_per_frame < 1 || def->samples_per_frame > MOST_SAMPLES_PER_FRAME)
+        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': samples_per_frame is %d; it must be from 1 to %d", def->name,
+                    def->samples_per_frame, MOST_SAMPLES_PER_FRAME);
+    if (def->poses && def->shapes)
+        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s' has both poses and shapes; give one of them", def->name);
+    if (!def->poses && !def->shapes) return GRAIN_OK;
+    int64_t count = def->poses ? def->pose_count : def->shape_count;
+    if (count >= 1) return GRAIN_OK;
+    return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': %s is %lld; it must be at least 1", def->name,
+                def->poses ? "pose_count" : "shape_count", (long long)count);
+}
+
 static GrainResult check_object(const GrainScene *scene, const GrainObjectDef *def)
 {
     CHECK_STRUCT(def, GrainObjectDef);
@@ -128,26 +160,8 @@ static GrainResult check_object(const GrainScene *scene, const GrainObjectDef *d
     if (scene->node_count >= MOST_OBJECTS)
         return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s' is one too many; a scene has at most %d", def->name,
                     MOST_OBJECTS);
-    if (def->samples_per_frame < 1 || def->samples_per_frame > MOST_SAMPLES_PER_FRAME)
-        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': samples_per_frame is %d; it must be from 1 to %d", def->name,
-                    def->samples_per_frame, MOST_SAMPLES_PER_FRAME);
-    if (!def->mesh && def->role != GRAIN_ROLE_COLLIDER && def->role != GRAIN_ROLE_FIELD)
-        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s' has no mesh; only colliders and force fields can do without",
-                    def->name);
-    if (def->role == GRAIN_ROLE_FIELD && (def->mesh || def->shapes))
-        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': a force field has poses, but no mesh and no shapes",
-                    def->name);
-    if (!def->mesh && def->role == GRAIN_ROLE_COLLIDER && (def->poses || def->shapes))
-        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': an endless plane cannot move; give it a mesh", def->name);
-    for (int i = 0; i < 3; i++)
-        if (!isfinite(def->plane_point[i]) || !isfinite(def->plane_normal[i]))
-            return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': plane_point or plane_normal is not finite", def->name);
-    if (def->poses && def->shapes)
-        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s' has both poses and shapes; give one of them", def->name);
-    if ((def->poses && def->pose_count < 1) || (def->shapes && def->shape_count < 1))
-        return fail(GRAIN_ERROR_ARGUMENT, "object '%.60s': %s is %lld; there must be a sample at least", def->name,
-                    def->poses ? "pose_count" : "shape_count",
-                    (long long)(def->poses ? def->pose_count : def->shape_count));
+    TRY(check_role(def));
+    TRY(check_motion(def));
     if (!def->mesh) return GRAIN_OK;
     GrainResult result = mesh_validate(def->mesh);
     return result == GRAIN_OK ? result : fail_within(result, "object '%.60s'", def->name);

@@ -75,8 +75,8 @@ static GrainResult check_alone(const Meaning *meaning, json_t *alone)
     if (json_object_get(alone, "animation")) return GRAIN_OK;
     const Setting *setting = schema_find(meaning->block, meaning->role, meaning->name);
     if (setting->store == STORE_NOTHING)
-        return fail(GRAIN_ERROR_ARGUMENT, "%s%s%.60s is no single value that could be set", meaning->path,
-                    meaning->path[0] ? "." : "", meaning->name);
+        return fail(GRAIN_ERROR_ARGUMENT, "%s%s%.60s is a list or an object, which cannot be set to a single value",
+                    meaning->path, meaning->path[0] ? "." : "", meaning->name);
     return schema_read_one(&node, meaning->block, meaning->role, meaning->name, &scratch);
 }
 

@@ -2,6 +2,7 @@
 #include "simulate/emission.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/real.h"
 #include "mesh/mesh.h"
 #include "sim/rigid/rigid.h"
@@ -172,15 +173,15 @@ static GrainResult find_gone(Emission *emission, double from, double to, int64_t
     *count = 0;
     TRY(alloc_grow((void **)&emission->gone, &emission->gone_capacity, now->count, 1));
     for (int z = 0; z < emission->zone_count; z++) TRY(zone_prepare(&emission->zones[z], to, &emission->run));
-    for (int64_t i = 0; i < now->count; i++) {
-        emission->gone[i] = 0;
-        if (now->radius[i] == 0.0f) continue; // removed before
+    PARALLEL_FOR(emission->run.thread_count, i, now->count)
+    {
         Vec3 place = now->position[i], way = vec3_scale(now->velocity[i], seconds);
-        int goes = is_lost(emission, place, down);
-        for (int z = 0; z < emission->zone_count && !goes; z++) goes = zone_has(&emission->zones[z], place, way, to);
+        int is_there = now->radius[i] != 0.0f, goes = is_there && is_lost(emission, place, down);
+        for (int z = 0; z < emission->zone_count && is_there && !goes; z++)
+            goes = zone_has(&emission->zones[z], place, way, to);
         emission->gone[i] = (uint8_t)goes;
-        *count += goes;
     }
+    for (int64_t i = 0; i < now->count; i++) *count += emission->gone[i];
     return GRAIN_OK;
 }
 

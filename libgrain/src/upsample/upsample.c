@@ -124,7 +124,8 @@ static GrainResult check_def(const UpsampleDef *def)
         return fail(GRAIN_ERROR_ARGUMENT, "%lld coarse particles; at most %d can be refined",
                     (long long)def->coarse_total, INT32_MAX);
     if (def->shard_count < 1 || def->shard < 0 || def->shard >= def->shard_count)
-        return fail(GRAIN_ERROR_ARGUMENT, "shard %d of %d", def->shard + 1, def->shard_count);
+        return fail(GRAIN_ERROR_ARGUMENT, "there is no shard %d of %d; shards count from 1", def->shard + 1,
+                    def->shard_count);
     if (upsample_count_grains(def, def->coarse_total) > UINT32_MAX - 1)
         return fail(GRAIN_ERROR_MEMORY, "%.1f billion grains in one shard; cut them into more shards",
                     1e-9 * (double)upsample_count_grains(def, def->coarse_total));

@@ -27,21 +27,21 @@ static void take_positions(UpsampleScratch *scratch, const float *x, const float
 // Takes in those of places [begin, end) that are near the box; where there is no more room, those taken so far are
 // added.
 typedef struct Taking {
-    const float *grain_x, *grain_y, *grain_z;
+    BlockPlaces grains;
     const float *x, *y, *z; // coarse
     const CoarseRecord *records;
     const BlockBox *box;
     float reach, limit2;
     UpsampleScratch *scratch;
-    int count, flags, taken;
+    int flags, taken;
 } Taking;
 
 static void add_taken(Taking *taking, int is_last)
 {
     UpsampleScratch *scratch = taking->scratch;
+    CoarseList near = {taking->records, scratch->list, taking->taken, taking->reach};
     SIMD_CALL(upsample_accumulate)
-    (taking->grain_x, taking->grain_y, taking->grain_z, taking->count, taking->records, scratch->list, taking->taken,
-     taking->reach, taking->flags | (is_last ? SUM_LAST : 0), &scratch->sums);
+    (&taking->grains, &near, taking->flags | (is_last ? SUM_LAST : 0), &scratch->sums);
     taking->flags &= ~SUM_FIRST;
     taking->taken = 0;
 }
@@ -64,14 +64,11 @@ void upsample_block_sums(const CoarseField *field, const CoarseNear *near, const
         take_positions(scratch, x, y, z, count);
         x = scratch->x, y = scratch->y, z = scratch->z;
     }
-    Taking taking = {.grain_x = x,
-                     .grain_y = y,
-                     .grain_z = z,
+    Taking taking = {.grains = {x, y, z, count},
                      .box = box,
                      .reach = field->reach,
                      .limit2 = coarse_field_limit2(field),
                      .scratch = scratch,
-                     .count = count,
                      .flags = flags | SUM_FIRST};
     if (near && near->count >= 0) {
         taking.x = near->x, taking.y = near->y, taking.z = near->z, taking.records = near->records;
@@ -122,7 +119,6 @@ static float advect_block(Upsampler *u, const StepNumbers *step, int64_t first, 
 {
     GrainColumns *g = &u->grains;
     float *x = g->x + first, *y = g->y + first, *z = g->z + first;
-    float *vx = g->vx + first, *vy = g->vy + first, *vz = g->vz + first;
     int with_spin = frame_seconds > 0.0f;
     int flags = (with_spin ? SUM_SPIN : 0) | (step->scheme == UPSAMPLE_IHMSEN2013 ? SUM_PAPER : 0);
     upsample_block_sums(&u->field, &scratch->near, box, x, y, z, count, flags, scratch);
@@ -137,12 +133,12 @@ static float advect_block(Upsampler *u, const StepNumbers *step, int64_t first, 
         (is_small ? scratch->x : x, is_small ? scratch->y : y, is_small ? scratch->z : z, count, step, &scratch->sums,
          walls, scratch->sand);
     }
-    fastest = SIMD_CALL(upsample_blend)(x, y, z, vx, vy, vz, count, step, &scratch->sums, walls, scratch->sand,
-                                        scratch->alpha);
+    BlockGrains grains = {{x, y, z}, {g->vx + first, g->vy + first, g->vz + first}, count};
+    fastest = SIMD_CALL(upsample_blend)(&grains, step, &scratch->sums, walls, scratch->sand, scratch->alpha);
     if (walls) fastest = upsample_move_among_walls(u, first, count, step->seconds, walls);
     if (with_spin) {
         float *const q[4] = {g->qw + first, g->qx + first, g->qy + first, g->qz + first};
-        const float *const v[3] = {vx, vy, vz};
+        const float *const v[3] = {g->vx + first, g->vy + first, g->vz + first};
         SIMD_CALL(upsample_turn)(q, v, count, step, &scratch->sums, scratch->alpha, frame_seconds);
     }
     return fastest;

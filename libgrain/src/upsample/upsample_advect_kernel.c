@@ -117,10 +117,13 @@ SIMD_INLINE void add(Sums *s, FloatV w, const CoarseRecord *c, int flags)
     if (flags & SUM_SPIN) s->sx += w * c->sx, s->sy += w * c->sy, s->sz += w * c->sz;
 }
 
-SIMD_INLINE void accumulate(const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse,
-                            const int32_t *list, int list_count, float reach, int kind, int flags, BlockSums *sums)
+SIMD_INLINE void accumulate(const BlockPlaces *places, const CoarseList *near, int kind, int flags, BlockSums *sums)
 {
-    FloatV reach2 = simd_set1(reach * reach), scale = simd_set1(1.0f);
+    const float *x = places->x, *y = places->y, *z = places->z;
+    const CoarseRecord *coarse = near->records;
+    const int32_t *list = near->entry;
+    int count = places->count, list_count = near->count;
+    FloatV reach2 = simd_set1(near->reach * near->reach), scale = simd_set1(1.0f);
     if (flags & SUM_LAST) scale = 1.0f / (reach2 * reach2 * reach2);
     int is_whole = (flags & SUM_FIRST) && (flags & SUM_LAST);
     for (int k = 0; k < count; k += SIMD_LANES) {
@@ -141,22 +144,20 @@ SIMD_INLINE void accumulate(const float *x, const float *y, const float *z, int 
     }
 }
 
-void SIMD_NAME(upsample_accumulate)(const float *x, const float *y, const float *z, int count,
-                                    const CoarseRecord *coarse, const int32_t *list, int list_count, float reach,
-                                    int flags, BlockSums *sums)
+void SIMD_NAME(upsample_accumulate)(const BlockPlaces *places, const CoarseList *near, int flags, BlockSums *sums)
 {
     switch (flags & (SUM_SPIN | SUM_PAPER)) {
     case 0:
-        accumulate(x, y, z, count, coarse, list, list_count, reach, 0, flags, sums);
+        accumulate(places, near, 0, flags, sums);
         break;
     case SUM_SPIN:
-        accumulate(x, y, z, count, coarse, list, list_count, reach, SUM_SPIN, flags, sums);
+        accumulate(places, near, SUM_SPIN, flags, sums);
         break;
     case SUM_PAPER:
-        accumulate(x, y, z, count, coarse, list, list_count, reach, SUM_PAPER, flags, sums);
+        accumulate(places, near, SUM_PAPER, flags, sums);
         break;
     default:
-        accumulate(x, y, z, count, coarse, list, list_count, reach, SUM_SPIN | SUM_PAPER, flags, sums);
+        accumulate(places, near, SUM_SPIN | SUM_PAPER, flags, sums);
     }
 }
 
@@ -262,7 +263,7 @@ SIMD_INLINE FloatV load_part(const float *from, int lanes)
 SIMD_INLINE void store_part(float *to, FloatV v, int lanes) { memcpy(to, &v, (size_t)lanes * sizeof(float)); }
 
 // Returns the squares of the speeds.
-SIMD_INLINE FloatV blend_lanes(float *const p[3], float *const v[3], int i, int lanes, Velocity own, const FloatV at[3],
+SIMD_INLINE FloatV blend_lanes(float *const *p, float *const *v, int i, int lanes, Velocity own, const FloatV at[3],
                                const StepNumbers *step, const BlockSums *sums, const BlockWalls *walls,
                                const float *sand, float *alpha)
 {
@@ -280,10 +281,11 @@ SIMD_INLINE FloatV blend_lanes(float *const p[3], float *const v[3], int i, int 
 
 // lanes: all, or those of a block smaller than a vector. What the last vector's grains were is loaded before any of
 // them is changed.
-SIMD_INLINE float blend_block(float *const p[3], float *const v[3], int count, int lanes, const StepNumbers *step,
-                              const BlockSums *sums, const BlockWalls *walls, const float *sand, float *alpha)
+SIMD_INLINE float blend_block(const BlockGrains *grains, int lanes, const StepNumbers *step, const BlockSums *sums,
+                              const BlockWalls *walls, const float *sand, float *alpha)
 {
-    int last = count - lanes;
+    float *const *p = grains->position, *const *v = grains->velocity;
+    int last = grains->count - lanes;
     FloatV last_at[3], fastest2 = simd_set1(0.0f);
     for (int axis = 0; axis < 3; axis++) last_at[axis] = load_part(p[axis] + last, lanes);
     Velocity last_own = {load_part(v[0] + last, lanes), load_part(v[1] + last, lanes), load_part(v[2] + last, lanes)};
@@ -298,13 +300,12 @@ SIMD_INLINE float blend_block(float *const p[3], float *const v[3], int count, i
     return __builtin_sqrtf(most);
 }
 
-float SIMD_NAME(upsample_blend)(float *x, float *y, float *z, float *vx, float *vy, float *vz, int count,
-                                const StepNumbers *step, const BlockSums *sums, const BlockWalls *walls,
-                                const float *sand, float *alpha)
+float SIMD_NAME(upsample_blend)(const BlockGrains *grains, const StepNumbers *step, const BlockSums *sums,
+                                const BlockWalls *walls, const float *sand, float *alpha)
 {
-    float *const p[3] = {x, y, z}, *const v[3] = {vx, vy, vz};
-    return count < SIMD_LANES ? blend_block(p, v, count, count, step, sums, walls, sand, alpha)
-                              : blend_block(p, v, count, SIMD_LANES, step, sums, walls, sand, alpha);
+    // Twice, for the compiler: stores of a whole vector know their size.
+    return grains->count < SIMD_LANES ? blend_block(grains, grains->count, step, sums, walls, sand, alpha)
+                                      : blend_block(grains, SIMD_LANES, step, sums, walls, sand, alpha);
 }
 
 // --- how the coarse sand turns --------------------------------------------------------------------

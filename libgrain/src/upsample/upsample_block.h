@@ -53,12 +53,22 @@ SIMD_KERNEL(void, upsample_box, (const float *x, const float *y, const float *z,
 SIMD_KERNEL(int, upsample_gather,
             (const float *x, const float *y, const float *z, int64_t *begin, int64_t end, const BlockBox *box,
              float limit2, int32_t *out, int room))
-/// Adds the listed coarse particles to the sums of count grains. The first call for a block clears the sums, the last
-/// one divides them by the weights.
+/// Positions of a block's grains.
+typedef struct BlockPlaces {
+    const float *x, *y, *z;
+    int count;
+} BlockPlaces;
+/// Coarse particles within reach of some of them.
+typedef struct CoarseList {
+    const CoarseRecord *records;
+    const int32_t *entry; ///< indices of records
+    int count;
+    float reach; ///< m
+} CoarseList;
+/// Adds the listed coarse particles to the sums of the grains. The first call for a block clears the sums, the last one
+/// divides them by the weights.
 enum { SUM_SPIN = 1, SUM_PAPER = 2, SUM_FIRST = 4, SUM_LAST = 8 };
-SIMD_KERNEL(void, upsample_accumulate,
-            (const float *x, const float *y, const float *z, int count, const CoarseRecord *coarse, const int32_t *list,
-             int list_count, float reach, int flags, BlockSums *sums))
+SIMD_KERNEL(void, upsample_accumulate, (const BlockPlaces *places, const CoarseList *near, int flags, BlockSums *sums))
 /// Coarse particles whose spin is computed together.
 #define UPSAMPLE_SPIN_BLOCK 16
 /// Sums around each of them: moments of the velocities, and of the masses.
@@ -73,11 +83,16 @@ SIMD_KERNEL(void, upsample_add_spin,
 SIMD_KERNEL(void, upsample_sand,
             (const float *x, const float *y, const float *z, int count, const StepNumbers *step, const BlockSums *sums,
              const BlockWalls *walls, float *sand))
+/// A block's grains: x, y and z of each.
+typedef struct BlockGrains {
+    float *position[3], *velocity[3];
+    int count;
+} BlockGrains;
 /// Velocities from the sums (walls may be NULL); moves the grains too if walls is NULL. alpha receives the remaining
 /// fraction of the grain's own motion, 0 to 1. Returns the largest speed.
 SIMD_KERNEL(float, upsample_blend,
-            (float *x, float *y, float *z, float *vx, float *vy, float *vz, int count, const StepNumbers *step,
-             const BlockSums *sums, const BlockWalls *walls, const float *sand, float *alpha))
+            (const BlockGrains *grains, const StepNumbers *step, const BlockSums *sums, const BlockWalls *walls,
+             const float *sand, float *alpha))
 
 /// Rotates the grains (w, x, y, z) over a frame with the sand around them; grains at rest are not rotated.
 SIMD_KERNEL(void, upsample_turn,

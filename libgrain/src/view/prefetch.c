@@ -125,7 +125,8 @@ GrainResult prefetch_create(GrainPrefetch **out)
     int error = system_thread_start(&prefetch->thread, run_thread, prefetch);
     if (error != 0) {
         alloc_free(prefetch);
-        return fail(GRAIN_ERROR_MEMORY, "no thread could be started for reading prefetch: %s", strerror(error));
+        return fail(GRAIN_ERROR_MEMORY, "the thread that loads frames in advance could not be started: %s",
+                    strerror(error));
     }
     *out = prefetch;
     return GRAIN_OK;
@@ -245,7 +246,8 @@ GrainResult prefetch_finish(GrainPrefetch *prefetch, int64_t number, GrainPrefet
     }
     pthread_mutex_unlock(&prefetch->mutex);
     if (!task)
-        return fail(GRAIN_ERROR_ARGUMENT, "grain_prefetch_finish: nothing has the number %lld", (long long)number);
+        return fail(GRAIN_ERROR_ARGUMENT, "grain_prefetch_finish: no queued frame has the number %lld",
+                    (long long)number);
     if (is_mine) read_task(task);
     GrainResult result = task->result;
     *points = task->points;

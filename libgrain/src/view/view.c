@@ -25,10 +25,11 @@ GrainResult grain_points_colour(const GrainPoints *points, const GrainPointsLook
     CHECK_STRUCT(points, GrainPoints);
     CHECK_STRUCT(look, GrainPointsLook);
     TRY(run_begin(&run, options));
-    if (points->count < 0) return fail(GRAIN_ERROR_ARGUMENT, "count is %lld", (long long)points->count);
+    if (points->count < 0)
+        return fail(GRAIN_ERROR_ARGUMENT, "GrainPoints.count is %lld; it must be at least 0", (long long)points->count);
     if (points->count == 0) return GRAIN_OK;
     if (!points->positions || !points->radii || !out)
-        return fail(GRAIN_ERROR_ARGUMENT, "positions, radii or out is NULL");
+        return fail(GRAIN_ERROR_ARGUMENT, "grain_points_colour: positions, radii or out is NULL");
     if (!(look->largest_radius > 0.0f) || !isfinite(look->largest_radius))
         return fail(GRAIN_ERROR_ARGUMENT, "largest_radius is %g; it must be above 0", (double)look->largest_radius);
     run.thread_count = threads_for(points->count, &run);
@@ -41,9 +42,11 @@ GrainResult grain_points_picture(const float *positions, const uint8_t *colours,
     Run run;
     CHECK_STRUCT(view, GrainPointsView);
     TRY(run_begin(&run, options));
-    if (count < 0) return fail(GRAIN_ERROR_ARGUMENT, "count is %lld", (long long)count);
+    if (count < 0)
+        return fail(GRAIN_ERROR_ARGUMENT, "grain_points_picture: count is %lld; it must be at least 0",
+                    (long long)count);
     if (!out || (count > 0 && (!positions || !colours)))
-        return fail(GRAIN_ERROR_ARGUMENT, "positions, colours or out is NULL");
+        return fail(GRAIN_ERROR_ARGUMENT, "grain_points_picture: positions, colours or out is NULL");
     if (view->width < 1 || view->height < 1 || view->width > MOST_SIDE || view->height > MOST_SIDE)
         return fail(GRAIN_ERROR_ARGUMENT, "the view is %d x %d pixels; allowed are 1 to %d", view->width, view->height,
                     MOST_SIDE);

@@ -11,58 +11,58 @@ from . import job_builder
 
 
 @dataclass(frozen=True)
-class Condition:
+class BakeState:
     kind: str  # EMPTY, PARTIAL, COMPLETE, OUTDATED, DAMAGED
     text: str  # for the panel
 
 
-def of_simulation(simulation: Simulation) -> Condition:
+def of_simulation(simulation: Simulation) -> BakeState:
     """Of the bake and, where they are wanted, its render grains: what the Bake button does."""
     state = of_bake(simulation)
     if state.kind == 'COMPLETE' and simulation.use_upsample:
         grains = of_grains(simulation)
         if grains.kind == 'DAMAGED':
-            return Condition('PARTIAL', grains.text)
+            return BakeState('PARTIAL', grains.text)
         if grains.kind != 'COMPLETE':
-            return Condition('PARTIAL', f"The simulation is baked; {grains.text[0].lower()}{grains.text[1:]}")
+            return BakeState('PARTIAL', f"The simulation is baked; {grains.text[0].lower()}{grains.text[1:]}")
     return state
 
 
-def of_grains(simulation: Simulation) -> Condition:
+def of_grains(simulation: Simulation) -> BakeState:
     """Of the render grains."""
     folder = paths.cache_folder(simulation)
     try:
         grains = cache.read_manifest(cache.grains_folder(folder))
     except cache.CacheError as error:
-        return Condition('DAMAGED', str(error))
+        return BakeState('DAMAGED', str(error))
     if not simulation.use_upsample:
-        return Condition('OFF' if grains is not None else 'EMPTY', "Render grains are switched off")
+        return BakeState('OFF' if grains is not None else 'EMPTY', "Render grains are switched off")
     missing = _missing_grains(simulation, folder, *frames.bake_range(simulation))
     if missing:
         kind = 'EMPTY' if grains is None else 'PARTIAL'
-        return Condition(kind, missing[0].upper() + missing[1:])
-    return Condition('COMPLETE', f"{text.plural(len(grains.particles), 'frame')} of render grains, {text.size(grains.byte_count)}")
+        return BakeState(kind, missing[0].upper() + missing[1:])
+    return BakeState('COMPLETE', f"{text.plural(len(grains.particles), 'frame')} of render grains, {text.size(grains.byte_count)}")
 
 
-def of_bake(simulation: Simulation) -> Condition:
+def of_bake(simulation: Simulation) -> BakeState:
     """Of the simulation alone."""
     folder = paths.cache_folder(simulation)
     try:
         manifest = cache.read_manifest(folder)
     except cache.CacheError as error:
-        return Condition('DAMAGED', str(error))
+        return BakeState('DAMAGED', str(error))
     if manifest is None:
-        return Condition('EMPTY', "Nothing is baked yet")
+        return BakeState('EMPTY', "Nothing is baked yet")
     baked = len(manifest.particles)
     changed = changed_settings(simulation, folder)
     if changed:
-        return Condition('OUTDATED', f"Changed since the bake: {changed}")
+        return BakeState('OUTDATED', f"Changed since the bake: {changed}")
     first, last = frames.bake_range(simulation)
     missing = sum(1 for frame in range(first, last + 1) if frame not in manifest.particles)
     if missing:
-        return Condition('PARTIAL', f"{text.count(last - first + 1 - missing)} of {text.count(last - first + 1)} "
+        return BakeState('PARTIAL', f"{text.count(last - first + 1 - missing)} of {text.count(last - first + 1)} "
                                     "frames are baked")
-    return Condition('COMPLETE', f"All {text.plural(last - first + 1, 'frame')} are baked, "
+    return BakeState('COMPLETE', f"All {text.plural(last - first + 1, 'frame')} are baked, "
                                  f"{text.size(manifest.byte_count)}" if baked > 1 else "The frame is baked")
 
 

@@ -66,7 +66,7 @@ def start(simulation: Simulation, view_layer: ViewLayer, restart: bool, stages: 
         raise BakeRefused(f"{error.filename or folder} cannot be written: {error.strerror}. Choose another cache "
                           "folder, or free some space") from error
     for warning in warnings + _place_warnings(simulation, view_layer):
-        runtime.say(folder, 'WARNING', warning)
+        runtime.post_message(folder, 'WARNING', warning)
     return bake
 
 
@@ -257,9 +257,9 @@ def _finish(bake: runtime.Bake, outcome: Outcome) -> None:
     if bake.made_object and not paths.holds_cache(bake.folder) and simulation_of(bake) is not None:
         apply.remove_sand_object(simulation_of(bake))  # there is nothing to show
     for warning in bake.process.status.warnings:
-        runtime.say(bake.folder, 'WARNING', warning)
+        runtime.post_message(bake.folder, 'WARNING', warning)
     if outcome.kind in ("failed", "died"):
-        runtime.say(bake.folder, 'ERROR', outcome.text)
+        runtime.post_message(bake.folder, 'ERROR', outcome.text)
     elif outcome.kind == "other_job":
         runtime.state.outdated[bake.folder] = "settings or objects"
 

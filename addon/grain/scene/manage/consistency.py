@@ -13,7 +13,7 @@ _DRY, _DAMP, _CREAMY, _DOUGHY = 0.95, 1.15, 1.9, 2.4  # reach ratios that they b
 
 
 def firmness(elasticity: float, radius: float, density: float, gravity: float) -> float:
-    """Elasticity in Pa, radius in m: K times a diameter over the weight of a particle."""
+    """Elasticity in Pa, radius in m: K times a diameter, as a multiple of a particle's weight."""
     weight = 4.0 / 3.0 * pi * radius ** 3 * density * gravity
     return elasticity * (2.0 * radius) ** 2 / weight
 

@@ -101,7 +101,7 @@ def fitting_radius(sources: list[Object], depsgraph: Depsgraph, size_spread: flo
 
 
 def emitted(item: Object, simulation: Simulation) -> float:
-    """Particles that are due by the last frame, as keyed; what finds no free place is not born."""
+    """Particles that are due by the last frame, as keyed, whether or not there is room for them."""
     settings = item.grain.emitter
     rate_name = "rate" if settings.rate_unit == 'PARTICLES' else "litres"
     keyed = {name: keyframe_paths.find(item, f"grain.emitter.{name}") for name in (rate_name, "active")}

@@ -16,7 +16,7 @@ def after_save(simulation: Simulation) -> None:
             return
         cache.move(source, target)
     except (OSError, cache.CacheError) as error:
-        runtime.say(target, 'ERROR', f"The frames baked before saving could not be moved from {source}: {error}. "
+        runtime.post_message(target, 'ERROR', f"The frames baked before saving could not be moved from {source}: {error}. "
                                      "Bake again")
         return
     runtime.state.messages[target] = runtime.state.messages.pop(source, [])

@@ -19,7 +19,7 @@ from ...engine.read_ahead import Grains
 from ..look import sand_nodes
 from ..simulations import Simulation
 
-Shown = Union[CacheFrame, Grains, Between]
+ShownFrame = Union[CacheFrame, Grains, Between]
 MODIFIER_NAME = "Grain Points"
 # Frames of more grains than this give them a rotation only where something is turned by it: Euler angles of a million
 # take 0.1 s, three times as long as all the rest.
@@ -123,7 +123,7 @@ def show_share(simulation: Simulation, viewport: float, render: float) -> None:
             compat.set_modifier_input(modifier, name, amount)
 
 
-def set_frame(item: Object, frame: Shown, scale: float, seconds: float = 0.0, rate: float = 1.0,
+def set_frame(item: Object, frame: ShownFrame, scale: float, seconds: float = 0.0, rate: float = 1.0,
               numbers: Optional[np.ndarray] = None) -> None:
     """Fills the object with a frame, or the first part of it, moved on by its velocities for some seconds. scale is metres
     to a Blender unit, rate how fast the sand's time goes against the scene's, numbers the grains' own where they are not their

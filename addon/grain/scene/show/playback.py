@@ -58,9 +58,9 @@ def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[De
             return
         # A frame that is held stands still.
         ahead = now.frame - nearest if wanted == nearest else 0.0
-        part = Part(wanted, ahead, now.rate if wanted == nearest else 0.0, amount, now.is_retimed,
-                    shown.as_dots and not is_render)
-        _load(simulation, item, shown, manifest, source, part)
+        request = FrameRequest(wanted, ahead, now.rate if wanted == nearest else 0.0, amount, now.is_retimed,
+                               shown.as_dots and not is_render)
+        _load(simulation, item, shown, manifest, source, request)
     except (GrainError, cache.CacheError, OSError) as error:
         _show_nothing(simulation, item, shown)
         shown.message = Message('ERROR', _describe(error, simulation.id_data.frame_current))
@@ -68,8 +68,8 @@ def show(simulation: Simulation, is_render: bool = False, depsgraph: Optional[De
 
 
 @dataclass(frozen=True)
-class Part:
-    """What of a cache is to be seen."""
+class FrameRequest:
+    """Which frame of a cache to show, and how."""
     frame: int
     ahead: float  # frames from it, -0.5 to 0.5
     rate: float
@@ -120,67 +120,68 @@ def _source(simulation: Simulation, folder: Path, nearest: int) -> tuple[Optiona
     return manifest, folder
 
 
-def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Manifest, source: Path, part: Part) -> None:
-    path, scale, folder = cache.frame_path(source, part.frame), metres_per_unit(simulation.id_data), paths.cache_folder(simulation)
-    stamp = (door.state(path).st_mtime_ns, scale, part, path.name, dots.look_key(item) if part.is_dots else ())
-    is_loaded = (shown.stamp == stamp and shown.object_name == item.name and (shown.dots is not None) == part.is_dots
-                 and (len(item.data.vertices) > 0 or manifest.particles[part.frame] == 0))
+def _load(simulation: Simulation, item: Object, shown: Shown, manifest: cache.Manifest, source: Path,
+          request: FrameRequest) -> None:
+    path, scale, folder = cache.frame_path(source, request.frame), metres_per_unit(simulation.id_data), paths.cache_folder(simulation)
+    stamp = (door.state(path).st_mtime_ns, scale, request, path.name, dots.look_key(item) if request.is_dots else ())
+    is_loaded = (shown.stamp == stamp and shown.object_name == item.name and (shown.dots is not None) == request.is_dots
+                 and (len(item.data.vertices) > 0 or manifest.particles[request.frame] == 0))
     if is_loaded:
         return
     began = time.monotonic()
-    seconds = part.ahead / frames.frames_per_second(simulation.id_data)
+    seconds = request.ahead / frames.frames_per_second(simulation.id_data)
     if source == folder:
         with CacheFrame(path) as cached:
-            _fill(simulation, item, shown, cached, manifest, source, part, seconds, scale)
+            _fill(simulation, item, shown, cached, manifest, source, request, seconds, scale)
             bodies.show(simulation, manifest.bodies, cached, scale, seconds)
     else:
-        grains = read_ahead.grains(path, part.amount)
-        _fill(simulation, item, shown, grains, manifest, source, part, seconds, scale)
-        style = dots.style(simulation, item, scale) if part.is_dots and not grains.has_column("id") else None
-        _expect_next(shown, manifest, source, part.frame, grains, style)
+        grains = read_ahead.grains(path, request.amount)
+        _fill(simulation, item, shown, grains, manifest, source, request, seconds, scale)
+        style = dots.style(simulation, item, scale) if request.is_dots and not grains.has_column("id") else None
+        _expect_next(shown, manifest, source, request.frame, grains, style)
         coarse = cache.read_manifest(folder)
         if coarse is not None and coarse.bodies:
-            with CacheFrame(cache.frame_path(folder, part.frame)) as cached:
+            with CacheFrame(cache.frame_path(folder, request.frame)) as cached:
                 bodies.show(simulation, coarse.bodies, cached, scale, seconds)
-    if not part.is_dots:
-        birth_attributes.show(item, folder, source, manifest, simulation.display.use_rest, scale, part.frame + part.ahead)
-    shown.frame, shown.stamp, shown.object_name = part.frame, stamp, item.name
-    shown.all_count = manifest.particles[part.frame]
+    if not request.is_dots:
+        birth_attributes.show(item, folder, source, manifest, simulation.display.use_rest, scale, request.frame + request.ahead)
+    shown.frame, shown.stamp, shown.object_name = request.frame, stamp, item.name
+    shown.all_count = manifest.particles[request.frame]
     shown.count = len(shown.dots) if shown.dots is not None else round(share(simulation, False, shown.all_count) * shown.all_count)
     shown.load_began, shown.load_seconds = began, time.monotonic() - began
 
 
-def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.Shown, manifest: cache.Manifest, source: Path, part: Part,
-          seconds: float, scale: float) -> None:
-    def put(what: apply.Shown, ahead: float) -> None:
-        if part.is_dots:
+def _fill(simulation: Simulation, item: Object, shown: Shown, frame: apply.ShownFrame, manifest: cache.Manifest,
+          source: Path, request: FrameRequest, seconds: float, scale: float) -> None:
+    def put(what: apply.ShownFrame, ahead: float) -> None:
+        if request.is_dots:
             shown.look = dots.look_key(item)
             if isinstance(what, read_ahead.Grains) and ahead == 0.0 and numbers is None:
                 shown.dots = engine_dots.of_grains(what, style)
             else:
-                shown.dots = engine_dots.make(what, style, ahead, numbers, part.amount if source.name != cache.GRAINS_FOLDER else 1.0)
+                shown.dots = engine_dots.make(what, style, ahead, numbers, request.amount if source.name != cache.GRAINS_FOLDER else 1.0)
             apply.set_corners(item, *shown.dots.bounds)
             redraw.views()
         else:
             shown.dots = None
-            apply.set_frame(item, what, scale, ahead, part.rate, numbers)
+            apply.set_frame(item, what, scale, ahead, request.rate, numbers)
 
     style = dots.style(simulation, item, scale)
-    neighbour = part.frame + (1 if part.ahead > 0.0 else -1)
+    neighbour = request.frame + (1 if request.ahead > 0.0 else -1)
     numbers = birth_attributes.numbers(source, manifest, frame) if source.name == cache.GRAINS_FOLDER else None
-    if not part.is_retimed or part.ahead == 0.0 or neighbour not in manifest.particles:
+    if not request.is_retimed or request.ahead == 0.0 or neighbour not in manifest.particles:
         put(frame, seconds)
         return
     with ExitStack() as stack:
         path = cache.frame_path(source, neighbour)
-        other: apply.Shown = (read_ahead.grains(path, part.amount) if source.name == cache.GRAINS_FOLDER
+        other: apply.ShownFrame = (read_ahead.grains(path, request.amount) if source.name == cache.GRAINS_FOLDER
                               else stack.enter_context(CacheFrame(path)))
         if not has_same_grains(frame, other):
             put(frame, seconds)
             return
         length = 1.0 / frames.frames_per_second(simulation.id_data)
-        between = (Between(frame, other, part.ahead, length) if part.ahead > 0.0
-                   else Between(other, frame, 1.0 + part.ahead, length))
+        between = (Between(frame, other, request.ahead, length) if request.ahead > 0.0
+                   else Between(other, frame, 1.0 + request.ahead, length))
         put(between, 0.0)
 
 

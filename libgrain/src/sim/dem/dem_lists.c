@@ -149,11 +149,12 @@ GrainResult dem_name_lost(const Dem *dem)
               INFINITY))
             return fail(
                 GRAIN_ERROR_DIVERGED,
-                "particle %d left the range of numbers: it was pressed too deep into another or a collider; use a "
-                "smaller softness, or check that the sources do not start inside each other",
+                "the simulation diverged: the position of particle %d is not a number; it was pressed too deep into "
+                "another "
+                "one or a collider: use a smaller softness, or check that the sources do not overlap at the start",
                 dem->id[i]);
     }
-    return fail(GRAIN_ERROR_DIVERGED, "a particle left the range of numbers");
+    return fail(GRAIN_ERROR_DIVERGED, "the simulation diverged: the position of a particle is not a number");
 }
 
 static GrainResult list_records(Dem *dem)

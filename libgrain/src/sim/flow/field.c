@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim/flow/field.h"
-#include "base/noise.h"
 #include "base/parallel.h"
 #include "base/real.h"
+#include "sim/flow/field_kernel.h"
 #include "sim/rigid/rigid.h"
 
 #include <math.h>
@@ -16,116 +16,25 @@ const char *const field_side_names[] = {"both", "positive", "negative", NULL};
 // Bodies are numbered from here on: their noise is none of a particle's.
 #define BODY_NUMBERS (INT64_C(1) << 48)
 
-/// A field at one moment.
-typedef struct Moment {
-    const Field *field;
-    Vec3 place, axis;
-    float strength;
-    uint64_t frame; ///< noise changes with it
-} Moment;
-
-// --- how far --------------------------------------------------------------------------------------
-
-static float fade(const FieldRange *range, float distance)
-{
-    if (range->farthest >= 0.0f && distance > range->farthest) return 0.0f;
-    if (range->nearest >= 0.0f && distance < range->nearest) return 1.0f;
-    float over = distance - real_maxf(range->nearest, 0.0f);
-    return range->power > 0.0f ? real_powf(1.0f + over, -range->power) : 1.0f;
-}
-
-static float falloff_of(const Moment *m, Vec3 from_middle, Vec3 apart)
-{
-    const Field *field = m->field;
-    float height = vec3_dot(from_middle, m->axis);
-    if (field->side == FIELD_POSITIVE && height < 0.0f) return 0.0f;
-    if (field->side == FIELD_NEGATIVE && height > 0.0f) return 0.0f;
-    if (field->falloff == FIELD_SPHERE) return fade(&field->range, vec3_length(apart));
-    float across = vec3_length(vec3_add_scaled(from_middle, m->axis, -height));
-    if (field->falloff == FIELD_CONE) across = real_atan2f(across, fabsf(height)) * 57.29578f;
-    return fade(&field->range, fabsf(height)) * fade(&field->radial, across);
-}
-
-// --- turbulence -----------------------------------------------------------------------------------
-
-static Vec3 turbulence_at(const Field *field, Vec3 p)
-{
-    float per_metre = 1.0f / real_maxf(field->size, 1e-6f);
-    float part[3];
-    for (int axis = 0; axis < 3; axis++) {
-        Vec3 at = vec3_scale(p, per_metre);
-        part[axis] =
-            noise_at(field->seed * 3 + (uint64_t)axis, RNG_STREAM_FIELD_NOISE, at) +
-            0.5f * noise_at(field->seed * 3 + (uint64_t)axis + 7919, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
-    }
-    return vec3(part[0], part[1], part[2]);
-}
-
-// --- what it does ---------------------------------------------------------------------------------
-
-static Vec3 act(const Moment *m, Vec3 place, Vec3 velocity, int64_t number)
-{
-    const Field *field = m->field;
-    Vec3 from_middle = vec3_sub(place, m->place), apart = from_middle, out = {0, 0, 0};
-    float height = vec3_dot(from_middle, m->axis), strength = m->strength, speed = vec3_length(velocity);
-    if (field->shape == FIELD_LINE) apart = vec3_add_scaled(from_middle, m->axis, -height);
-    if (field->shape == FIELD_PLANE) apart = vec3_scale(m->axis, height);
-    float falloff = falloff_of(m, from_middle, apart), distance = vec3_length(apart);
-    if (!(falloff > 0.0f)) return out;
-    if (field->noise > 0.0f)
-        strength +=
-            0.5f * field->noise *
-            rng_signed(rng_at(field->seed, (uint64_t)number, RNG_STREAM_FIELD_NOISE, (uint32_t)m->frame).word[3]);
-    Vec3 away = vec3_normalize(apart, vec3(0, 0, 0));
-    switch (field->kind) {
-    case FIELD_FORCE:
-        out = vec3_scale(away, strength);
-        break;
-    case FIELD_WIND:
-        out = vec3_scale(m->axis, strength);
-        break;
-    case FIELD_VORTEX:
-        out = vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * distance);
-        break;
-    case FIELD_TURBULENCE:
-        out = vec3_scale(turbulence_at(field, field->is_global ? place : from_middle), strength);
-        break;
-    case FIELD_DRAG:
-        out = vec3_scale(velocity, -(real_minf(strength, 2.0f) * speed + real_minf(field->linear_drag, 2.0f)));
-        break;
-    case FIELD_HARMONIC:
-        out = vec3_scale(away, -strength * (distance - field->rest_length));
-        out = vec3_add_scaled(out, velocity, -2.0f * field->linear_drag * sqrtf(fabsf(strength)));
-        break;
-    case FIELD_CHARGE:
-        out = vec3_scale(apart, strength);
-        break;
-    }
-    out = vec3_scale(out, falloff);
-    int slows = field->kind != FIELD_DRAG && field->kind != FIELD_HARMONIC;
-    return slows && field->flow != 0.0f ? vec3_add_scaled(out, velocity, -field->flow * falloff) : out;
-}
-
-static Moment moment_of(const Field *field, double time)
+static FieldMoment moment_of(const Field *field, double time)
 {
     Pose pose = motion_pose(&field->motion, time);
     Vec3d axis = quatd_rotate(pose.facing, vec3d(0, 0, 1));
     double frames = time / field->frame_seconds;
-    return (Moment){field, vec3((float)pose.position.x, (float)pose.position.y, (float)pose.position.z),
-                    vec3((float)axis.x, (float)axis.y, (float)axis.z), curve_number(&field->strength, frames),
-                    (uint64_t)(int64_t)floor(frames + 1e-6)};
+    return (FieldMoment){field, vec3((float)pose.position.x, (float)pose.position.y, (float)pose.position.z),
+                         vec3((float)axis.x, (float)axis.y, (float)axis.z), curve_number(&field->strength, frames),
+                         (uint64_t)(int64_t)floor(frames + 1e-6)};
 }
 
 void fields_add(const Field *fields, int field_count, const Particles *particles, double time, int threads,
                 Vec3 *acceleration)
 {
-    for (int f = 0; f < field_count; f++) {
-        Moment moment = moment_of(&fields[f], time);
-        PARALLEL_FOR(threads, i, particles->count)
-        {
-            if (particles->radius[i] > 0.0f)
-                acceleration[i] =
-                    vec3_add(acceleration[i], act(&moment, particles->position[i], particles->velocity[i], i));
+    PARALLEL_BLOCKS(threads, block, parallel_block_count(particles->count, PARALLEL_BLOCK))
+    {
+        int64_t begin = block * PARALLEL_BLOCK, end = parallel_block_end(block, PARALLEL_BLOCK, particles->count);
+        for (int f = 0; f < field_count; f++) {
+            FieldMoment moment = moment_of(&fields[f], time);
+            SIMD_CALL(field_act)(&moment, particles, 0, begin, end, acceleration);
         }
     }
 }
@@ -135,11 +44,12 @@ void fields_pull_bodies(const Field *fields, int field_count, Rigid *rigid, doub
     for (int b = 0; b < rigid->body_count; b++) {
         const RigidObject *object = &rigid->objects[rigid->bodies[b].object];
         Vec3d at = object->now.position, speed = object->velocity;
-        Vec3 place = vec3((float)at.x, (float)at.y, (float)at.z);
-        Vec3 velocity = vec3((float)speed.x, (float)speed.y, (float)speed.z), sum = {0, 0, 0};
+        Vec3 place = vec3_from(at), velocity = vec3_from(speed), sum = {0, 0, 0};
+        float radius = 1.0f; // a body is never removed
+        Particles body = {.count = 1, .position = &place, .velocity = &velocity, .radius = &radius};
         for (int f = 0; f < field_count; f++) {
-            Moment moment = moment_of(&fields[f], time);
-            sum = vec3_add(sum, act(&moment, place, velocity, BODY_NUMBERS + b));
+            FieldMoment moment = moment_of(&fields[f], time);
+            SIMD_CALL(field_act)(&moment, &body, BODY_NUMBERS + b, 0, 1, &sum);
         }
         rigid_pull(rigid, b, vec3d_from(sum));
     }

@@ -175,12 +175,10 @@ static void scatter(Mpm *mpm, double seconds_exact)
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest *rest = &mpm->rest[i];
         if (rest->is_scattered) continue;
-        // Here, where the particles are read anyway.
-        if (mpm->base.acceleration) mpm_pull(mpm, block->begin, block->end, seconds_exact);
         rest->is_split = (uint8_t)mpm_bar_particles(mpm, i);
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
-         rest->is_split ? mpm->walls + block->begin : NULL, mpm->tiles + i * MPM_TILE_STRIDE);
+         mpm->base.acceleration, rest->is_split ? mpm->walls + block->begin : NULL, mpm->tiles + i * MPM_TILE_STRIDE);
         rest->has_rooms = (uint8_t)has_rooms(mpm, block);
         if (rest->has_rooms) SIMD_CALL(mpm_scatter_room)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,

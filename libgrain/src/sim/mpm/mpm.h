@@ -122,8 +122,6 @@ void mpm_start_particles(Mpm *mpm, const Particles *start, const uint8_t *materi
 GrainResult mpm_change(void *state, const SimChange *change);
 GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips, const uint8_t *wake);
 void mpm_push(void *state, const Vec3 *acceleration, double seconds);
-/// The same for particles [first, last) with the acceleration of force fields.
-void mpm_pull(Mpm *mpm, int64_t first, int64_t last, double seconds);
 
 // mpm_grid.c
 /// Sums the tiles around a block into its nodes and updates their velocities: gravity, then colliders.

@@ -105,20 +105,8 @@ GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips,
     return GRAIN_OK;
 }
 
-static inline void pull(MpmParticle *p, const Vec3 *acceleration, float dt)
-{
-    Vec3 a = acceleration[p->id];
-    if (isinf(p->still)) return;
-    p->velocity[0] += a.x * dt, p->velocity[1] += a.y * dt, p->velocity[2] += a.z * dt;
-}
-
-void mpm_pull(Mpm *mpm, int64_t first, int64_t last, double seconds)
-{
-    for (int64_t i = first; i < last; i++) pull(&mpm->particles[i], mpm->base.acceleration, (float)seconds);
-}
-
 void mpm_push(void *state, const Vec3 *acceleration, double seconds)
 {
     Mpm *mpm = state;
-    PARALLEL_FOR(mpm->base.threads, i, mpm->count) { pull(&mpm->particles[i], acceleration, (float)seconds); }
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count) { mpm_pull(&mpm->particles[i], acceleration, (float)seconds); }
 }

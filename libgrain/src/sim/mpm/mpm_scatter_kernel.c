@@ -23,17 +23,30 @@ SIMD_INLINE Row free_nodes(uint32_t barred)
     return row_along((Float4){barred & 1 ? 0.0f : 1.0f, barred & 2 ? 0.0f : 1.0f, barred & 4 ? 0.0f : 1.0f, 0.0f});
 }
 
+// Accelerations are in the order of birth, particles in that of blocks: they are asked for before they are needed. Nor
+// is a velocity read right after it was written.
+enum { ASKED_BEFORE = 16, PULLED_BEFORE = 4 };
+
+SIMD_INLINE void pull_next(MpmParticle *particles, int64_t count, int64_t p, const Vec3 *acceleration, float seconds)
+{
+    if (p + 2 * ASKED_BEFORE < count) __builtin_prefetch(&particles[p + 2 * ASKED_BEFORE].id);
+    if (p + ASKED_BEFORE < count) __builtin_prefetch(&acceleration[particles[p + ASKED_BEFORE].id]);
+    if (p < count) mpm_pull(&particles[p], acceleration, seconds);
+}
+
 // Momentum and mass of the particles, and what their stress pushes within the step, to the nodes. Those of one cell
 // stand together mostly (mpm_blocks.c): what they bring is summed before it is put down.
-void SIMD_NAME(mpm_scatter)(const MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
-                            float seconds, const MpmWall *walls, MpmNode *tile)
+void SIMD_NAME(mpm_scatter)(MpmParticle *particles, int64_t count, const int32_t corner[4], float inverse_cell,
+                            float seconds, const Vec3 *acceleration, const MpmWall *walls, MpmNode *tile)
 {
     Float4 *nodes = (Float4 *)tile;
     float cell = 1.0f / inverse_cell;
     Brought brought = {.first = -1};
     memset(tile, 0, MPM_TILE_STRIDE * sizeof *tile);
+    for (int64_t p = 0; acceleration && p < PULLED_BEFORE; p++) pull_next(particles, count, p, acceleration, seconds);
     for (int64_t p = 0; p < count; p++) {
         const MpmParticle *particle = &particles[p];
+        if (acceleration) pull_next(particles, count, p + PULLED_BEFORE, acceleration, seconds);
         Spline s = spline_at(particle, corner, inverse_cell);
         if (s.first != brought.first) {
             if (p > 0) put_down(&brought, nodes);

@@ -330,8 +330,8 @@ GrainResult rigid_move(Rigid *rigid, double seconds)
     }
     if (lost >= 0)
         return fail(GRAIN_ERROR_DIVERGED,
-                    "body '%s' left the range of numbers: it was pressed too deep into another; check that it does "
-                    "not start inside another object",
+                    "the simulation diverged: the position of body '%s' is not a number; it was pressed too deep into "
+                    "another object: check that it does not start inside one",
                     rigid->objects[lost].given.name ? rigid->objects[lost].given.name : "?");
     rigid->must_find |= must_find;
     rigid->time += seconds;
