@@ -149,7 +149,7 @@ command_tsan() {
 # The targets start from the seeds of the driver in build/release and from what was found before.
 command_fuzz() {
     need $BUILD_PACKAGES $CLANG_PACKAGES
-    local target=fuzz_targets program name corpus failed=0
+    local target=fuzz_targets program name corpus words failed=0
     compile_release
     compile fuzz -DCMAKE_BUILD_TYPE=Debug -DGRAIN_SANITIZE=fuzzer -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
     mkdir -p build/fuzz/found
@@ -158,8 +158,10 @@ command_fuzz() {
         corpus=build/fuzz/corpus/$name
         mkdir -p "$corpus" "tests/fuzz/corpus/$name"
         "build/release/bin/fuzz/fuzz_$name" --write-seeds "$corpus"
+        words=tests/fuzz/$name.dict
+        [ -f "$words" ] && words=-dict=$words || words=-use_cmp=1 # which is the default
         echo "== fuzz_$name"
-        OMP_WAIT_POLICY=passive "$program" -seed=1 -max_total_time="${2:-60}" -max_len=16384 -timeout=30 \
+        OMP_WAIT_POLICY=passive "$program" -seed=1 -max_total_time="${2:-60}" -max_len=16384 -timeout=30 "$words" \
             -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 -verbosity=0 \
             -artifact_prefix="build/fuzz/found/$name-" "$corpus" "tests/fuzz/corpus/$name" || failed=1
     done
