@@ -3,10 +3,10 @@
 // checkpoint can hold, and a few steps on from there.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "fuzz/checks.h"
 #include "fuzz/folder.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/grain_file.h"
-#include "grain/grain.h"
 #include "shape/shape.h"
 #include "shared/sand_scene.h"
 
@@ -175,11 +175,6 @@ static const GrainFileBytes *template_of(size_t kind)
 // stage_simulate.c compares the header with what was loaded.
 static int is_of_this_moment(const Sim *sim) { return fabs(sim->time - FRAME) < 0.5 * FRAME; }
 
-static void check_word(GrainResult result)
-{
-    if (result < 0 && !grain_last_error()[0]) fuzz_found("error %d without a word", (int)result);
-}
-
 // What has been loaded can be saved and read again.
 static void check_round(const Sim *sim)
 {
@@ -195,16 +190,16 @@ static void load(Scene *scene, const struct GrainFrame *file)
 {
     SandScene *sand = &scene->sand;
     GrainResult result = sim_load(&sand->sim, file->columns, file->column_count);
-    check_word(result);
+    fuzz_check_word(result);
     if (result != GRAIN_OK || !is_of_this_moment(&sand->sim)) return;
     check_round(&sand->sim);
-    check_word(sim_read(&sand->sim, &sand->now));
+    fuzz_check_word(sim_read(&sand->sim, &sand->now));
     SimStats stats;
     sand->sim.solver->measure(sand->sim.state, &stats);
     scene->steps_left = STEPS;
     result = sim_advance_frame(&sand->sim, &(SimWatch){stop, flow, scene});
-    check_word(result);
-    if (result == GRAIN_OK || result == GRAIN_CANCELLED) check_word(sim_read(&sand->sim, &sand->now));
+    fuzz_check_word(result);
+    if (result == GRAIN_OK || result == GRAIN_CANCELLED) fuzz_check_word(sim_read(&sand->sim, &sand->now));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

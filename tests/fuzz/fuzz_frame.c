@@ -3,10 +3,10 @@
 // born with, stored distance fields and the state of refining. Inputs: grain_file.h.
 #include "base/alloc.h"
 #include "base/error.h"
+#include "fuzz/checks.h"
 #include "fuzz/folder.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/grain_file.h"
-#include "grain/grain.h"
 #include "job/birth.h"
 #include "output/sdf_store.h"
 #include "refine/refine.h"
@@ -32,23 +32,13 @@ static const GrainRun one_thread = {sizeof(GrainRun), 1, NULL, NULL, NULL};
 
 // --- the scene ------------------------------------------------------------------------------------
 
-static void must(GrainResult result)
-{
-    if (result != GRAIN_OK) fuzz_found("error %d '%s'", (int)result, grain_last_error());
-}
-
-static void check_word(GrainResult result)
-{
-    if (result < 0 && !grain_last_error()[0]) fuzz_found("error %d without a word", (int)result);
-}
-
 static void add_object(GrainScene *scene, GrainRole role, const char *name, Shape shape, int32_t *number)
 {
     GrainMesh mesh = shape_mesh(&shape);
     GrainObjectDef def;
-    must(grain_object_def_default(&def, sizeof def));
+    fuzz_must(grain_object_def_default(&def, sizeof def));
     def.role = (int32_t)role, def.name = name, def.mesh = &mesh;
-    must(grain_scene_add(scene, &def, number));
+    fuzz_must(grain_scene_add(scene, &def, number));
     shape_free(&shape);
 }
 
@@ -57,19 +47,19 @@ static GrainScene *make_scene(void)
 {
     GrainScene *scene;
     int32_t source;
-    must(grain_scene_create(&scene));
-    must(grain_scene_set_number(scene, GRAIN_SCENE, "frame_end", 3));
-    must(grain_scene_set_number(scene, GRAIN_SCENE, "solver.particle_radius", (double)RADIUS));
-    must(grain_scene_set_number(scene, GRAIN_SCENE, "upsample.grains_per_particle", 4));
+    fuzz_must(grain_scene_create(&scene));
+    fuzz_must(grain_scene_set_number(scene, GRAIN_SCENE, "frame_end", 3));
+    fuzz_must(grain_scene_set_number(scene, GRAIN_SCENE, "solver.particle_radius", (double)RADIUS));
+    fuzz_must(grain_scene_set_number(scene, GRAIN_SCENE, "upsample.grains_per_particle", 4));
     add_object(scene, GRAIN_ROLE_SOURCE, "Sand", shape_box(0, 0, 0.06f, 0.08f, 0.08f, 0.1f), &source);
     add_object(scene, GRAIN_ROLE_COLLIDER, "Block", shape_box(0, 0, 0, 0.02f, 0.02f, 0.02f), NULL);
     add_object(scene, GRAIN_ROLE_BODY, "Crate", shape_box(0.03f, 0, 0, 0.05f, 0.02f, 0.02f), NULL);
     float values[8];
     GrainAttributeDef paint;
-    must(grain_attribute_def_default(&paint, sizeof paint));
+    fuzz_must(grain_attribute_def_default(&paint, sizeof paint));
     for (int i = 0; i < 8; i++) values[i] = (float)i;
     paint.components = 1, paint.name = "heat", paint.values = values, paint.count = 8;
-    must(grain_scene_set_attribute(scene, source, &paint));
+    fuzz_must(grain_scene_set_attribute(scene, source, &paint));
     return scene;
 }
 
@@ -80,7 +70,7 @@ static void write_columns(const char *name, int32_t frame, int64_t particles, co
     char path[300];
     ColumnFileHeader header = {.frame = frame, .time = (frame - 1) / 24.0, .particles = particles};
     fuzz_path(name, path);
-    must(column_file_write(path, &header, columns, count));
+    fuzz_must(column_file_write(path, &header, columns, count));
 }
 
 static void write_frame(const char *name, int32_t frame)
@@ -124,7 +114,7 @@ static Shape field_shape(void) { return shape_box(0, 0, 0, 1, 1, 1); }
 static GrainSdfDef field_def(void)
 {
     GrainSdfDef def;
-    must(grain_sdf_def_default(&def, sizeof def));
+    fuzz_must(grain_sdf_def_default(&def, sizeof def));
     def.voxel_size = 0.5f, def.band_voxels = 2.0f;
     return def;
 }
@@ -136,7 +126,7 @@ static void write_field(const char *name)
     GrainMesh mesh = shape_mesh(&shape);
     GrainSdfDef def = field_def();
     GrainSdf *sdf;
-    must(grain_sdf_create(&mesh, &def, &one_thread, &sdf));
+    fuzz_must(grain_sdf_create(&mesh, &def, &one_thread, &sdf));
     const float head[11] = {sdf->origin.x,      sdf->origin.y,      sdf->origin.z,     sdf->voxel_size,
                             sdf->half_width,    sdf->bounds_low.x,  sdf->bounds_low.y, sdf->bounds_low.z,
                             sdf->bounds_high.x, sdf->bounds_high.y, sdf->bounds_high.z};
@@ -156,7 +146,7 @@ static void write_state(const char *name, const GrainFrame *first)
 {
     GrainScene *scene = make_scene();
     GrainUpsampler *upsampler;
-    must(grain_upsampler_create(scene, first, &one_thread, &upsampler));
+    fuzz_must(grain_upsampler_create(scene, first, &one_thread, &upsampler));
     const GrainFrame *grains = grain_upsampler_frame(upsampler);
     int64_t count = grains->header.particles;
     Quat *facing = ALLOC(Quat, count);
@@ -184,7 +174,7 @@ static const GrainFileBytes *template_of(FrameKind kind)
         char path[300];
         write_frame(name, 1);
         fuzz_path(name, path);
-        must(grain_frame_read(path, &first));
+        fuzz_must(grain_frame_read(path, &first));
         write_state(name, first);
         grain_frame_destroy(first);
     }
@@ -207,16 +197,16 @@ static void look_at(GrainFrame *frame)
     for (int32_t c = 0; c < grain_frame_column_count(frame); c++) {
         GrainView view;
         const char *name = grain_frame_column_name(frame, c);
-        must(grain_frame_column(frame, name, &view));
+        fuzz_must(grain_frame_column(frame, name, &view));
         int64_t most = MOST_LOADED / view.components;
-        must(grain_frame_load(frame, name, view.count < most ? view.count : most, loaded, &one_thread));
+        fuzz_must(grain_frame_load(frame, name, view.count < most ? view.count : most, loaded, &one_thread));
     }
     GrainExportDef def;
     char path[300];
     fuzz_path("frame.ply", path);
-    must(grain_export_def_default(&def, sizeof def));
+    fuzz_must(grain_export_def_default(&def, sizeof def));
     def.path = path;
-    check_word(grain_frame_export(frame, &def, &one_thread));
+    fuzz_check_word(grain_frame_export(frame, &def, &one_thread));
 }
 
 // As stage_voxelise.c does.
@@ -230,7 +220,7 @@ static void voxelise(const struct GrainFrame *frame)
     VolumeParticles particles = {count, position->data, velocity->data, radius->data, 0.0, 4.0, NULL, NULL};
     VolumeDef def = {.voxel_size = 2.0f * RADIUS, .velocity_seconds = 0.02f, .surface_radii = 2.0f};
     Volume volume = {0};
-    check_word(volume_make(&volume, &def, &particles, 1));
+    fuzz_check_word(volume_make(&volume, &def, &particles, 1));
     volume_free(&volume);
 }
 
@@ -245,7 +235,7 @@ static void refine(const char *first_name, const char *next_name)
         GrainScene *scene = make_scene();
         GrainResult result = grain_upsampler_create(scene, first, &one_thread, &upsampler);
         if (result == GRAIN_OK) result = grain_upsampler_advance(upsampler, next, &one_thread);
-        check_word(result);
+        fuzz_check_word(result);
         grain_upsampler_destroy(upsampler);
         grain_scene_destroy(scene);
     }
@@ -259,10 +249,10 @@ static void bear(const struct GrainFrame *file)
     Job job;
     Birth birth;
     Column columns[BIRTH_MAX_COLUMNS];
-    must(scene_begin_job(scene, &job));
-    must(birth_begin(&birth, &job, 1));
+    fuzz_must(scene_begin_job(scene, &job));
+    fuzz_must(birth_begin(&birth, &job, 1));
     GrainResult result = birth_load(&birth, file);
-    check_word(result);
+    fuzz_check_word(result);
     if (result == GRAIN_OK) birth_columns(&birth, 0, columns);
     for (int64_t i = 0; result == GRAIN_OK && i < birth.count; i++)
         if (birth_object_of(&job, birth.source[i]) < 0) fuzz_found("source %d is no object", birth.source[i]);
@@ -283,8 +273,8 @@ static void find_field(void)
     GrainSdf *sdf;
     fuzz_path("sdf", folder), fuzz_path(names[FIELD], from);
     if (!stored[0]) { // its name follows from the mesh
-        must(sdf_store_begin(&store, fuzz_folder(), "fuzz"));
-        must(sdf_store_make(&store, &mesh, &def, &one_thread, &sdf));
+        fuzz_must(sdf_store_begin(&store, fuzz_folder(), "fuzz"));
+        fuzz_must(sdf_store_make(&store, &mesh, &def, &one_thread, &sdf));
         snprintf(stored, sizeof stored, "%s", store.used[0]);
         sdf_store_free(&store);
         grain_sdf_destroy(sdf);
@@ -292,16 +282,9 @@ static void find_field(void)
     mkdir(folder, 0777);
     snprintf(to, sizeof to, "%s/%s", folder, stored);
     if (rename(from, to) != 0) fuzz_found("no %s", to);
-    must(sdf_store_begin(&store, fuzz_folder(), "fuzz"));
-    must(sdf_store_make(&store, &mesh, &def, &one_thread, &sdf));
-    Vec3 low, high;
-    sdf_bounds(sdf, &low, &high);
-    for (int i = 0; i < 64; i++) {
-        Vec3 gradient, place = {low.x + (high.x - low.x) * (float)(i % 4) / 3.0f,
-                                low.y + (high.y - low.y) * (float)(i / 4 % 4) / 3.0f,
-                                low.z + (high.z - low.z) * (float)(i / 16) / 3.0f};
-        sdf_sample_point(sdf, place, &gradient);
-    }
+    fuzz_must(sdf_store_begin(&store, fuzz_folder(), "fuzz"));
+    fuzz_must(sdf_store_make(&store, &mesh, &def, &one_thread, &sdf));
+    fuzz_sample(sdf);
     grain_sdf_destroy(sdf);
     sdf_store_free(&store);
     shape_free(&shape);
@@ -318,13 +301,13 @@ static void resume(const struct GrainFrame *first, const struct GrainFrame *next
     CacheManifest coarse = {.frame_start = 1, .frame_end = 3, .frames = frames, .frame_count = 2};
     Cache cache = {.folder = (char *)fuzz_folder()};
     int32_t frame = 0;
-    must(scene_begin_job(scene, &job));
-    must(refine_plan(&refinement, &job, PARTICLES, 1, 1));
-    must(refine_prepare(&refinement, NULL, &one_thread));
-    must(scene_walls_begin(&refinement.walls, first));
+    fuzz_must(scene_begin_job(scene, &job));
+    fuzz_must(refine_plan(&refinement, &job, PARTICLES, 1, 1));
+    fuzz_must(refine_prepare(&refinement, NULL, &one_thread));
+    fuzz_must(scene_walls_begin(&refinement.walls, first));
     RefineOutput output = {.cache = &cache, .upsampler = refinement.upsampler, .threads = 1};
-    check_word(refine_read_checkpoint(&output, &coarse, 1, &frame));
-    if (frame == 1) check_word(refine_advance(&refinement, first, next, 0.0, NULL, NULL));
+    fuzz_check_word(refine_read_checkpoint(&output, &coarse, 1, &frame));
+    if (frame == 1) fuzz_check_word(refine_advance(&refinement, first, next, 0.0, NULL, NULL));
     refine_free(&refinement);
     scene_end_job(&job);
     grain_scene_destroy(scene);
@@ -338,9 +321,9 @@ static void refine_state(void)
     fuzz_path(names[STATE], path), fuzz_path("checkpoint.grain", checkpoint);
     if (rename(path, checkpoint) != 0) fuzz_found("no %s", checkpoint);
     fuzz_path(names[FIRST_FRAME], path);
-    must(column_file_read(path, &first));
+    fuzz_must(column_file_read(path, &first));
     fuzz_path(names[NEXT_FRAME], path);
-    must(column_file_read(path, &next));
+    fuzz_must(column_file_read(path, &next));
     resume(&first, &next);
     column_file_free(&first), column_file_free(&next);
 }

@@ -1,32 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // .vdb files read back as distance fields, as `grain` wrote them and as other programs compress them.
+#include "fuzz/checks.h"
 #include "fuzz/folder.h"
 #include "fuzz/fuzz.h"
-#include "grain/grain.h"
 #include "output/vdb.h"
-#include "sdf/sdf.h"
 #include "shared/meshes.h"
 
 #include <string.h>
 
 #define FILE_NAME "surface.vdb"
-
-static void must(GrainResult result)
-{
-    if (result != GRAIN_OK) fuzz_found("error %d '%s'", (int)result, grain_last_error());
-}
-
-static void sample(const GrainSdf *sdf)
-{
-    Vec3 low, high;
-    sdf_bounds(sdf, &low, &high);
-    for (int i = 0; i < 64; i++) {
-        Vec3 gradient, place = {low.x + (high.x - low.x) * (float)(i % 4) / 3.0f,
-                                low.y + (high.y - low.y) * (float)(i / 4 % 4) / 3.0f,
-                                low.z + (high.z - low.z) * (float)(i / 16) / 3.0f};
-        sdf_sample_point(sdf, place, &gradient);
-    }
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -35,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_write(FILE_NAME, data, size);
     fuzz_path(FILE_NAME, path);
     if (grain_sdf_read_vdb(path, NULL, &sdf) == GRAIN_OK)
-        sample(sdf);
+        fuzz_sample(sdf);
     else if (sdf || !strstr(grain_last_error(), FILE_NAME))
         fuzz_found("error '%s'", grain_last_error());
     grain_sdf_destroy(sdf);
@@ -53,11 +35,11 @@ static size_t seed_of_mesh(float voxel, uint8_t *data, size_t capacity)
     GrainMesh mesh = shape_mesh(&shape);
     GrainSdfDef def;
     GrainSdf *sdf;
-    must(grain_sdf_def_default(&def, sizeof def));
+    fuzz_must(grain_sdf_def_default(&def, sizeof def));
     def.voxel_size = voxel, def.band_voxels = 2.0f;
-    must(grain_sdf_create(&mesh, &def, NULL, &sdf));
+    fuzz_must(grain_sdf_create(&mesh, &def, NULL, &sdf));
     fuzz_path(FILE_NAME, path);
-    must(grain_sdf_write_vdb(sdf, path, "surface"));
+    fuzz_must(grain_sdf_write_vdb(sdf, path, "surface"));
     grain_sdf_destroy(sdf);
     shape_free(&shape);
     return fuzz_read(FILE_NAME, data, capacity);
@@ -88,7 +70,7 @@ static size_t seed_of_volume(uint8_t *data, size_t capacity)
     const VdbFile file = {"fuzz", NULL, 0, grids, 2};
     Sink sink = {data, 0, capacity};
     VdbMessage message;
-    must(vdb_need());
+    fuzz_must(vdb_need());
     if (vdb_shim()->grids_write(&file, take, &sink, &message) != VDB_OK) fuzz_found("%s", message.text);
     return sink.size;
 }
