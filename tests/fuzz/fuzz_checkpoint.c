@@ -43,8 +43,28 @@ typedef struct Scene {
 
 // --- the scene ------------------------------------------------------------------------------------
 
-// A floor, a box that moves and is painted, and a body, each a few voxels large. The adaptive integrator has only what
-// stands still.
+// A sheet that bends: its other end comes up.
+static GrainResult add_sheet(SandScene *sand)
+{
+    int i = sand->def.collider_count++;
+    sand->shape[i] = shape_plane(1);
+    shape_move(&sand->shape[i], 0.03f, -0.04f, 0.01f, 0.03f);
+    sand->mesh[i] = shape_mesh(&sand->shape[i]);
+    int64_t floats = 3 * sand->mesh[i].vertex_count;
+    float *samples = sand->samples[i] = ALLOC(float, 2 * floats);
+    if (!samples) return GRAIN_ERROR_MEMORY;
+    for (int64_t k = 0; k < 2 * floats; k++)
+        samples[k] = sand->mesh[i].positions[k % floats] + (k >= floats && k % 6 == 2 ? 0.005f : 0.0f);
+    sand->colliders[i] = (SimCollider){
+        .friction = 0.5f,
+        .mesh = &sand->mesh[i],
+        .motion = motion_of_shapes(samples, sand->mesh[i].vertex_count, 2, FRAME),
+    };
+    return GRAIN_OK;
+}
+
+// A floor, a box that moves and is painted, a body, each a few voxels large, and a sheet. The adaptive integrator has
+// only what stands still.
 static GrainResult add_colliders(Scene *scene, int is_still)
 {
     SandScene *sand = &scene->sand;
@@ -57,7 +77,7 @@ static GrainResult add_colliders(Scene *scene, int is_still)
     float *poses = sand_add_poses(sand, mover, vec3(0.01f, 0.01f, 0.01f), 5, FRAME / 2.0);
     for (int k = 0; poses && k < 5; k++) poses[7 * k] += 0.002f * (float)k;
     TRY(sand_add_body(sand, shape_box(0.03f, 0, 0.021f, 0.05f, 0.02f, 0.041f), 800.0, 0.4f, &body));
-    return poses ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    return poses ? add_sheet(sand) : GRAIN_ERROR_MEMORY;
 }
 
 static GrainResult begin(Scene *scene, const SceneKind *kind)
@@ -111,6 +131,8 @@ static GrainResult steer(Scene *scene)
     SimSteering now = steering_of(&scene->sand.def);
     SimGrip grips[SAND_MAX_COLLIDERS] = {{0.5f, 0.0f}, {0.5f, 0.0f}, {0.4f, 0.0f}};
     Vec3 wind[64];
+    struct Rigid *rigid = solver_rigid(sim->state);
+    if (rigid->body_count > 0) rigid_pull(rigid, 0, (Vec3d){0.1, 0.0, 0.0});
     for (int64_t i = 0; i < 64; i++) wind[i] = vec3(0.1f * (float)(i % 5), 0, 0);
     return sim_steer(sim, &now, grips, sim->population.born <= 64 ? wind : NULL);
 }
