@@ -124,6 +124,15 @@ def cases() -> Iterator[Case]:
                 DAMAGED,
                 file.split("_")[0] if "birth" in file else "3",
             )
+    # Far away or fast, but numbers: refused or refined, in time.
+    for number in (1e6, 9e14, 3e38):
+        for column in ("position", "velocity"):
+            yield Case(
+                f"coarse_000003.grain: all {column} {number}",
+                "upsample",
+                forge_in("coarse_000003.grain", every(column, number)),
+                DAMAGED | {watch.DONE},
+            )
     for name, change in FIELDS.items():
         yield Case(
             f"distance field: {name}", "bake", forge_fields(change), {watch.DONE}, start="fields", same_bytes=True

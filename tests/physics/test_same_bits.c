@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "grain/grain.h"
+#include "output/column_gate.h"
 #include "shape/shape.h"
 #include "shared/sand_scene.h"
 #include "unit/test.h"
@@ -175,7 +176,7 @@ static GrainResult stop_there(void *user, double fraction)
     return ++stop->substeps == stop->after ? fail(GRAIN_CANCELLED, "stopped by the test") : GRAIN_OK;
 }
 
-// Copies what save gives, as a file would, into a simulation that has just begun.
+// Copies what save gives, as a file would and through the same gate, into a simulation that has just begun.
 static GrainResult load_copy(const Sim *from, Sim *to)
 {
     Column columns[SOLVER_MAX_COLUMNS];
@@ -185,7 +186,10 @@ static GrainResult load_copy(const Sim *from, Sim *to)
         if (column_bytes(&columns[i]) > 0) memcpy(copy, columns[i].data, (size_t)column_bytes(&columns[i]));
         columns[i].data = copy;
     }
-    GrainResult result = sim_load(to, columns, count);
+    struct GrainFrame file = {.column_count = count};
+    memcpy(file.columns, columns, (size_t)count * sizeof *columns);
+    GrainResult result = column_gate_check("checkpoint", &file);
+    if (result == GRAIN_OK) result = sim_load(to, columns, count);
     for (int i = 0; i < count; i++) alloc_free((void *)columns[i].data);
     return result;
 }

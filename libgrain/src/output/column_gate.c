@@ -16,7 +16,7 @@
 
 static const ColumnRule frame_rules[] = {
     {"position", GRAIN_F32, 3, COLUMN_PER_PARTICLE, {{3, COLUMN_PLACE}}, NULL},
-    {"velocity", GRAIN_F32, 3, COLUMN_PER_PARTICLE, {{3, COLUMN_FINITE}}, NULL},
+    {"velocity", GRAIN_F32, 3, COLUMN_PER_PARTICLE, {{3, COLUMN_PLACE}}, NULL},
     {"radius", GRAIN_F32, 1, COLUMN_PER_PARTICLE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"orientation", GRAIN_F32, 4, COLUMN_PER_PARTICLE, {{4, COLUMN_TURN}}, NULL},
     {"moisture", GRAIN_F32, 1, COLUMN_PER_PARTICLE, {{1, COLUMN_FINITE}}, NULL},
@@ -24,7 +24,7 @@ static const ColumnRule frame_rules[] = {
     {"id", GRAIN_I64, 1, COLUMN_PER_PARTICLE, {{1, COLUMN_INDEX}}, NULL},
     {"body.position", GRAIN_F32, 3, COLUMN_ANY_LENGTH, {{3, COLUMN_PLACE}}, NULL},
     {"body.orientation", GRAIN_F32, 4, COLUMN_ANY_LENGTH, {{4, COLUMN_TURN}}, NULL},
-    {"body.velocity", GRAIN_F32, 3, COLUMN_ANY_LENGTH, {{3, COLUMN_FINITE}}, NULL},
+    {"body.velocity", GRAIN_F32, 3, COLUMN_ANY_LENGTH, {{3, COLUMN_PLACE}}, NULL},
     {"body.spin", GRAIN_F32, 3, COLUMN_ANY_LENGTH, {{3, COLUMN_FINITE}}, NULL},
     {NULL}};
 

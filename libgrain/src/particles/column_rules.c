@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/// m. Distances between two such places can be squared in single precision.
-#define FARTHEST 1e18
+/// m, m/s. What is computed from such numbers, squares and sums of squares too, stays finite in single precision.
+#define FARTHEST 1e15
 
 typedef struct Limits {
     double low, high;
@@ -17,7 +17,7 @@ typedef struct Limits {
 
 static const Limits limits[] = {
     [COLUMN_FINITE] = {-DBL_MAX, DBL_MAX, "not finite"},
-    [COLUMN_PLACE] = {-FARTHEST, FARTHEST, "not a place in any scene"},
+    [COLUMN_PLACE] = {-FARTHEST, FARTHEST, "too large for any scene"},
     [COLUMN_NOT_NEGATIVE] = {0.0, DBL_MAX, "not a finite number from 0 on"},
     [COLUMN_POSITIVE] = {DBL_TRUE_MIN, DBL_MAX, "not a finite number above 0"},
     [COLUMN_STILL] = {0.0, INFINITY, "not a time"},

@@ -10,7 +10,7 @@
 /// The numbers allowed in a column, or in a part of a record.
 typedef enum ColumnRange {
     COLUMN_FINITE,       ///< any number that is neither infinite nor NaN
-    COLUMN_PLACE,        ///< m: near enough that the square of a distance is finite
+    COLUMN_PLACE,        ///< m or m/s: at most 1e15, so that what is computed from it is finite
     COLUMN_NOT_NEGATIVE, ///< finite
     COLUMN_POSITIVE,     ///< finite, not 0
     COLUMN_STILL,        ///< s at rest; infinite: asleep

@@ -129,7 +129,11 @@ static GrainResult load(Runner *runner, const struct GrainFrame *checkpoint)
     if (result == GRAIN_OK && simulation->emission.emitter_count > 0)
         result = birth_resume(&simulation->birth, checkpoint->columns, checkpoint->column_count);
     if (result == GRAIN_OK) return GRAIN_OK;
-    return fail_within(result, "the checkpoint in '%s' cannot be used; bake anew (--restart)", runner->cache.folder);
+    return fail_within(
+        result,
+        "the checkpoint in '%s' cannot be used; restart from an earlier frame (--from FRAME), or bake anew "
+        "(--restart)",
+        runner->cache.folder);
 }
 
 static GrainResult watch_settling(void *user, double fraction)

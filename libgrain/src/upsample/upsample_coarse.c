@@ -217,6 +217,17 @@ static int64_t first_from(const uint64_t *key, int64_t low, int64_t high, uint64
     return low;
 }
 
+// To the row of this cell, over rows without particles: a box from one end of a scene to a lone grain far away has
+// thousands of millions of them.
+static void skip_rows(CoarseWalk *walk, uint64_t key)
+{
+    const CellGrid *grid = &walk->field->grid;
+    int64_t row = (int64_t)(key / grid->cells[0]), y = row % (int64_t)grid->cells[1], z = row / (int64_t)grid->cells[1];
+    if (y > walk->cell_high[1]) z++;
+    if (y < walk->cell_low[1] || y > walk->cell_high[1]) y = walk->cell_low[1];
+    if (z > walk->z || (z == walk->z && y > walk->y)) walk->y = y, walk->z = z;
+}
+
 int coarse_walk_next(CoarseWalk *walk, int64_t *begin, int64_t *end)
 {
     const CellGrid *grid = &walk->field->grid;
@@ -230,6 +241,8 @@ int coarse_walk_next(CoarseWalk *walk, int64_t *begin, int64_t *end)
         } else {
             int64_t first = first_from(grid->cell_key, 0, grid->cell_count, from), last = first;
             while (last < grid->cell_count && grid->cell_key[last] <= to) last++;
+            if (last == grid->cell_count) walk->z = walk->cell_high[2] + 1;
+            if (first == last && last < grid->cell_count) skip_rows(walk, grid->cell_key[last]);
             *begin = grid->cell_start[first], *end = grid->cell_start[last];
         }
         if (*begin < *end) return 1;
