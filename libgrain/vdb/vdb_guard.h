@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 /// No exception gets out of the shim: what every call of it runs its work through.
-#include "vdb_shim.h"
+#include "vdb_failure.h"
 
 #include <openvdb/openvdb.h>
 #include <tbb/task_arena.h>
@@ -11,12 +11,6 @@
 #include <new>
 #include <string>
 #include <system_error>
-
-// Thrown for what is not OpenVDB's to say.
-struct Failure {
-    VdbError code;
-    std::string text;
-};
 
 inline void say(VdbMessage *message, const char *text)
 {

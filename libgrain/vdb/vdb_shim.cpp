@@ -2,13 +2,16 @@
 #include "vdb_guard.h"
 #include "vdb_path.h"
 #include "vdb_sink.h"
+#include "vdb_walk.h"
 
+#include <openvdb/io/Compression.h>
 #include <openvdb/io/Stream.h>
 #include <openvdb/openvdb.h>
 
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <vector>
 
 struct VdbReader {
     openvdb::FloatGrid::Ptr grid;
@@ -66,24 +69,43 @@ openvdb::FloatGrid::Ptr make_grid(const VdbLevelSet &in)
     return grid;
 }
 
-// Through a stream that throws at the file's end: OpenVDB's own File reads on for minutes where a file is cut short.
+std::string load(const char *path)
+{
+    std::ifstream file(path_of(path), std::ios::binary | std::ios::ate);
+    std::streamoff size = file ? std::streamoff(file.tellg()) : -1;
+    if (size < 0) throw Failure{VDB_ERROR_IO, "the file cannot be opened"};
+    std::string bytes(size_t(size), '\0');
+    file.seekg(0);
+    file.read(&bytes[0], size);
+    if (!file) throw Failure{VDB_ERROR_IO, "the file cannot be read"};
+    return bytes;
+}
+
+void unpack(const char *chunk, size_t chunk_bytes, size_t unpacked_bytes, bool is_blosc)
+{
+    LevelSetBytes none{std::string(chunk, chunk_bytes), 0, 0};
+    LevelSetBuffer buffer(none, none.head);
+    std::istream stream(&buffer);
+    std::vector<char> values(unpacked_bytes);
+    if (is_blosc)
+        openvdb::io::bloscFromStream(stream, values.data(), values.size());
+    else
+        openvdb::io::unzipFromStream(stream, values.data(), values.size());
+}
+
+// OpenVDB sees nothing that has not been followed before (vdb_walk.h). What follows there may still not unpack.
 openvdb::FloatGrid::Ptr find_grid(const char *path, const char *name)
 {
-    std::ifstream file(path_of(path), std::ios::binary);
-    if (!file) throw Failure{VDB_ERROR_IO, "the file cannot be opened"};
+    std::string bytes = load(path);
+    LevelSetBytes level_set = find_level_set(bytes, name, unpack);
+    LevelSetBuffer buffer(level_set, bytes);
+    std::istream file(&buffer);
     file.exceptions(std::ios::failbit | std::ios::badbit | std::ios::eofbit);
     openvdb::io::Stream stream(file, false);
-    std::string names;
     openvdb::GridPtrVecPtr grids = stream.getGrids();
-    for (const auto &grid : *grids) {
-        names += (names.empty() ? "" : ", ") + grid->getName();
-        if (name && grid->getName() != name) continue;
-        if (!grid->isType<openvdb::FloatGrid>() || grid->getGridClass() != openvdb::GRID_LEVEL_SET) continue;
-        return openvdb::gridPtrCast<openvdb::FloatGrid>(grid);
-    }
-    throw Failure{VDB_ERROR_FORMAT, (name ? "there is no level set named '" + std::string(name) + "'"
-                                          : std::string("there is no level set")) +
-                                        "; the file holds: " + (names.empty() ? "nothing" : names)};
+    auto grid = grids->empty() ? nullptr : openvdb::gridPtrCast<openvdb::FloatGrid>(grids->front());
+    if (!grid) throw Failure{VDB_ERROR_FORMAT, "its level set cannot be read"};
+    return grid;
 }
 
 // Only lattices along the axes: others would have to be resampled.

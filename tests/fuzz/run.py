@@ -12,7 +12,8 @@ sys.path.insert(0, str(HERE.parent))
 import harness  # noqa: E402
 
 # About five seconds for a target on a quiet machine, and never more than twice that; --heavy: ten times as much.
-RUNS = {"grains": 6000, "job": 5000, "lock": 6000, "manifest": 3000, "mesh": 250, "mesh_file": 800}
+RUNS = {"checkpoint": 800, "frame": 3000, "grains": 6000, "job": 5000, "lock": 6000, "manifest": 3000, "mesh": 250, "mesh_file": 800,
+        "vdb": 1000}
 SECONDS = 10
 
 

@@ -128,6 +128,9 @@ static GrainResult check_sources(const Job *job, const int32_t *source, int64_t 
 GrainResult birth_load(Birth *birth, const struct GrainFrame *file)
 {
     int64_t count = file->header.particles, at = birth->count;
+    const Column *rest = column_find(file->columns, file->column_count, "rest");
+    if (!rest || rest->count != count) // or memory would be taken for what the header alone promises
+        return fail(GRAIN_ERROR_DAMAGED, "it is not a file of births");
     TRY(reserve(birth, at + count));
     TRY(column_copy(file->columns, file->column_count, "rest", GRAIN_F32, 3, count, birth->rest + at));
     TRY(column_copy(file->columns, file->column_count, "source_id", GRAIN_I32, 1, count, birth->source + at));

@@ -399,6 +399,9 @@ GrainResult dem_restore_walls(Dem *dem, const int32_t *ball, const int32_t *coll
         int number = collider[wall] & ~DEM_WALL_FIXED;
         if (ball[wall] < 0 || ball[wall] >= dem->count || number < 0 || number >= dem->base.def.collider_count)
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a wall that belongs to no particle");
+        if (!(collider[wall] & DEM_WALL_FIXED) && !given_of(dem, number)->sdf) // which would be sampled again
+            return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a wall of collider %d, which has no distance field",
+                        number);
         fill_wall(dem, wall, &(DemWallFound){.ball = ball[wall], .collider = collider[wall]}, -1);
     }
     return dem_list_loads(dem);

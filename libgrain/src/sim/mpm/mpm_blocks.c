@@ -280,7 +280,7 @@ static GrainResult number_saved(const Mpm *mpm, const int32_t *saved, int64_t co
     int32_t high[3] = {-MAX_BLOCKS, -MAX_BLOCKS, -MAX_BLOCKS};
     *n = (Numbering){.low = {MAX_BLOCKS, MAX_BLOCKS, MAX_BLOCKS}};
     for (int64_t i = 0; i < count; i++, saved += MPM_FILLED_INTS) {
-        if (saved[3] < 0 || saved[3] >= mpm->count || (i > 0 && saved[3] <= saved[3 - MPM_FILLED_INTS]))
+        if (saved[3] >= mpm->count || (i > 0 ? saved[3] <= saved[3 - MPM_FILLED_INTS] : saved[3] != 0))
             return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's blocks do not fit its particles");
         for (int axis = 0; axis < 3; axis++) {
             int32_t at = floor_div(saved[axis]);
@@ -294,6 +294,16 @@ static GrainResult number_saved(const Mpm *mpm, const int32_t *saved, int64_t co
     n->slab = n->row * (uint64_t)(high[1] - n->low[1] + 3);
     n->bits = 64 - __builtin_clzll(n->slab * (uint64_t)(high[2] - n->low[2] + 3));
     return GRAIN_OK;
+}
+
+// Particles are spread to the nodes around their block without looking where these are.
+static GrainResult check_place(const Mpm *mpm, const int32_t block[3], int64_t begin, int64_t end)
+{
+    MpmBlock holding = {.begin = (int32_t)begin, .end = (int32_t)end};
+    for (int axis = 0; axis < 3; axis++) holding.corner[axis] = block[axis] * MPM_BLOCK_SIDE;
+    if (!mpm_find_reach(mpm, &holding)) return GRAIN_OK;
+    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's particles %lld to %lld are not in their block", (long long)begin,
+                (long long)end - 1);
 }
 
 GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
@@ -310,6 +320,8 @@ GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
         starts[i] = corner[3];
         if (i > 0 && filled[i] <= filled[i - 1])
             result = fail(GRAIN_ERROR_DAMAGED, "the checkpoint's blocks are not in order");
+        else
+            result = check_place(mpm, block, starts[i], i + 1 < count ? corner[3 + MPM_FILLED_INTS] : mpm->count);
     }
     if (result == GRAIN_OK) result = make_blocks(mpm, &numbering, filled, starts, count);
     alloc_free(filled);

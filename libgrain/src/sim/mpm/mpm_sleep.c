@@ -92,7 +92,7 @@ static int is_beside_awake(const Mpm *mpm, const MpmBlock *block)
 void mpm_find_watchers(Mpm *mpm)
 {
     memset(mpm->is_active, 0, (size_t)mpm->block_count);
-    mpm->watch_turn = (mpm->watch_turn + 1) % WATCH_STEPS;
+    mpm->watch_turn = (mpm->watch_turn % WATCH_STEPS + 1) % WATCH_STEPS; // a forged one could be the largest number
     for (int64_t i = 0; i < mpm->filled_count; i++) {
         const MpmBlock *block = &mpm->blocks[mpm->filled[i]];
         MpmRest *rest = &mpm->rest[i];
