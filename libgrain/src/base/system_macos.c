@@ -30,6 +30,14 @@ void *system_map(uint64_t bytes)
 
 void system_unmap(void *memory, uint64_t bytes) { munmap(memory, bytes); }
 
+// --- libraries ----------------------------------------------------------------------------------
+
+void *system_library_find(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
 // --- threads ------------------------------------------------------------------------------------
 
 int system_core_count(void)
