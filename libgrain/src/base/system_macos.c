@@ -32,11 +32,7 @@ void system_unmap(void *memory, uint64_t bytes) { munmap(memory, bytes); }
 
 // --- libraries ----------------------------------------------------------------------------------
 
-void *system_library_find(const char *name)
-{
-    (void)name;
-    return NULL;
-}
+void *system_library_find(const char *name) { return (void)name, NULL; }
 
 // --- threads ------------------------------------------------------------------------------------
 

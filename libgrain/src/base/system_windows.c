@@ -512,11 +512,7 @@ void *system_library_open(const char *path)
     return library;
 }
 
-void *system_library_find(const char *name)
-{
-    (void)name;
-    return NULL;
-}
+void *system_library_find(const char *name) { return (void)name, NULL; }
 
 const char *system_library_error(void) { return library_error; }
 
