@@ -51,7 +51,8 @@ def emulated_suites(keyword: str) -> dict[str, list[str]]:
         "wine_unit": [*emulators.wine(), str(windows / "bin/grain_tests.exe"), keyword],
         "wine_cli": [*cli, "--runner", " ".join(emulators.wine())],
         # Physics would take hours there.
-        "arm64_unit": [*emulators.ARM64, str(arm64 / "bin/grain_tests"), keyword or "unit/"],
+        "arm64_unit": [sys.executable, str(ROOT / "tests/c_files.py"), "-k", keyword or "unit/", *emulators.ARM64,
+                       str(arm64 / "bin/grain_tests")],
     }
 
 

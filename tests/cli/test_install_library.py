@@ -102,4 +102,6 @@ def test_what_is_installed(folder: Path) -> None:
     assert {path.name for path in (installed / "include/grain").iterdir()} == headers
     # Its OpenVDB part is found, from the program and from the library alike.
     if (libraries / "libgrain_vdb.so").is_file():
-        call(installed / "bin/grain", "sdf", program.DATA / "suzanne.obj", "--voxel", 0.1, "-o", folder / "suzanne.vdb")
+        make = ("sdf", program.DATA / "suzanne.obj", "--voxel", 0.1, "-o", folder / "suzanne.vdb")
+        call(installed / "bin/grain", *make)
+        call("sh", "-c", 'exec grain "$@"', "sh", *make, PATH=f"{installed / 'bin'}:{os.environ['PATH']}")

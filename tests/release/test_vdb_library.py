@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import emulators
 from harness import Skip
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,3 +78,18 @@ def test_linux_arm64_writes_the_bytes_of_the_native_build(folder: Path) -> None:
 
 def test_windows_x64_writes_the_bytes_of_the_native_build(folder: Path) -> None:
     compare("windows-x64", folder)
+
+
+def test_windows_takes_no_library_from_the_current_folder(folder: Path) -> None:
+    """A farm runs `grain` in whatever folder the job lies, and that may hold a stranger's library."""
+    binaries, work = PLATFORMS / "windows-x64/bin", folder / "work"
+    if not (binaries / "grain_vdb.dll").is_file():
+        raise Skip(f"{binaries / 'grain_vdb.dll'} is not built")
+    work.mkdir()
+    shutil.copy(binaries / "grain.exe", folder)
+    shutil.copy(ROOT / "tests/data/suzanne.obj", work)
+    command = [*emulators.wine(), str(folder / "grain.exe"), "sdf", "suzanne.obj", "--voxel", "0.1", "-o", "suzanne.vdb"]
+    for place, code in (work, 4), (folder, 0):
+        shutil.copy(binaries / "grain_vdb.dll", place)
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, errors="replace", check=False)
+        assert done.returncode == code, f"with the library in {place}: {done.returncode}, {done.stderr}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who goes first where all cores are busy: Blender's interface, then what it will want next (libgrain/src/ahead), then a bake."""
+"""Who goes first where all cores are busy: Blender's interface, then what it will want next (view/prefetch.c), then a bake."""
 import os
 import subprocess
 import sys

@@ -99,7 +99,11 @@ void system_unmap(void *memory, uint64_t bytes);
 #define SYSTEM_LIBRARY_NAME(name) "lib" name ".so"
 #endif
 
+/// By its path.
 void *system_library_open(const char *path);
+/// By its name, where Linux keeps libraries. NULL on other systems: they would take one from the current folder, where
+/// anybody's may lie.
+void *system_library_find(const char *name);
 /// Why this thread's last system_library_open failed.
 const char *system_library_error(void);
 void *system_library_symbol(void *library, const char *name);

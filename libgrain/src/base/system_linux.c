@@ -2,6 +2,7 @@
 // What Linux does in its own way; the rest is in system_posix.c.
 #include "base/system.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,10 @@ void *system_map(uint64_t bytes)
 }
 
 void system_unmap(void *memory, uint64_t bytes) { munmap(memory, bytes); }
+
+// --- libraries ----------------------------------------------------------------------------------
+
+void *system_library_find(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
 
 // --- threads ------------------------------------------------------------------------------------
 

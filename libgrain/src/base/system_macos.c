@@ -30,6 +30,10 @@ void *system_map(uint64_t bytes)
 
 void system_unmap(void *memory, uint64_t bytes) { munmap(memory, bytes); }
 
+// --- libraries ----------------------------------------------------------------------------------
+
+void *system_library_find(const char *name) { return (void)name, NULL; }
+
 // --- threads ------------------------------------------------------------------------------------
 
 int system_core_count(void)

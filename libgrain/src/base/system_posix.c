@@ -181,11 +181,17 @@ void *system_library_symbol(void *library, const char *name) { return dlsym(libr
 int system_folder_of_code(const void *address, char *path, size_t bytes)
 {
     Dl_info info;
+    char program[4096];
     if (!dladdr(address, &info) || !info.dli_fname) return -1;
-    const char *slash = strrchr(info.dli_fname, '/');
-    size_t length = slash ? (size_t)(slash - info.dli_fname) + 1 : 0;
+    const char *file = info.dli_fname, *slash = strrchr(file, '/');
+    if (!slash) { // a program on Linux that was found along PATH: all that is known there is the word it was called by
+        ssize_t count = readlink("/proc/self/exe", program, sizeof program - 1);
+        program[count > 0 ? count : 0] = 0;
+        file = program, slash = strrchr(file, '/');
+    }
+    size_t length = slash ? (size_t)(slash - file) + 1 : 0;
     if (length == 0 || length >= bytes) return -1;
-    memcpy(path, info.dli_fname, length);
+    memcpy(path, file, length);
     path[length] = 0;
     return 0;
 }

@@ -506,12 +506,13 @@ static __thread char library_error[512];
 void *system_library_open(const char *path)
 {
     const wchar_t *name = wide(path, 0);
-    int has_folder = strpbrk(path, "/\\") != NULL;
-    HMODULE library = name ? LoadLibraryExW(name, NULL, has_folder ? LOAD_WITH_ALTERED_SEARCH_PATH : 0) : NULL;
+    HMODULE library = name ? LoadLibraryExW(name, NULL, LOAD_WITH_ALTERED_SEARCH_PATH) : NULL;
     if (!library)
         snprintf(library_error, sizeof library_error, "%s: Windows' error %lu", path, (unsigned long)GetLastError());
     return library;
 }
+
+void *system_library_find(const char *name) { return (void)name, NULL; }
 
 const char *system_library_error(void) { return library_error; }
 

@@ -17,21 +17,20 @@ static _Atomic int is_usable;
 static pthread_once_t shim_once = PTHREAD_ONCE_INIT;
 
 // Beside libgrain or the program it is linked into, where the add-on puts it; where an installed program's libraries
-// are; and last wherever the system looks for libraries.
+// are; and last where Linux keeps libraries.
 static void *open_shim(void)
 {
     static const char *const places[] = {"", GRAIN_LIBRARY_FOLDER};
     char folder[4096], path[sizeof folder + sizeof GRAIN_LIBRARY_FOLDER SHIM_NAME];
     int has_folder = system_folder_of_code((void *)&shim_once, folder, sizeof folder) == 0;
+    if (!has_folder) snprintf(load_error, sizeof load_error, "the folder it should be in is unknown");
     for (size_t i = 0; has_folder && i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%s%s%s", folder, places[i], SHIM_NAME);
         void *library = system_library_open(path);
         if (library) return library;
         if (i == 0) snprintf(load_error, sizeof load_error, "%s", system_library_error());
     }
-    void *library = system_library_open(SHIM_NAME);
-    if (!library && !load_error[0]) snprintf(load_error, sizeof load_error, "%s", system_library_error());
-    return library;
+    return system_library_find(SHIM_NAME);
 }
 
 static void load_shim(void)
