@@ -7,9 +7,11 @@ import shutil
 import sys
 from pathlib import Path
 
-import addon_utils
-import bpy  # first: as a module of Python's it brings the next one along
+import bpy
 import tomllib
+
+# isort: split
+import addon_utils  # as a module of Python's, Blender brings it along
 
 served, following = Path(sys.argv[1]), Path(sys.argv[2])
 MODULE = "bl_ext.grain_repository.grain"

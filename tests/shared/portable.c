@@ -40,6 +40,20 @@ void portable_remove_folder(const char *path)
     rmdir(path);
 }
 
+int portable_frees_open_names(void)
+{
+    char path[256];
+    SystemInfo info;
+    if (!portable_make_folder(path, sizeof path)) return 0;
+    SystemFolder *folder = system_folder_open(path);
+    int file = folder ? system_open_in(folder, "open", SYSTEM_MAKE) : -1;
+    int is_free = file >= 0 && system_remove_in(folder, "open") == 0 && system_info_in(folder, "open", &info) != 0;
+    if (file >= 0) system_close(file);
+    if (folder) system_folder_close(folder);
+    portable_remove_folder(path);
+    return is_free;
+}
+
 void portable_set_variable(const char *name, const char *value)
 {
 #ifdef _WIN32

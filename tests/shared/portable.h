@@ -6,6 +6,9 @@
 int portable_make_folder(char *path, int bytes);
 /// Removes a folder with everything in it. Links are removed, not followed.
 void portable_remove_folder(const char *path);
+/// Whether the name of a file that is removed is free at once, though the file is open. Wine and some shares keep it
+/// until it is closed.
+int portable_frees_open_names(void);
 /// NULL removes the variable.
 void portable_set_variable(const char *name, const char *value);
 /// A link at the path to the target, or a named pipe. 0: it could not be made, as on Windows.
