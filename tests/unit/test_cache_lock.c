@@ -182,12 +182,13 @@ TEST(a_gate_that_a_crash_left_is_stepped_over)
     ENSURE(!is_there("lock.part"));
 }
 
-HEAVY_TEST(a_gate_of_nobody_knows_whom_is_watched_for_ten_seconds)
+// Killed before it could say who it is. Nothing that a cache holds may make others wait for five seconds.
+TEST(a_gate_of_nobody_knows_whom_is_watched_for_three_seconds)
 {
     double began = run_clock();
     ENSURE_OK(write_text("lock.part", ""));
     ENSURE_OK(take_and_release());
-    ENSURE(!is_there("lock.part") && run_clock() - began > 9.0 && run_clock() - began < 20.0);
+    ENSURE(!is_there("lock.part") && run_clock() - began > 2.5 && run_clock() - began < 5.0);
 }
 
 // --- many at once ---------------------------------------------------------------------------------

@@ -18,7 +18,9 @@
 // network share may hang.
 #define STALE_SECONDS 120
 #define SECONDS_BETWEEN_TRIES 0.1
-#define GATE_SECONDS 10.0 // taking a lock is a matter of milliseconds
+// Taking a lock is a matter of milliseconds. Who is slower than this notices that the gate is gone, and begins again.
+#define GATE_SECONDS 3.0
+#define LONGEST_SECONDS 30.0 // of taking, where many want the lock
 #define PROBE_SECONDS 1.0 // others ask the system for an instant whether a lock is held
 #define MOST_TRIES 5      // each against somebody who replaces the file
 
@@ -186,7 +188,7 @@ static GrainResult open_gate(const CacheLock *lock, Gate *gate)
     while ((gate->descriptor = system_open_in(lock->folder, GATE_NAME, SYSTEM_MAKE)) < 0) {
         if (errno != EEXIST) return fail_to_open(lock, GATE_NAME);
         TRY(wait_at_gate(lock, &seen, &since));
-        if (run_clock() - began > 3.0 * GATE_SECONDS) return fail_busy(lock, &seen);
+        if (run_clock() - began > LONGEST_SECONDS) return fail_busy(lock, &seen);
     }
     write_text(lock, gate->descriptor, HELD_WHILE_TAKING); // for whoever waits: without it they wait all the same
     gate->opened = system_info_of_file(gate->descriptor, &info) == 0 ? info.changed : time(NULL);

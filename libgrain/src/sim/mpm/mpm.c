@@ -164,6 +164,16 @@ static int has_rooms(const Mpm *mpm, const MpmBlock *block)
     return 0;
 }
 
+static GrainResult order_pulls(Mpm *mpm)
+{
+    const Vec3 *acceleration = mpm->base.acceleration;
+    if (!acceleration || !mpm->must_order_pulls) return GRAIN_OK;
+    TRY(alloc_grow((void **)&mpm->pulls, &mpm->pull_capacity, mpm->count, sizeof(Vec3)));
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count) { mpm->pulls[i] = acceleration[mpm->particles[i].id]; }
+    mpm->must_order_pulls = 0;
+    return GRAIN_OK;
+}
+
 static void scatter(Mpm *mpm, double seconds_exact)
 {
     float seconds = (float)seconds_exact;
@@ -178,7 +188,8 @@ static void scatter(Mpm *mpm, double seconds_exact)
         rest->is_split = (uint8_t)mpm_bar_particles(mpm, i);
         SIMD_CALL(mpm_scatter)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell, seconds,
-         mpm->base.acceleration, rest->is_split ? mpm->walls + block->begin : NULL, mpm->tiles + i * MPM_TILE_STRIDE);
+         mpm->base.acceleration ? mpm->pulls + block->begin : NULL, rest->is_split ? mpm->walls + block->begin : NULL,
+         mpm->tiles + i * MPM_TILE_STRIDE);
         rest->has_rooms = (uint8_t)has_rooms(mpm, block);
         if (rest->has_rooms) SIMD_CALL(mpm_scatter_room)
         (mpm->particles + block->begin, block->end - block->begin, block->corner, mpm->inverse_cell,
@@ -221,6 +232,7 @@ static GrainResult advance(Mpm *mpm, const MpmStep *now, double seconds_exact)
     if (bodies > 0) memset(mpm->impulses, 0, (size_t)(mpm->filled_count * bodies) * sizeof(MpmImpulse));
     mpm_find_watchers(mpm);
     if (mpm->base.has_moving) TRY(mpm_see_moving(mpm));
+    TRY(order_pulls(mpm));
     scatter(mpm, seconds_exact);
     PARALLEL_STRIPS(mpm->base.threads, b, mpm->block_count)
     {

@@ -243,6 +243,7 @@ static GrainResult make_blocks(Mpm *mpm, const Numbering *n, const uint64_t *fil
     {
         find_around(mpm, n, p * PARALLEL_BLOCK, parallel_block_end(p, PARALLEL_BLOCK, mpm->block_count));
     }
+    mpm->must_order_pulls = 1;
     mpm_find_sleepers(mpm);
     return mpm_make_sheets(mpm);
 }
@@ -331,8 +332,9 @@ GrainResult mpm_restore_blocks(Mpm *mpm, const int32_t *saved, int64_t count)
 
 void mpm_free_blocks(Mpm *mpm)
 {
-    void *arrays[] = {mpm->blocks,       mpm->filled,   mpm->keys, mpm->tiles,     mpm->nodes, mpm->sheets, mpm->left,
-                      mpm->saved_blocks, mpm->impulses, mpm->rest, mpm->is_active, mpm->walls, mpm->rooms};
+    void *arrays[] = {mpm->blocks, mpm->filled,    mpm->keys,         mpm->tiles, mpm->nodes,
+                      mpm->sheets, mpm->left,      mpm->saved_blocks, mpm->pulls, mpm->impulses,
+                      mpm->rest,   mpm->is_active, mpm->walls,        mpm->rooms};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     sort_scratch_free(&mpm->sort);
 }

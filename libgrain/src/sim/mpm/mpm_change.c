@@ -93,6 +93,7 @@ GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips,
 {
     Mpm *mpm = state;
     solver_base_steer(&mpm->base, now, grips);
+    mpm->must_order_pulls = 1;
     if (grips) mpm->must_sort = 1; // colliders are sampled at the nodes when blocks are made
     TRY(mpm_choose_materials(mpm, now));
     mpm->step_limit = real_minf(mpm->step_limit, mpm->longest_step);
@@ -108,5 +109,8 @@ GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips,
 void mpm_push(void *state, const Vec3 *acceleration, double seconds)
 {
     Mpm *mpm = state;
-    PARALLEL_FOR(mpm->base.threads, i, mpm->count) { mpm_pull(&mpm->particles[i], acceleration, (float)seconds); }
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count)
+    {
+        mpm_pull(&mpm->particles[i], acceleration[mpm->particles[i].id], (float)seconds);
+    }
 }

@@ -23,15 +23,12 @@ SIMD_INLINE Row free_nodes(uint32_t barred)
     return row_along((Float4){barred & 1 ? 0.0f : 1.0f, barred & 2 ? 0.0f : 1.0f, barred & 4 ? 0.0f : 1.0f, 0.0f});
 }
 
-// Accelerations are in the order of birth, particles in that of blocks: they are asked for before they are needed. Nor
-// is a velocity read right after it was written.
-enum { ASKED_BEFORE = 16, PULLED_BEFORE = 4 };
+// So many particles before it is read is a velocity written.
+enum { PULLED_BEFORE = 4 };
 
 SIMD_INLINE void pull_next(MpmParticle *particles, int64_t count, int64_t p, const Vec3 *acceleration, float seconds)
 {
-    if (p + 2 * ASKED_BEFORE < count) __builtin_prefetch(&particles[p + 2 * ASKED_BEFORE].id);
-    if (p + ASKED_BEFORE < count) __builtin_prefetch(&acceleration[particles[p + ASKED_BEFORE].id]);
-    if (p < count) mpm_pull(&particles[p], acceleration, seconds);
+    if (p < count) mpm_pull(&particles[p], acceleration[p], seconds);
 }
 
 // Momentum and mass of the particles, and what their stress pushes within the step, to the nodes. Those of one cell

@@ -33,15 +33,14 @@ static inline float mpm_mass_of(const MpmMaterials *materials, const MpmParticle
     return p->volume * materials->of[p->material].density;
 }
 
-/// What force fields add to the velocity of a particle that is awake. acceleration: m/s2, by id.
-static inline void mpm_pull(MpmParticle *p, const Vec3 *acceleration, float seconds)
+/// What force fields add to the velocity of a particle that is awake. a: acceleration, m/s2.
+static inline void mpm_pull(MpmParticle *p, Vec3 a, float seconds)
 {
-    Vec3 a = acceleration[p->id];
     if (isinf(p->still)) return;
     p->velocity[0] += a.x * seconds, p->velocity[1] += a.y * seconds, p->velocity[2] += a.z * seconds;
 }
 
-/// acceleration: of force fields, which act first; NULL: there are none. walls: as for mpm_gather.
+/// acceleration: of each particle, by force fields, which act first; NULL: there are none. walls: as for mpm_gather.
 SIMD_KERNEL(void, mpm_scatter,
             (MpmParticle * particles, int64_t count, const int32_t corner[4], float inverse_cell, float seconds,
              const Vec3 *acceleration, const MpmWall *walls, MpmNode *tile))
