@@ -56,18 +56,29 @@ def region(kind: str) -> Any:
     return next(item for item in area(kind).regions if item.type == 'WINDOW')
 
 
-def widen_properties(pixels: int) -> None:
+def _drag_edge(x: int, y: int, delta: int) -> Scenario:
+    """Where the mouse rests over a region, which depends on when its last event was handled, edges cannot be dragged: it goes to
+    the edge first."""
+    for _ in range(50):
+        with bpy.context.temp_override(window=window()):
+            if bpy.ops.screen.area_move.poll():
+                bpy.ops.screen.area_move(x=x, y=y, delta=delta)
+                return
+        move_mouse(x, y)
+        yield 0.1
+    raise Failed("the edge of an editor cannot be dragged")
+
+
+def widen_properties(pixels: int) -> Scenario:
     """Moves the edge between the viewport and the Properties editor, as one does on the first day."""
     edge = area('PROPERTIES')
-    with bpy.context.temp_override(window=window()):
-        bpy.ops.screen.area_move(x=edge.x - 1, y=edge.y + edge.height // 2, delta=-pixels)
+    yield from _drag_edge(edge.x - 1, edge.y + edge.height // 2, -pixels)
 
 
-def grow_properties(pixels: int) -> None:
+def grow_properties(pixels: int) -> Scenario:
     """Makes the Properties editor taller at the Outliner's cost."""
     edge = area('PROPERTIES')
-    with bpy.context.temp_override(window=window()):
-        bpy.ops.screen.area_move(x=edge.x + edge.width // 2, y=edge.y + edge.height, delta=pixels)
+    yield from _drag_edge(edge.x + edge.width // 2, edge.y + edge.height, pixels)
 
 
 def show_tab(tab: str) -> None:

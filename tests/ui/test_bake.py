@@ -88,11 +88,11 @@ def lay_out() -> drive.Scenario:
     bpy.context.preferences.system.viewport_aa = 'OFF'
     for item in list(bpy.data.objects):
         bpy.data.objects.remove(item)
-    drive.grow_properties(190)
+    yield from drive.grow_properties(190)
     yield 0.2
-    drive.widen_properties(48)  # the width it has at first on a screen of 1920 pixels
+    yield from drive.widen_properties(48)  # the width it has at first on a screen of 1920 pixels
     support.save(folder, "narrow.blend")
-    drive.widen_properties(152)
+    yield from drive.widen_properties(152)
     yield 0.2
     view = drive.area('VIEW_3D').spaces[0]
     view.region_3d.view_distance, view.region_3d.view_location = 1.1, (0.0, 0.0, 0.12)

@@ -23,8 +23,8 @@ def lay_out() -> drive.Scenario:
     bpy.context.preferences.system.viewport_aa = 'OFF'
     for item in list(bpy.data.objects):
         bpy.data.objects.remove(item)
-    drive.grow_properties(190)
-    drive.widen_properties(200)
+    yield from drive.grow_properties(190)
+    yield from drive.widen_properties(200)
     yield 0.2
     view = drive.area('VIEW_3D').spaces[0]
     view.region_3d.view_distance = 6.0

@@ -73,7 +73,7 @@ def lay_out() -> drive.Scenario:
     view = drive.area('VIEW_3D').spaces[0]
     view.region_3d.view_location, view.region_3d.view_distance = (0.0, 0.0, 0.12), 0.9
     view.overlay.show_axis_x = view.overlay.show_axis_y = view.overlay.show_cursor = False
-    drive.widen_properties(150)
+    yield from drive.widen_properties(150)
     drive.open_all_panels("simulation_scene", "display")
     drive.show_tab('SCENE')
     support.save(folder)

@@ -37,8 +37,8 @@ def picture(name: str) -> drive.Scenario:
 
 
 def lay_out() -> drive.Scenario:
-    drive.grow_properties(190)  # before the mouse is in an editor: from there edges cannot be moved
-    drive.widen_properties(200)
+    yield from drive.grow_properties(190)
+    yield from drive.widen_properties(200)
     drive.press('ESC', 100, 500)  # the splash screen
     yield 0.5
     bpy.context.preferences.system.viewport_aa = 'OFF'

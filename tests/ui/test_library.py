@@ -22,8 +22,8 @@ def missing_library() -> drive.Scenario:
     drive.show_tab('PHYSICS')
     drive.press('ESC', *drive.middle('VIEW_3D'))  # the splash screen
     yield 0.3
-    drive.widen_properties(200)
-    drive.grow_properties(150)
+    yield from drive.widen_properties(200)
+    yield from drive.grow_properties(150)
     yield 0.3
     drive.screenshot(options.out / "0_missing_library.png")
     drive.ensure(not bpy.ops.grain.bake.poll(), "Bake must be off")

@@ -51,7 +51,7 @@ def lay_out() -> drive.Scenario:
     simulation = bpy.context.scene.grain.active
     simulation.solver, simulation.particle_radius = 'MPM', 0.00134
     simulation.use_upsample, simulation.upsample_mode, simulation.grain_millions = True, 'TOTAL', 5.0
-    drive.widen_properties(150)
+    yield from drive.widen_properties(150)
     drive.show_tab('SCENE')
     view = drive.area('VIEW_3D').spaces[0]
     view.shading.type = 'SOLID'
