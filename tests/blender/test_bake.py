@@ -208,7 +208,7 @@ def test_a_crash_is_gone_on_from_once_frames_came(folder: Path) -> None:
     anything new is given up, with a message."""
     support.needs_posix("signals")
     from grain.scene.manage import baking
-    scene = support.small_scene(12)
+    scene = support.small_scene(80)  # of some 10 ms each: it must not end between two looks at it
     scene.grain.active.particle_radius = 0.006
     support.save(folder)
     assert bake() == ""
