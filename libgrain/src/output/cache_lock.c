@@ -21,8 +21,8 @@
 // Taking a lock is a matter of milliseconds. Who is slower than this notices that the gate is gone, and begins again.
 #define GATE_SECONDS 3.0
 #define LONGEST_SECONDS 30.0 // of taking, where many want the lock
-#define PROBE_SECONDS 1.0 // others ask the system for an instant whether a lock is held
-#define MOST_TRIES 5      // each against somebody who replaces the file
+#define PROBE_SECONDS 1.0    // others ask the system for an instant whether a lock is held
+#define MOST_TRIES 5         // each against somebody who replaces the file
 
 typedef enum Held { HELD_UNKNOWN, HELD_BY_SYSTEM, HELD_BY_HEARTBEAT, HELD_WHILE_TAKING } Held;
 static const char *const held_words[] = {"unknown", "system", "heartbeat", "taking"};
