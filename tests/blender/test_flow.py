@@ -131,6 +131,24 @@ def test_litres_bake_to_what_was_estimated(folder: Path) -> None:
         assert bpy.ops.grain.free() == {'FINISHED'}
 
 
+def test_what_an_emitter_has_no_room_for_is_shown(folder: Path) -> None:
+    from grain import runtime
+    from grain.scene import paths
+    item = tap(rate=60000.0)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 3
+    support.save(folder)
+    cache = paths.cache_folder(scene.grain.active)
+    for rate, found in ((60000.0, 1), (480.0, 0)):
+        item.grain.emitter.rate = rate
+        assert bpy.ops.grain.bake() == {'FINISHED'}
+        said = [message for message in runtime.state.messages.get(cache, []) if "'Tap' had no room" in message.text]
+        assert len(said) == found and all(message.level == 'WARNING' for message in said), (rate, said)
+        born = len(support.read_frame(cache / "coarse_000003.grain")["radius"])
+        assert all(f"emitted {born} of 5000 from frame 1 to 3." in message.text for message in said), (born, said)
+        assert bpy.ops.grain.free() == {'FINISHED'}
+
+
 def test_baked_and_shown(folder: Path) -> None:
     """Sand grows in number, vanishes in the zone, and points keep their numbers."""
     item = tap()

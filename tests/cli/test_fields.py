@@ -72,6 +72,29 @@ def test_vortex_harmonic_drag_and_charge(folder: Path) -> None:
     assert places > 1.5, places
 
 
+def bowl(solver: str, **limits: object) -> jobs.Job:
+    """A spring of 1e4 / s2 in the middle of the block: over 8 mm it pulls at 80 m/s2 at most."""
+    return cloud(solver, {"type": "harmonic", "strength": 1e4, "poses": [0.02, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0], **limits})
+
+
+def test_a_strong_field_of_short_reach_is_baked(folder: Path) -> None:
+    for solver in SOLVERS:
+        job = bowl(solver, max_distance=0.008).write(folder / solver)
+        program.run("bake", job, check=0)
+        # From the rim to the middle a spring gives 8 mm times the root of 1e4: 0.8 m/s.
+        for number in (2, 5):
+            fastest = max(math.dist(v, (0.0, 0.0, 0.0)) for v in frame(job / "cache", number, "velocity"))
+            assert fastest < 1.0, (solver, number, fastest)
+        still = [a == b for a, b in zip(frame(job / "cache", 1, "position"), frame(job / "cache", 2, "position"))]
+        assert not all(still), solver
+    text = program.run("bake", bowl("mpm").write(folder / "endless"), check=3).stderr
+    assert "up to 5e+03 m/s" in text, text
+    # A bat of 1 cm that is moved by a metre a frame throws as fast as it is.
+    job = bowl("mpm", max_distance=0.01)
+    job.data["fields"][0]["poses"] = job.add_array("f32", 7, [c for k in range(5) for c in (k * 100.0, 0, 0.1, 1, 0, 0, 0)])
+    assert "up to 5e+03 m/s" in program.run("bake", job.write(folder / "bat"), check=3).stderr
+
+
 def frame_spread(folder: Path, job: jobs.Job) -> float:
     moved(folder, job)
     def size(number: int) -> float:

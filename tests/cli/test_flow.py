@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import signal
 from pathlib import Path
 
@@ -64,6 +65,62 @@ def test_no_particle_is_born_into_another(folder: Path) -> None:
             assert deepest_overlap(places, radii) < 0.05
         fastest = max(math.dist(v, (0, 0, 0)) for v in frame(job / "cache", 4, "velocity"))
         assert fastest < 1.1 * 9.81 * 3 / FPS, (solver, fastest)
+
+
+def warnings_of(done: program.Result) -> list[str]:
+    return [event["message"] for event in done.events if event["event"] == "warning"]
+
+
+def emitted_of(warning: str) -> tuple[int, int, int, int]:
+    """How many, of how many, from which frame to which."""
+    return tuple(map(int, re.search(r"emitted (\d+) of (\d+) from frame (\d+) to (\d+)\.", warning).groups()))
+
+
+def test_an_emitter_tells_what_it_could_not_emit(folder: Path) -> None:
+    for solver in SOLVERS:
+        job = tap(solver, rate=60000, velocity=[0, 0, 0], frame_end=4).write(folder / solver)
+        warning, = warnings_of(program.run("bake", job, check=0))
+        born = len(numbers(job / "cache", 4, "radius"))
+        assert emitted_of(warning) == (born, 7500, 1, 4), (solver, warning, born)
+        assert "'Tap'" in warning and all(word in warning for word in ("speed", "larger", "lower rate", "smaller particles")), warning
+    # With room for all, and with nothing to emit, there is nothing to tell.
+    for name, settings in (("room", {"rate": 1900}), ("none", {"rate": 0}), ("off", {"rate": 60000, "active": False})):
+        job = tap(frame_end=30, **settings).write(folder / name)
+        assert warnings_of(program.run("bake", job, check=0)) == [], name
+        assert abs(len(numbers(job / "cache", 30, "radius")) - (1900 * 29 / FPS if name == "room" else 0)) <= 1, name
+
+
+def test_the_remedy_of_litres_is_not_smaller_particles(folder: Path) -> None:
+    """Of a rate in litres, twice as many particles fit where twice as many are due. Nothing gets out of a wall at all."""
+    job = tap(rate=20, rate_unit="litres", frame_end=3)
+    job.add_mesh("Wall", "collider", jobs.box((-0.1, -0.1, 0.2), (0.1, 0.1, 0.4)))
+    job.add_mesh("Thin", "emitter", jobs.box((0.3, -0.04, 0.3), (0.38, 0.04, 0.34)), rate=100, velocity=[0, 0, -1])
+    warning, = warnings_of(program.run("bake", job.write(folder), check=0))
+    assert emitted_of(warning)[0] == 0 and "'Tap'" in warning and "smaller" not in warning and "other objects" in warning, warning
+
+
+def test_a_loss_is_told_after_a_second_and_again_only_if_it_grows(folder: Path) -> None:
+    constant = tap(rate=5000, frame_end=40).write(folder / "constant")
+    done = program.run("bake", constant, check=0)
+    warning, = warnings_of(done)
+    assert emitted_of(warning)[2:] == (1, 26), warning  # the first is due after frame 1, so a second is over at frame 26
+    kinds = [event["event"] for event in done.events if event["event"] in ("warning", "frame")]
+    assert kinds.index("warning") == 25, kinds
+    growing = tap(rate=0, frame_end=32)
+    growing.data["objects"][0]["animation"] = {"rate": growing.add_array("f32", 1, [5000] * 27 + [60000] * 5)}
+    first, last = warnings_of(program.run("bake", growing.write(folder / "growing"), check=0))
+    assert emitted_of(first)[3] == 26 and emitted_of(last)[3] == 32, (first, last)
+    assert emitted_of(last)[0] == len(numbers(folder / "growing/cache", 32, "radius")), last
+
+
+def test_a_paused_bake_tells_what_was_lost_in_each_part(folder: Path) -> None:
+    job = tap(rate=6000, velocity=[0, 0, -0.5], frame_end=7).write(folder / "job")
+    parts = [warnings_of(program.run("bake", job, *limit, check=0)) for limit in (("--until", 3), ())]
+    (first,), (second,) = parts
+    assert emitted_of(first)[2:] == (1, 3) and emitted_of(second)[2:] == (3, 7), parts
+    assert emitted_of(first)[0] + emitted_of(second)[0] == len(numbers(job / "cache", 7, "radius")), parts
+    assert emitted_of(first)[1] + emitted_of(second)[1] == 1500, parts
+    assert warnings_of(program.run("bake", job, check=0)) == [], "nothing was left to emit"
 
 
 def test_rate_and_switch_change_over_the_frames(folder: Path) -> None:

@@ -203,6 +203,47 @@ TEST(gravity_is_what_it_was_last_set_to)
     grain_scene_destroy(scene);
 }
 
+typedef struct Told {
+    int count;
+    char text[600];
+} Told;
+
+static void note_message(void *user, const char *text)
+{
+    Told *told = user;
+    told->count++;
+    snprintf(told->text, sizeof told->text, "%s", text);
+}
+
+// Of the scene's emitter with this rate: how often it is told that sand is lost, and in what words.
+static void check_warnings(double rate, int count)
+{
+    GrainScene *scene = NULL;
+    GrainSim *sim = NULL;
+    Told told = {0};
+    GrainRun run = {sizeof run, 2, NULL, &told, note_message};
+    ENSURE_OK(make_scene("dem", &scene));
+    ENSURE_OK(grain_scene_set_number(scene, 1, "rate", rate));
+    ENSURE_OK(grain_sim_create(scene, &run, &sim));
+    GrainFrameInfo before = {.struct_size = sizeof before}, after = before;
+    ENSURE_OK(grain_frame_info(grain_sim_frame(sim), &before));
+    for (int i = 0; i < FRAMES - 1; i++) ENSURE_OK(grain_sim_advance(sim, &run));
+    ENSURE_OK(grain_frame_info(grain_sim_frame(sim), &after));
+    char wanted[200];
+    snprintf(wanted, sizeof wanted,
+             "'Tap' had no room for all its particles: it emitted %lld of 1000 from frame 1 to %d. ",
+             (long long)(after.particles - before.particles), FRAMES);
+    ENSURE(told.count == count && (count == 0 || strstr(told.text, wanted)));
+    grain_sim_destroy(sim);
+    grain_scene_destroy(scene);
+}
+
+TEST(what_an_emitter_has_no_room_for_is_told)
+{
+    check_warnings(600.0, 0);
+    check_warnings(12000.0, 1);
+}
+
 TEST(what_cannot_be_done_in_memory_is_said)
 {
     GrainScene *scene;

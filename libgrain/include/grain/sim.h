@@ -24,9 +24,10 @@ typedef struct GrainSim GrainSim;
 GRAIN_API GrainResult grain_sim_create(const GrainScene *scene, const GrainRun *run, GrainSim **out);
 GRAIN_API void grain_sim_destroy(GrainSim *sim);
 /// Simulates the next frame. The simulation may continue beyond the last frame of the scene; animated settings then
-/// keep their last value. run: progress reports "simulate" with the completed fraction of the frame; thread_count is
-/// ignored. If the callback cancels, the sim is left between two substeps, and the next call continues with the same
-/// result as without the interruption. After any other error, the sim can only be destroyed.
+/// keep their last value. run: progress reports "simulate" with the completed fraction of the frame; message warns
+/// of emitters that have no room for all their particles; thread_count is ignored. If the callback cancels, the sim is
+/// left between two substeps, and the next call continues with the same result as without the interruption. After any
+/// other error, the sim can only be destroyed.
 GRAIN_API GrainResult grain_sim_advance(GrainSim *sim, const GrainRun *run);
 /// The last complete frame, for the functions of grain/output.h. It is owned by the sim and changes with
 /// grain_sim_advance: do not destroy or keep it. NULL if sim is NULL.

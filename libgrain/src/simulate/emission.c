@@ -9,6 +9,7 @@
 #include "sim/rigid/rigid_view.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,12 @@
 #define LOST_BELOW 20.0f
 #define LOST_BESIDE 100.0f
 #define LITRE 1e-3
+// Refused particles are not worth a warning below this fraction; nor is a second one, unless the first was this far
+// off.
+#define REFUSED_LEAST 0.01
+#define REFUSED_MORE 0.1
+// s of emission, until a warning need not wait for the end.
+#define WARN_AFTER 1.0
 
 /// A particle that is due.
 typedef struct FlowBirth {
@@ -112,9 +119,10 @@ GrainResult emission_begin(Emission *emission, const Job *job, GrainSdf *const *
     emission->low = vec3(INFINITY, INFINITY, INFINITY), emission->high = vec3(-INFINITY, -INFINITY, -INFINITY);
     emission->emitters = ALLOC_ZEROED(Emitter, job->object_count);
     emission->emitter_object = ALLOC_ZEROED(int, job->object_count);
+    emission->tallies = ALLOC_ZEROED(EmissionTally, job->object_count);
     emission->zones = ALLOC_ZEROED(Zone, job->object_count);
     emission->grips = ALLOC_ZEROED(SimGrip, job->object_count);
-    if (!emission->emitters || !emission->emitter_object || !emission->zones || !emission->grips)
+    if (!emission->emitters || !emission->emitter_object || !emission->tallies || !emission->zones || !emission->grips)
         return GRAIN_ERROR_MEMORY;
     for (int i = 0; i < job->object_count; i++) {
         const JobObject *object = &job->objects[i];
@@ -136,7 +144,8 @@ void emission_free(Emission *emission)
     void *const arrays[] = {emission->emitters,  emission->emitter_object, emission->zones,
                             emission->due,       emission->born_rest,      emission->born_on,
                             emission->born_time, emission->born_material,  emission->born_emitter,
-                            emission->gone,      emission->acceleration,   emission->grips};
+                            emission->gone,      emission->acceleration,   emission->grips,
+                            emission->tallies};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) alloc_free(arrays[i]);
     flow_space_free(&emission->space);
     particles_free(&emission->now);
@@ -239,8 +248,8 @@ static GrainResult reserve_born(Emission *emission, int64_t count)
     return particles_reserve(&emission->born, count);
 }
 
-// Places it where it is at the end of the slot, after flying since its birth.
-static void try_birth(Emission *emission, const FlowBirth *due, double to)
+// Places it where it is at the end of the slot, after flying since its birth. Returns 0 if there is no room.
+static int try_birth(Emission *emission, const FlowBirth *due, double to)
 {
     const Emitter *emitter = &emission->emitters[due->emitter];
     float radius = emitter_radius(emitter, due->number), flown = (float)(to - due->time);
@@ -260,8 +269,17 @@ static void try_birth(Emission *emission, const FlowBirth *due, double to)
         emission->born_emitter[i] = due->emitter;
         emission->born_material[i] = (uint8_t)emission->job->objects[emission->emitter_object[due->emitter]].material;
         flow_space_put(&emission->space, place, radius);
-        return;
+        return 1;
     }
+    return 0;
+}
+
+static void tally(Emission *emission, const FlowBirth *due, int is_born)
+{
+    EmissionTally *tally = &emission->tallies[due->emitter];
+    if (tally->due == 0) tally->first = due->time;
+    tally->due++;
+    tally->refused += !is_born;
 }
 
 static GrainResult give_birth(Emission *emission, double to, int64_t due_count)
@@ -278,8 +296,37 @@ static GrainResult give_birth(Emission *emission, double to, int64_t due_count)
         if (result != GRAIN_OK)
             return fail_within(result, "object '%s'", job->objects[emission->emitter_object[e]].name);
     }
-    for (int64_t i = 0; i < due_count; i++) try_birth(emission, &emission->due[i], to);
+    for (int64_t i = 0; i < due_count; i++)
+        tally(emission, &emission->due[i], try_birth(emission, &emission->due[i], to));
     return GRAIN_OK;
+}
+
+static void warn_of(const Emission *emission, int e, GrainMessageFn *message, void *user)
+{
+    const Job *job = emission->job;
+    const EmissionTally *tally = &emission->tallies[e];
+    const JobObject *object = &job->objects[emission->emitter_object[e]];
+    char text[500];
+    // In litres the rate and the room grow alike when particles shrink.
+    snprintf(text, sizeof text,
+             "emitter '%.100s' had no room for all its particles: it emitted %lld of %lld from frame %.0f to %.0f. "
+             "Give the sand more speed, make the emitter larger, keep other objects out of it, or use a lower rate%s",
+             object->name, (long long)(tally->due - tally->refused), (long long)tally->due,
+             job->frame_start + floor(tally->first * job->fps), job->frame_start + rint(emission->sim->time * job->fps),
+             object->emitter.in_litres ? "" : " or smaller particles");
+    message(user, text);
+}
+
+void emission_warn(Emission *emission, int is_end, GrainMessageFn *message, void *user)
+{
+    for (int e = 0; e < emission->emitter_count; e++) {
+        EmissionTally *tally = &emission->tallies[e];
+        double refused = (double)tally->refused / real_max((double)tally->due, 1.0);
+        int is_early = !is_end && (tally->told > 0.0 || emission->sim->time - tally->first < WARN_AFTER);
+        if (is_early || refused <= (tally->told > 0.0 ? tally->told + REFUSED_MORE : REFUSED_LEAST)) continue;
+        warn_of(emission, e, message, user);
+        tally->told = refused;
+    }
 }
 
 // Attributes of consecutive births from one emitter.

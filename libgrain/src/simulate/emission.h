@@ -7,13 +7,21 @@
 #include "sim/flow/zone.h"
 #include "sim/sim.h"
 
+/// What became of the particles that one emitter was to emit since the bake began or was resumed.
+typedef struct EmissionTally {
+    int64_t due, refused; ///< refused: found no room
+    double first;         ///< s, time of the first that was due
+    double told;          ///< fraction refused when the last warning was given; 0: none was
+} EmissionTally;
+
 typedef struct Emission {
     const Job *job;
     Sim *sim;
     Birth *birth;
     GrainRun run;
     Emitter *emitters;
-    int *emitter_object; ///< emitter -> the job's object
+    int *emitter_object;    ///< emitter -> the job's object
+    EmissionTally *tallies; ///< of each emitter
     Zone *zones;
     int emitter_count, zone_count;
     Vec3 low, high; ///< m: bounds of the scene over the shot, including moving emitters and colliders
@@ -45,6 +53,10 @@ GrainResult emission_steer_now(Emission *emission, double time);
 GrainResult emission_begin_steering(Emission *emission);
 /// A SimFlowFn; user is the Emission.
 GrainResult emission_change(void *user, double from, double to);
+
+/// Warns of emitters that have lost more than a hundredth of their sand for want of room: of each once, as soon as a
+/// second of it is over; and at the end, if it was not told yet or has become far more since.
+void emission_warn(Emission *emission, int is_end, GrainMessageFn *message, void *user);
 
 /// Largest number of particles that one of the job's emitters, or all (object < 0), can emit by the last frame.
 double emission_most(const Job *job, int object);

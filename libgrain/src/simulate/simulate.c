@@ -292,6 +292,8 @@ static GrainResult check_sim(const GrainSim *sim)
     return fail(sim->failed, "the simulation has failed before; destroy it");
 }
 
+static void tell(void *user, const char *text) { run_message(user, text); }
+
 GrainResult grain_sim_advance(GrainSim *sim, const GrainRun *run)
 {
     Run watch;
@@ -299,6 +301,8 @@ GrainResult grain_sim_advance(GrainSim *sim, const GrainRun *run)
     TRY(run_begin(&watch, run));
     GrainResult result = simulate_advance(&sim->simulation, watch_frame, &watch);
     if (result == GRAIN_OK) result = take_frame(sim, sim->frame.header.frame + 1);
+    if (result == GRAIN_OK && watch.message)
+        emission_warn(&sim->simulation.emission, sim->frame.header.frame == sim->job.frame_end, tell, &watch);
     if (result != GRAIN_OK && result != GRAIN_CANCELLED) sim->failed = result;
     return result;
 }

@@ -98,9 +98,12 @@ static GrainResult next_frame(Runner *runner)
     return write_frame(runner, runner->done + 1);
 }
 
-// Every frame has its checkpoint: only one that is cut short needs another.
+// Every frame has its checkpoint: only one that is cut short needs another. A bake that resumes counts anew what
+// emitters lose, so that one that ends must not keep it to itself.
 static GrainResult save(Runner *runner, StageMoment moment)
 {
+    Simulate *simulate = runner->state;
+    emission_warn(&simulate->simulation.emission, moment != STAGE_FRAME, stage_warn, runner);
     return moment == STAGE_INSIDE_FRAME ? write_checkpoint(runner, runner->done) : GRAIN_OK;
 }
 

@@ -55,14 +55,103 @@ void fields_pull_bodies(const Field *fields, int field_count, Rigid *rigid, doub
     }
 }
 
-float fields_strongest(const Field *fields, int field_count)
+// --- how fast -------------------------------------------------------------------------------------
+
+// s: what a field throws flies as after this time in it, unless it is out of the field's reach before.
+#define THROWN_FOR 0.5f
+
+// How far a fade reaches from the middle, as bounds.
+typedef struct Extent {
+    float reach; ///< m: integral of the factor over the distance
+    float arm;   ///< m: largest product of factor and distance
+} Extent;
+
+static const Extent endless = {INFINITY, INFINITY};
+
+// Powers of 1 and less are taken as if they did not fade, up to the farthest.
+static Extent extent_of(const FieldRange *range)
+{
+    float farthest = range->farthest >= 0.0f ? range->farthest : INFINITY;
+    float nearest = real_minf(real_maxf(range->nearest, 0.0f), farthest), tail = farthest - nearest, arm = farthest;
+    if (range->power > 1.0f) tail = real_minf(tail, 1.0f / (range->power - 1.0f));
+    if (range->power >= 1.0f) arm = real_minf(arm, real_maxf(nearest, 1.0f));
+    return (Extent){nearest + tail, arm};
+}
+
+static Extent both(Extent a, Extent b)
+{
+    return (Extent){sqrtf(a.reach * a.reach + b.reach * b.reach), sqrtf(a.arm * a.arm + b.arm * b.arm)};
+}
+
+// As far as the angle of a cone opens up to its end.
+static Extent cone_mouth(const Field *field)
+{
+    float degrees = field->radial.farthest, end = field->range.farthest;
+    if (!(degrees >= 0.0f && degrees < 90.0f && end >= 0.0f)) return endless;
+    float sine = real_sinf(degrees / 57.29578f), wide = end * sine / sqrtf(real_maxf(1.0f - sine * sine, 1e-12f));
+    return (Extent){wide, wide};
+}
+
+static Extent extent_along_shape(FieldShape shape, Extent along, Extent across)
+{
+    return shape == FIELD_LINE ? across : shape == FIELD_PLANE ? along : both(along, across);
+}
+
+// `way`: along the way that the field pushes; `apart`: of the distance that springs, charges and vortices grow with.
+static void extents_of(const Field *field, Extent *way, Extent *apart)
+{
+    Extent range = extent_of(&field->range), along = range, across = range;
+    if (field->falloff == FIELD_TUBE) across = extent_of(&field->radial);
+    if (field->falloff == FIELD_CONE) across = cone_mouth(field);
+    if (field->falloff == FIELD_SPHERE && field->shape == FIELD_LINE) along = endless;
+    if (field->falloff == FIELD_SPHERE && field->shape == FIELD_PLANE) across = endless;
+    int is_ball = field->falloff == FIELD_SPHERE && field->shape == FIELD_POINT;
+    Extent anywhere = is_ball ? range : both(along, across);
+    *apart = is_ball ? range : extent_along_shape(field->shape, along, across);
+    *way = field->kind == FIELD_WIND         ? along
+           : field->kind == FIELD_VORTEX     ? across
+           : field->kind == FIELD_TURBULENCE ? anywhere
+                                             : *apart;
+}
+
+// A tube, cone, line or plane that turns sweeps up what is far from its middle.
+static int sweeps(const Field *field)
+{
+    if (field->falloff == FIELD_SPHERE && field->shape == FIELD_POINT) return 0;
+    const float *first = field->motion.samples;
+    for (int64_t k = 1; field->motion.kind == MOTION_POSES && k < field->motion.sample_count; k++)
+        for (int i = 3; i < MOTION_POSE_FLOATS; i++)
+            if (first[MOTION_POSE_FLOATS * k + i] != first[i]) return 1;
+    return 0;
+}
+
+// m/s: from the work of the field all the way through its reach, and twice the field's own speed, as of a ball that a
+// bat meets.
+static float speed_within_reach(const Field *field, float strength)
+{
+    Extent way, apart;
+    if (sweeps(field)) return INFINITY;
+    extents_of(field, &way, &apart);
+    int grows = field->kind == FIELD_VORTEX || field->kind == FIELD_HARMONIC || field->kind == FIELD_CHARGE;
+    float peak = strength;
+    if (grows) peak *= field->kind == FIELD_HARMONIC ? real_maxf(apart.arm, field->rest_length) : apart.arm;
+    if (!(peak < INFINITY) || !(way.reach < INFINITY)) return INFINITY;
+    return sqrtf(2.0f * peak * 2.0f * way.reach) + 2.0f * (float)motion_fastest(&field->motion, NULL);
+}
+
+float fields_fastest(const Field *fields, int field_count, int *by_reach)
 {
     float sum = 0.0f;
+    *by_reach = 0;
     for (int f = 0; f < field_count; f++) {
-        float least = 0.0f;
-        for (int64_t k = 0; k < fields[f].strength.count; k++) least = real_maxf(least, -fields[f].strength.samples[k]);
-        least = real_maxf(least, -fields[f].strength.constant[0]);
-        if (fields[f].kind != FIELD_DRAG) sum += real_maxf(curve_largest(&fields[f].strength), least) + fields[f].noise;
+        const Field *field = &fields[f];
+        float least = real_maxf(0.0f, -field->strength.constant[0]);
+        for (int64_t k = 0; k < field->strength.count; k++) least = real_maxf(least, -field->strength.samples[k]);
+        if (field->kind == FIELD_DRAG) continue;
+        float strength = real_maxf(curve_largest(&field->strength), least) + field->noise;
+        float thrown = THROWN_FOR * strength, within = speed_within_reach(field, strength);
+        *by_reach |= within < thrown;
+        sum += real_minf(within, thrown);
     }
     return sum;
 }

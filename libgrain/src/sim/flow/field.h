@@ -50,5 +50,6 @@ void fields_add(const Field *fields, int field_count, const Particles *particles
                 Vec3 *acceleration);
 /// The same for bodies, evaluated at their centres of mass: an acceleration without torque, independent of mass.
 void fields_pull_bodies(const Field *fields, int field_count, struct Rigid *rigid, double time);
-/// m/s2, estimate of the largest acceleration.
-float fields_strongest(const Field *fields, int field_count);
+/// m/s, estimate of the largest speed that they give. *by_reach: whether some end or fade so near that it is less than
+/// after half a second in them.
+float fields_fastest(const Field *fields, int field_count, int *by_reach);
