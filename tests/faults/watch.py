@@ -45,11 +45,17 @@ def signal_name(code: int) -> str:
     return signal.Signals(-code).name if -code in signal.valid_signals() else str(-code)
 
 
-def finish(child: program.Child, what: str, seconds: float) -> program.Result:
-    """Its end, or a Finding if that does not come within the time of its work and PATIENCE."""
+def finish(child: program.Child, what: str, seconds: float, *, may_work_on: bool = False) -> program.Result:
+    """Its end, or a Finding if that does not come within the time of its work and PATIENCE.
+
+    may_work_on: how much work there is, nobody knows. It then has to stop when told to, as soon.
+    """
     try:
         output, errors = child.communicate(timeout=seconds + PATIENCE)
     except subprocess.TimeoutExpired:
+        if may_work_on:
+            child.send_signal(signal.SIGTERM)
+            return finish(child, f"{what}, told to stop,", 0.0)
         child.kill()
         child.communicate()
         raise Finding(f"{what} hangs: not through after {seconds + PATIENCE:.1f} s") from None
@@ -90,11 +96,15 @@ def run(
     names: str = "",
     environment: dict | None = None,
     wrap: list[str] | None = None,
+    may_work_on: bool = False,
 ) -> program.Result:
-    """Runs to the end and judges it. seconds: what the work itself takes."""
+    """Runs to the end and judges it. seconds: what the work itself takes; may_work_on: as for `finish`."""
     what = " ".join(("grain", *(a.name if isinstance(a, Path) else str(a) for a in arguments)))
     return judge(
-        finish(program.start(*arguments, environment=environment, wrap=wrap), what, seconds), what, codes, names
+        finish(program.start(*arguments, environment=environment, wrap=wrap), what, seconds, may_work_on=may_work_on),
+        what,
+        codes,
+        names,
     )
 
 
