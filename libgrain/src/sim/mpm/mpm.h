@@ -63,8 +63,8 @@ typedef struct Mpm {
     SortItem *items;
     SortScratch sort;
     int32_t must_sort;
-    Vec3 *pulls; ///< m/s2: accelerations by force fields, in the order of the particles. Steps read them in turn,
-                 ///< which costs a fifth of looking them up by id
+    Vec3 *pulls; ///< m/s2: accelerations by force fields, in the order of the particles: steps read them in turn
+                 ///< instead of looking them up by id all over the memory
     int64_t pull_capacity;
     int must_order_pulls; ///< the particles or the accelerations have changed
 
