@@ -16,7 +16,7 @@ import program
 OLDER = program.DATA / "3007b5f"
 # Stages whose results were changed on purpose since, by a higher number of the solver's or the stage's version: they have to be
 # baked anew, and Grain must say so. Here stands which, and in what commit.
-CHANGED: dict[str, str] = {}
+CHANGED: dict[str, str] = {"dem": "what has emitters, kill zones, fields or curves: slots end with steps, which were cut to fit them"}
 
 
 def test_frames_are_whole_and_can_be_exported(folder: Path) -> None:
@@ -42,7 +42,8 @@ def test_bakes_go_on_where_they_stopped(folder: Path) -> None:
             if stage == "upsample" and not (job / "cache/grains").is_dir():
                 continue
             if job.name in CHANGED or stage in CHANGED:
-                assert "Grain itself" in program.run(stage, job, check=8).stderr
+                told = "Grain itself" if stage == "bake" else "another version of Grain"
+                assert told in program.run(stage, job, check=8).stderr
                 continue
             done = program.run(stage, job, check=0)
             assert next(event for event in done.events if event["event"] == "started")["resumed_from"] == 4, (job.name, stage)

@@ -149,6 +149,63 @@ static void check_all(void (*check_one)(const char *solver))
 
 TEST(every_solver_gives_and_takes) { check_all(check); }
 
+typedef struct Slots {
+    double ended;    ///< s: end of the last slot
+    int count, gaps; ///< gaps: slots that do not begin where the one before ended
+    int steps;
+} Slots;
+
+static GrainResult count_slot(void *user, double from, double to)
+{
+    Slots *slots = user;
+    slots->gaps += from != slots->ended || to <= from;
+    slots->ended = to;
+    slots->count++;
+    return GRAIN_OK;
+}
+
+static GrainResult count_step(void *user, double fraction)
+{
+    (void)fraction;
+    ((Slots *)user)->steps++;
+    return GRAIN_OK;
+}
+
+static GrainResult advance_in_slots(const char *solver, int slot_count, Slots *slots)
+{
+    SandScene scene;
+    GrainResult result = begin(&scene, solver, 1);
+    if (result == GRAIN_OK) result = sand_fill_packed(&scene, vec3(0, 0, 0), vec3(0.1f, 0.1f, 0.1f));
+    if (result == GRAIN_OK) {
+        sim_destroy(&scene.sim);
+        result = sim_create(&scene.sim, &scene.def, &scene.start, FRAME, 1);
+    }
+    scene.sim.slot_count = slot_count;
+    for (int frame = 0; frame < FRAMES && result == GRAIN_OK; frame++) {
+        result = sim_advance_frame(&scene.sim, &(SimWatch){count_step, count_slot, slots});
+        slots->steps++; // the last of a frame is not watched
+        slots->gaps += slots->ended != scene.sim.time;
+    }
+    sand_end(&scene);
+    return result;
+}
+
+// Steps that ended with slots would be more: up to one for each slot.
+static void check_slots(const char *solver)
+{
+    Slots without = {0}, with = {0}, many = {0};
+    ENSURE_OK(advance_in_slots(solver, 1, &without));
+    ENSURE_OK(advance_in_slots(solver, 3, &with));
+    ENSURE_OK(advance_in_slots(solver, 1000, &many));
+    ENSURE(without.count == FRAMES && with.count == FRAMES * 3 && many.count == FRAMES * 1000);
+    ENSURE(!without.gaps && !with.gaps && !many.gaps);
+    printf("# %s: %d steps, %d with three slots a frame\n", solver, without.steps, with.steps);
+    ENSURE(with.steps == (without.steps > FRAMES * 3 ? without.steps : FRAMES * 3));
+    ENSURE(many.steps >= FRAMES * 1000);
+}
+
+TEST(slots_of_every_solver_end_with_steps) { check_all(check_slots); }
+
 // All vanish, and more come: nothing of those before is left.
 static void check_empty(const char *solver)
 {

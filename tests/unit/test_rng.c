@@ -62,3 +62,30 @@ TEST(noise_with_a_kept_cell_is_the_noise)
     }
     ENSURE(low < -0.5f && high > 0.5f && low > -2.0f && high < 2.0f);
 }
+
+TEST(noise_of_points_in_one_cell_is_the_noise)
+{
+    const uint64_t seeds[3] = {17, 18, 19};
+    NoiseCell cell = {0}, other = {0};
+    int together = 0;
+    for (int i = 0; i < 2000; i++) {
+        float p[3][NOISE_LANES], low[3], out[3][NOISE_LANES];
+        Rng4 middle = rng_at(2, (uint64_t)i, RNG_STREAM_TEST, 0);
+        int is_one_cell = 1;
+        for (int l = 0; l < NOISE_LANES; l++)
+            for (int axis = 0; axis < 3; axis++) {
+                Rng4 r = rng_at(3, (uint64_t)(i * NOISE_LANES + l), RNG_STREAM_TEST, 0);
+                p[axis][l] = 20.0f * rng_signed(middle.word[axis]) + 0.2f * rng_signed(r.word[axis]);
+                is_one_cell &= floorf(p[axis][l]) == floorf(p[axis][0]);
+            }
+        ENSURE(noise_is_one_cell(p, low) == is_one_cell);
+        if (!is_one_cell) continue;
+        noise_vectors_at(&cell, seeds, RNG_STREAM_TEST, low, p, out);
+        for (int l = 0; l < NOISE_LANES; l++) {
+            Vec3 one = noise_vector_at(&other, seeds, RNG_STREAM_TEST, vec3(p[0][l], p[1][l], p[2][l]));
+            ENSURE(out[0][l] == one.x && out[1][l] == one.y && out[2][l] == one.z);
+        }
+        together++;
+    }
+    ENSURE(together > 300 && together < 1700);
+}

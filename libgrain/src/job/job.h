@@ -160,6 +160,8 @@ SimSteering job_steering(const Job *job, double seconds);
 GrainResult job_set_steered(Job *job, JobObject *object, const char *key, int components, const double *value);
 
 // job_fields.c
+/// Whether frames are divided into slots: there are emitters or kill zones, or job_is_steered.
+int job_has_slots(const Job *job);
 /// Whether any particle is ever wet.
 int job_is_wet(const Job *job);
 /// Whether it is a source or an emitter.

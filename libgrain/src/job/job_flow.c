@@ -41,6 +41,14 @@ GrainResult job_read_emitter(const JobNode *node, const Job *job, const JobArray
     return read_curve(node, "moisture", job, arrays, &object->moisture_curve);
 }
 
+int job_has_slots(const Job *job)
+{
+    int has = job_is_steered(job);
+    for (int i = 0; i < job->object_count; i++)
+        has |= job->objects[i].role == JOB_EMITTER || job->objects[i].role == JOB_KILL;
+    return has;
+}
+
 int job_is_wet(const Job *job)
 {
     for (int i = 0; i < job->object_count; i++) {

@@ -211,9 +211,9 @@ static GrainResult make_fingerprint(Job *job)
         XXH3_128bits_update(hash, text, strlen(text));
         XXH3_128bits_update(hash, &version, sizeof version);
         XXH3_128bits_update(hash, job->geometry, (size_t)job->geometry_bytes);
-        int by_reach; // earlier versions expected other speeds of these fields; all other caches can still be resumed
-        fields_fastest(job->fields, job->field_count, &by_reach);
-        if (by_reach) XXH3_128bits_update(hash, "reach", strlen("reach"));
+        // Version 0.1.0 cut steps where slots end, and expected other speeds of fields; other caches of it can be
+        // resumed.
+        if (job_has_slots(job)) XXH3_128bits_update(hash, "slots", strlen("slots"));
         XXH128_hash_t digest = XXH3_128bits_digest(hash);
         snprintf(job->fingerprint, sizeof job->fingerprint, "%016llx%016llx", (unsigned long long)digest.high64,
                  (unsigned long long)digest.low64);

@@ -2,6 +2,8 @@
 #include "sim/sim.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/parallel.h"
+#include "base/real.h"
 #include "sim/solver_base.h"
 
 #include <math.h>
@@ -26,21 +28,27 @@ void sim_destroy(Sim *sim)
     population_free(&sim->population);
     alloc_free(sim->acceleration);
     alloc_free(sim->woken_by);
+    alloc_free(sim->wake);
     alloc_free(sim->grips);
     *sim = (Sim){0};
 }
 
 // --- time -----------------------------------------------------------------------------------------
 
-static double slot_end(const Sim *sim, int32_t slot)
+// Slots end with steps, since steps cut to fit them would be more: each with the one that ends nearest to its own end.
+static int is_slot_over(const Sim *sim, double step)
 {
-    return slot == sim->slot_count ? sim->frame_seconds : sim->frame_seconds * slot / sim->slot_count;
+    if (sim->frame_done == sim->frame_seconds) return 1;
+    if (sim->slot + 1 >= sim->slot_count) return 0;
+    return sim->frame_done + 0.5 * step >= sim->frame_seconds * (sim->slot + 1) / sim->slot_count;
 }
 
 static GrainResult end_slot(Sim *sim, const SimWatch *watch)
 {
-    double from = slot_end(sim, sim->slot), to = slot_end(sim, ++sim->slot);
-    return watch && watch->flow ? watch->flow(watch->user, sim->time + from, sim->time + to) : GRAIN_OK;
+    double from = sim->time + sim->slot_began, to = sim->time + sim->frame_done;
+    sim->slot_began = sim->frame_done;
+    sim->slot++;
+    return watch && watch->flow ? watch->flow(watch->user, from, to) : GRAIN_OK;
 }
 
 static GrainResult step_in_fields(Sim *sim, double seconds)
@@ -55,20 +63,21 @@ static GrainResult step_in_fields(Sim *sim, double seconds)
 GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch)
 {
     while (sim->frame_done < sim->frame_seconds) {
-        double end = slot_end(sim, sim->slot + 1), left = end - sim->frame_done;
-        // Equal steps to the end of the slot, so that none is left over too short.
-        double step_count = ceil(left / sim->solver->largest_step(sim->state));
+        double left = sim->frame_seconds - sim->frame_done;
+        double longest = real_min(sim->solver->largest_step(sim->state), sim->frame_seconds / sim->slot_count);
+        // Equal steps to the end of the frame, so that none is left over too short.
+        double step_count = ceil(left / longest);
         int is_last = step_count <= 1.0;
         double seconds = is_last ? left : left / step_count;
         TRY(step_in_fields(sim, seconds));
-        sim->frame_done = is_last ? end : sim->frame_done + seconds;
+        sim->frame_done = is_last ? sim->frame_seconds : sim->frame_done + seconds;
         sim->substep++;
-        if (is_last) TRY(end_slot(sim, watch));
+        if (is_slot_over(sim, seconds)) TRY(end_slot(sim, watch));
         if (watch && watch->watch && sim->frame_done < sim->frame_seconds)
             TRY(watch->watch(watch->user, sim->frame_done / sim->frame_seconds));
     }
     sim->time += sim->frame_seconds;
-    sim->frame_done = 0.0;
+    sim->frame_done = sim->slot_began = 0.0;
     sim->substep = 0;
     sim->slot = 0;
     return GRAIN_OK;
@@ -114,30 +123,34 @@ static int take_grips(Sim *sim, const SimGrip *grips)
     return is_other;
 }
 
-GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, const Vec3 *acceleration)
+// NULL: none. What it wakes is noted; wakes_all: all is woken anyway.
+static GrainResult take_acceleration(Sim *sim, const Vec3 *acceleration, int wakes_all)
 {
-    int64_t count = sim->population.born;
-    uint8_t *wake = ALLOC_ZEROED(uint8_t, count);
-    if (!wake) return GRAIN_ERROR_MEMORY;
-    int is_other = !sim->is_steered || steering_is_noticed(now, &sim->steering[1]);
-    is_other |= take_grips(sim, grips);
-    GrainResult result = acceleration ? reserve_acceleration(sim, count) : GRAIN_OK;
-    for (int64_t i = 0; result == GRAIN_OK && i < count; i++) {
-        Vec3 before = acceleration && i < sim->acceleration_count ? sim->woken_by[i] : vec3(0, 0, 0);
-        wake[i] = is_other || (acceleration && vec3_length(vec3_sub(acceleration[i], before)) > STEERING_NOTICED);
+    const SolverBase *base = sim->state;
+    int64_t count = sim->population.born, before_count = sim->acceleration_count;
+    if (acceleration) TRY(reserve_acceleration(sim, count));
+    sim->acceleration_count = acceleration ? count : 0;
+    PARALLEL_FOR(base->threads, i, count)
+    {
+        Vec3 before = acceleration && i < before_count ? sim->woken_by[i] : vec3(0, 0, 0);
+        sim->wake[i] = wakes_all || (acceleration && vec3_length(vec3_sub(acceleration[i], before)) > STEERING_NOTICED);
         if (!acceleration) continue;
         sim->acceleration[i] = acceleration[i];
-        sim->woken_by[i] = wake[i] ? acceleration[i] : before;
+        sim->woken_by[i] = sim->wake[i] ? acceleration[i] : before;
     }
-    if (result == GRAIN_OK) {
-        sim->acceleration_count = acceleration ? count : 0;
-        sim->steering[0] = *now;
-        if (is_other) sim->steering[1] = *now;
-        sim->is_steered = 1;
-        result = sim->solver->steer(sim->state, now, grips, wake);
-    }
-    alloc_free(wake);
-    return result;
+    return GRAIN_OK;
+}
+
+GrainResult sim_steer(Sim *sim, const SimSteering *now, const SimGrip *grips, const Vec3 *acceleration)
+{
+    TRY(alloc_grow((void **)&sim->wake, &sim->wake_capacity, sim->population.born, 1));
+    int wakes_all = !sim->is_steered || steering_is_noticed(now, &sim->steering[1]);
+    wakes_all |= take_grips(sim, grips);
+    TRY(take_acceleration(sim, acceleration, wakes_all));
+    sim->steering[0] = *now;
+    if (wakes_all) sim->steering[1] = *now;
+    sim->is_steered = 1;
+    return sim->solver->steer(sim->state, now, grips, wakes_all || acceleration ? sim->wake : NULL);
 }
 
 // --- checkpoints ----------------------------------------------------------------------------------
@@ -147,6 +160,7 @@ const ColumnRule sim_column_rules[] = {
     {"sim.frame_done", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"sim.substep", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_INDEX}}, NULL},
     {"sim.slot", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_INDEX}}, NULL},
+    {"sim.slot_began", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"sim.birth_time", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_FINITE}}, NULL},
     {"sim.material", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
     {"sim.gone", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
@@ -163,7 +177,9 @@ int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS])
     columns[1] = (Column){"sim.frame_done", GRAIN_F64, 1, 1, &sim->frame_done};
     columns[2] = (Column){"sim.substep", GRAIN_I32, 1, 1, &sim->substep};
     columns[3] = (Column){"sim.slot", GRAIN_I32, 1, 1, &sim->slot};
-    int count = 4 + population_save(&sim->population, columns + 4);
+    int count = 4;
+    if (sim->slot_count > 1) columns[count++] = (Column){"sim.slot_began", GRAIN_F64, 1, 1, &sim->slot_began};
+    count += population_save(&sim->population, columns + count);
     if (sim->is_steered) {
         columns[count++] = (Column){"sim.steering", GRAIN_F32, SIM_STEERING_FLOATS, 2, sim->steering};
         if (sim->has_grips) columns[count++] = (Column){"sim.grips", GRAIN_F32, 2, 2 * sim->collider_count, sim->grips};
@@ -214,9 +230,14 @@ static GrainResult check_moment(const Sim *sim)
     if (sim->slot < 0 || sim->slot >= sim->slot_count)
         return fail(GRAIN_ERROR_DAMAGED, "checkpoint slot %d is out of range (0 to %d)", sim->slot,
                     sim->slot_count - 1);
-    if (sim->frame_done >= slot_end(sim, sim->slot) && sim->frame_done < slot_end(sim, sim->slot + 1)) return GRAIN_OK;
-    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint stands %g s into a frame, which is not in slot %d of it",
-                sim->frame_done, sim->slot);
+    // As steps are at most as long as slots, a slot begins and ends within one of where it would.
+    double length = sim->frame_seconds / sim->slot_count, off = sim->frame_done - length * sim->slot;
+    if (sim->frame_done >= sim->frame_seconds || off < -length || off > 2.0 * length)
+        return fail(GRAIN_ERROR_DAMAGED, "the checkpoint stands %g s into a frame, which is not in slot %d of it",
+                    sim->frame_done, sim->slot);
+    if (sim->slot_began <= sim->frame_done && (sim->slot_began == 0.0) == (sim->slot == 0)) return GRAIN_OK;
+    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's slot %d begins %g s into a frame, of which %g s are over",
+                sim->slot, sim->slot_began, sim->frame_done);
 }
 
 GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
@@ -225,6 +246,8 @@ GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
     TRY(column_copy(columns, column_count, "sim.frame_done", GRAIN_F64, 1, 1, &sim->frame_done));
     TRY(column_copy(columns, column_count, "sim.substep", GRAIN_I32, 1, 1, &sim->substep));
     TRY(column_copy(columns, column_count, "sim.slot", GRAIN_I32, 1, 1, &sim->slot));
+    if (sim->slot_count > 1)
+        TRY(column_copy(columns, column_count, "sim.slot_began", GRAIN_F64, 1, 1, &sim->slot_began));
     TRY(check_moment(sim));
     TRY(load_population(sim, columns, column_count));
     TRY(load_steering(sim, columns, column_count));

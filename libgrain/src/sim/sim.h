@@ -11,12 +11,15 @@ typedef struct Sim {
     double frame_seconds; ///< length of a frame
     double frame_done;    ///< s of the current frame already simulated, [0, frame_seconds)
     uint32_t substep;     ///< substeps done in the current frame
-    int32_t slot_count;   ///< parts of a frame; particles are added and removed at the end of each. 1 unless
-                          ///< requested
+    int32_t slot_count;   ///< parts of a frame; particles are added and removed at the step that ends nearest to the
+                          ///< end of each. 1 unless requested
     int32_t slot;         ///< the current one
+    double slot_began;    ///< s of the current frame; 0 in the first slot
     Population population;
     SimSteering steering[2]; ///< current, and when all sand was last woken; valid if is_steered
-    SimGrip *grips;          ///< of each collider: first all current ones, then those of the last waking
+    uint8_t *wake;           ///< scratch: whether a change of acceleration wakes a particle
+    int64_t wake_capacity;
+    SimGrip *grips; ///< of each collider: first all current ones, then those of the last waking
     int64_t collider_count;
     int32_t has_grips;  ///< grips is valid
     Vec3 *acceleration; ///< m/s2, of force fields, of each particle ever born; NULL: none
@@ -30,7 +33,7 @@ void sim_destroy(Sim *sim);
 
 /// Called after every substep with the completed fraction of the frame. Any result but GRAIN_OK stops the simulation.
 typedef GrainResult SimWatchFn(void *user, double fraction);
-/// Called at the end of every slot with its start and end time (s since the first frame). Calls sim_change to add or
+/// Called when a slot has ended, with its start and end time (s since the first frame). Calls sim_change to add or
 /// remove particles.
 typedef GrainResult SimFlowFn(void *user, double from, double to);
 typedef struct SimWatch {

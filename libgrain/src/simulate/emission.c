@@ -155,8 +155,8 @@ void emission_free(Emission *emission)
 
 int emission_slots(const Emission *emission)
 {
+    if (!job_has_slots(emission->job)) return 1;
     int least = job_is_steered(emission->job) ? FIELD_SLOTS : LEAST_SLOTS;
-    if (emission->emitter_count == 0) return emission->zone_count > 0 || job_is_steered(emission->job) ? least : 1;
     double fastest = 0.0, diameter = 2.0 * (double)emission->job->particle_radius;
     for (int i = 0; i < emission->emitter_count; i++)
         fastest = real_max(fastest, (double)emitter_fastest(&emission->emitters[i].def));
@@ -186,8 +186,11 @@ static GrainResult find_gone(Emission *emission, double from, double to, int64_t
     {
         Vec3 place = now->position[i], way = vec3_scale(now->velocity[i], seconds);
         int is_there = now->radius[i] != 0.0f, goes = is_there && is_lost(emission, place, down);
-        for (int z = 0; z < emission->zone_count && is_there && !goes; z++)
-            goes = zone_has(&emission->zones[z], place, way, to);
+        for (int z = 0; z < emission->zone_count && is_there && !goes; z++) {
+            const Zone *zone = &emission->zones[z];
+            goes =
+                !zone_box_is_missed(zone->low, zone->high, vec3_sub(place, way), place) && zone_has(zone, place, way);
+        }
         emission->gone[i] = (uint8_t)goes;
     }
     for (int64_t i = 0; i < now->count; i++) *count += emission->gone[i];
@@ -287,10 +290,8 @@ static GrainResult give_birth(Emission *emission, double to, int64_t due_count)
     const Job *job = emission->job;
     const Particles *now = &emission->now;
     TRY(reserve_born(emission, due_count));
-    TRY(flow_space_begin(&emission->space, job->particle_radius * (1.0f + job->size_spread), now->count + due_count));
-    for (int64_t i = 0; i < now->count; i++)
-        if (now->radius[i] > 0.0f && !emission->gone[i])
-            flow_space_put(&emission->space, now->position[i], now->radius[i]);
+    TRY(flow_space_begin(&emission->space, job->particle_radius * (1.0f + job->size_spread), now, emission->gone,
+                         due_count));
     for (int e = 0; e < emission->emitter_count; e++) {
         GrainResult result = emitter_prepare(&emission->emitters[e], to, &emission->run);
         if (result != GRAIN_OK)

@@ -86,8 +86,7 @@ float simulate_expected_speed(const Simulation *simulation)
     for (int i = 0; i < simulation->solids.collider_count; i++)
         fastest = real_maxf(fastest, (float)motion_fastest(&simulation->solids.colliders[i].motion,
                                                            simulation->solids.colliders[i].mesh));
-    int by_reach;
-    fastest += fields_fastest(simulation->job->fields, simulation->job->field_count, &by_reach);
+    fastest += fields_fastest(simulation->job->fields, simulation->job->field_count);
     float fall = sqrtf(2.0f * strength * real_maxf(highest - lowest, simulation->job->particle_radius));
     return fastest + real_minf(fall, strength * LONGEST_FALL);
 }

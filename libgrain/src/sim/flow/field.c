@@ -139,19 +139,16 @@ static float speed_within_reach(const Field *field, float strength)
     return sqrtf(2.0f * peak * 2.0f * way.reach) + 2.0f * (float)motion_fastest(&field->motion, NULL);
 }
 
-float fields_fastest(const Field *fields, int field_count, int *by_reach)
+float fields_fastest(const Field *fields, int field_count)
 {
     float sum = 0.0f;
-    *by_reach = 0;
     for (int f = 0; f < field_count; f++) {
         const Field *field = &fields[f];
         float least = real_maxf(0.0f, -field->strength.constant[0]);
         for (int64_t k = 0; k < field->strength.count; k++) least = real_maxf(least, -field->strength.samples[k]);
         if (field->kind == FIELD_DRAG) continue;
         float strength = real_maxf(curve_largest(&field->strength), least) + field->noise;
-        float thrown = THROWN_FOR * strength, within = speed_within_reach(field, strength);
-        *by_reach |= within < thrown;
-        sum += real_minf(within, thrown);
+        sum += real_minf(THROWN_FOR * strength, speed_within_reach(field, strength));
     }
     return sum;
 }

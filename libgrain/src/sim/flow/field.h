@@ -50,6 +50,5 @@ void fields_add(const Field *fields, int field_count, const Particles *particles
                 Vec3 *acceleration);
 /// The same for bodies, evaluated at their centres of mass: an acceleration without torque, independent of mass.
 void fields_pull_bodies(const Field *fields, int field_count, struct Rigid *rigid, double time);
-/// m/s, estimate of the largest speed that they give. *by_reach: whether some end or fade so near that it is less than
-/// after half a second in them.
-float fields_fastest(const Field *fields, int field_count, int *by_reach);
+/// m/s, estimate of the largest speed that they give: that of half a second in them, or less where they end or fade.
+float fields_fastest(const Field *fields, int field_count);

@@ -37,28 +37,68 @@ static float falloff_of(const FieldMoment *m, Vec3 from_middle, Vec3 apart)
 
 // --- turbulence -----------------------------------------------------------------------------------
 
-// Two octaves of it. Particles that follow each other are mostly in the same cells.
+// Two octaves of it. Particles that follow each other are mostly in the same cells, and then looked up together.
 typedef struct Turbulence {
     NoiseCell coarse, fine;
+    uint64_t coarse_seed[3], fine_seed[3];
+    float per_metre;
+    int64_t ready_from, ready_to; // particles whose noise is known
+    float ready[3][NOISE_LANES];
 } Turbulence;
 
-static Vec3 turbulence_at(const Field *field, Turbulence *cells, Vec3 p)
+static Turbulence turbulence_of(const Field *field)
 {
-    float per_metre = 1.0f / real_maxf(field->size, 1e-6f);
-    Vec3 at = vec3_scale(p, per_metre);
-    uint64_t coarse[3], fine[3];
+    Turbulence t = {.per_metre = 1.0f / real_maxf(field->size, 1e-6f)};
+    for (int axis = 0; axis < 3; axis++) {
+        t.coarse_seed[axis] = field->seed * 3 + (uint64_t)axis;
+        t.fine_seed[axis] = t.coarse_seed[axis] + 7919;
+    }
+    return t;
+}
+
+static Vec3 noise_place(const FieldMoment *m, const Turbulence *t, Vec3 place)
+{
+    return vec3_scale(m->field->is_global ? place : vec3_sub(place, m->place), t->per_metre);
+}
+
+// Points in one fine cell are in one coarse cell.
+static void look_ahead(const FieldMoment *m, Turbulence *t, const Vec3 *place, int64_t i, int64_t end)
+{
+    float whole[3][NOISE_LANES], half[3][NOISE_LANES], low[3], fine[3][NOISE_LANES];
+    if (i < t->ready_to || i + NOISE_LANES > end) return;
+    for (int l = 0; l < NOISE_LANES; l++) {
+        Vec3 at = noise_place(m, t, place[i + l]);
+        whole[0][l] = at.x, whole[1][l] = at.y, whole[2][l] = at.z;
+    }
     for (int axis = 0; axis < 3; axis++)
-        coarse[axis] = field->seed * 3 + (uint64_t)axis, fine[axis] = coarse[axis] + 7919;
-    Vec3 whole = noise_vector_at(&cells->coarse, coarse, RNG_STREAM_FIELD_NOISE, at);
-    Vec3 half = noise_vector_at(&cells->fine, fine, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
+        for (int l = 0; l < NOISE_LANES; l++) half[axis][l] = whole[axis][l] * 2.0f;
+    if (!noise_is_one_cell(half, low)) return;
+    noise_vectors_at(&t->fine, t->fine_seed, RNG_STREAM_FIELD_NOISE, low, half, fine);
+    for (int axis = 0; axis < 3; axis++) low[axis] = noise_floor(low[axis] * 0.5f);
+    noise_vectors_at(&t->coarse, t->coarse_seed, RNG_STREAM_FIELD_NOISE, low, whole, t->ready);
+    for (int axis = 0; axis < 3; axis++)
+        for (int l = 0; l < NOISE_LANES; l++) t->ready[axis][l] = t->ready[axis][l] + fine[axis][l] * 0.5f;
+    t->ready_from = i, t->ready_to = i + NOISE_LANES;
+}
+
+static Vec3 turbulence_at(const FieldMoment *m, Turbulence *t, Vec3 place, int64_t i)
+{
+    if (i < t->ready_to) {
+        int64_t l = i - t->ready_from;
+        return vec3(t->ready[0][l], t->ready[1][l], t->ready[2][l]);
+    }
+    Vec3 at = noise_place(m, t, place);
+    Vec3 whole = noise_vector_at(&t->coarse, t->coarse_seed, RNG_STREAM_FIELD_NOISE, at);
+    Vec3 half = noise_vector_at(&t->fine, t->fine_seed, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
     return vec3_add_scaled(whole, half, 0.5f);
 }
 
 // --- what it does ---------------------------------------------------------------------------------
 
-static Vec3 act(const FieldMoment *m, Turbulence *cells, Vec3 place, Vec3 velocity, int64_t number)
+static Vec3 act(const FieldMoment *m, Turbulence *turbulence, const Particles *particles, int64_t i, int64_t number)
 {
     const Field *field = m->field;
+    Vec3 place = particles->position[i], velocity = particles->velocity[i];
     Vec3 from_middle = vec3_sub(place, m->place), apart = from_middle, out = {0, 0, 0};
     float height = vec3_dot(from_middle, m->axis), strength = m->strength;
     if (field->shape == FIELD_LINE) apart = vec3_add_scaled(from_middle, m->axis, -height);
@@ -81,7 +121,7 @@ static Vec3 act(const FieldMoment *m, Turbulence *cells, Vec3 place, Vec3 veloci
             vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * vec3_length(apart));
         break;
     case FIELD_TURBULENCE:
-        out = vec3_scale(turbulence_at(field, cells, field->is_global ? place : from_middle), strength);
+        out = vec3_scale(turbulence_at(m, turbulence, place, i), strength);
         break;
     case FIELD_DRAG:
         out = vec3_scale(velocity,
@@ -103,10 +143,12 @@ static Vec3 act(const FieldMoment *m, Turbulence *cells, Vec3 place, Vec3 veloci
 void SIMD_NAME(field_act)(const FieldMoment *moment, const Particles *particles, int64_t first_number, int64_t begin,
                           int64_t end, Vec3 *acceleration)
 {
-    Turbulence cells = {0};
+    Turbulence turbulence = turbulence_of(moment->field);
+    int is_turbulence = moment->field->kind == FIELD_TURBULENCE;
     for (int64_t i = begin; i < end; i++) {
+        if (is_turbulence) look_ahead(moment, &turbulence, particles->position, i, end);
         if (!(particles->radius[i] > 0.0f)) continue;
-        Vec3 more = act(moment, &cells, particles->position[i], particles->velocity[i], first_number + i);
+        Vec3 more = act(moment, &turbulence, particles, i, first_number + i);
         acceleration[i] = vec3_add(acceleration[i], more);
     }
 }

@@ -13,8 +13,10 @@ static uint64_t cell_of(const FlowSpace *space, int64_t x, int64_t y, int64_t z)
     return hash & space->mask;
 }
 
-GrainResult flow_space_begin(FlowSpace *space, float largest_radius, int64_t count)
+GrainResult flow_space_begin(FlowSpace *space, float largest_radius, const Particles *there, const uint8_t *gone,
+                             int64_t more)
 {
+    int64_t count = there->count + more;
     const AllocGrown balls[] = {
         {&space->next, sizeof(int32_t), 0}, {&space->place, sizeof(Vec3), 0}, {&space->radius, sizeof(float), 0}};
     int64_t table = 64;
@@ -25,6 +27,8 @@ GrainResult flow_space_begin(FlowSpace *space, float largest_radius, int64_t cou
     memset(space->first, 0xff, (size_t)table * sizeof(int32_t));
     space->cell = 2.0f * largest_radius;
     space->count = 0;
+    space->there = there, space->gone = gone;
+    space->low = vec3(INFINITY, INFINITY, INFINITY), space->high = vec3(-INFINITY, -INFINITY, -INFINITY);
     return GRAIN_OK;
 }
 
@@ -40,8 +44,31 @@ void flow_space_put(FlowSpace *space, Vec3 place, float radius)
     space->first[cell] = (int32_t)ball;
 }
 
-int flow_space_is_free(const FlowSpace *space, Vec3 place, float radius)
+static int is_in_box(Vec3 place, Vec3 low, Vec3 high)
 {
+    return place.x >= low.x && place.y >= low.y && place.z >= low.z && place.x <= high.x && place.y <= high.y &&
+           place.z <= high.z;
+}
+
+// Extends the box by its own size beyond the balls that could touch one here, so that it is seldom extended.
+static void put_near(FlowSpace *space, Vec3 place)
+{
+    Vec3 around = vec3(space->cell, space->cell, space->cell);
+    Vec3 from = vec3_sub(place, around), to = vec3_add(place, around);
+    if (is_in_box(from, space->low, space->high) && is_in_box(to, space->low, space->high)) return;
+    Vec3 low = vec3_min(space->low, from), high = vec3_max(space->high, to), size = vec3_sub(high, low);
+    low = vec3_sub(low, size), high = vec3_add(high, size);
+    for (int64_t i = 0; i < space->there->count; i++) {
+        Vec3 at = space->there->position[i];
+        if (!is_in_box(at, low, high) || is_in_box(at, space->low, space->high)) continue;
+        if (space->there->radius[i] > 0.0f && !space->gone[i]) flow_space_put(space, at, space->there->radius[i]);
+    }
+    space->low = low, space->high = high;
+}
+
+int flow_space_is_free(FlowSpace *space, Vec3 place, float radius)
+{
+    put_near(space, place);
     double per_cell = 1.0 / (double)space->cell;
     int64_t at[3] = {(int64_t)floor((double)place.x * per_cell), (int64_t)floor((double)place.y * per_cell),
                      (int64_t)floor((double)place.z * per_cell)};

@@ -68,8 +68,11 @@ static void wake_beside(Mpm *mpm, const uint8_t *gone)
 static void remove_gone(Mpm *mpm, const uint8_t *gone)
 {
     int64_t kept = 0;
-    for (int64_t i = 0; i < mpm->count; i++)
-        if (!gone[mpm->particles[i].id]) mpm->particles[kept++] = mpm->particles[i];
+    for (int64_t i = 0; i < mpm->count; i++) {
+        if (gone[mpm->particles[i].id]) continue;
+        if (kept < i) mpm->particles[kept] = mpm->particles[i];
+        kept++;
+    }
     mpm->count = kept;
 }
 
@@ -97,12 +100,16 @@ GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips,
     if (grips) mpm->must_sort = 1; // colliders are sampled at the nodes when blocks are made
     TRY(mpm_choose_materials(mpm, now));
     mpm->step_limit = real_minf(mpm->step_limit, mpm->longest_step);
-    for (int64_t i = 0; wake && i < mpm->count; i++) {
+    if (!wake) return GRAIN_OK;
+    _Atomic int32_t has_woken = 0;
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count)
+    {
         MpmParticle *p = &mpm->particles[i];
-        if (!wake[p->id] || !isinf(p->still)) continue;
+        if (!isinf(p->still) || !wake[p->id]) continue;
         p->still = 0.0f;
-        mpm->must_sort = 1; // sleeping particles are found again then
+        atomic_store_explicit(&has_woken, 1, memory_order_relaxed);
     }
+    mpm->must_sort |= has_woken; // sleeping particles are found again then
     return GRAIN_OK;
 }
 
