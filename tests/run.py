@@ -120,10 +120,12 @@ def path_for_blender() -> str:
 def limit_of(name: str, is_heavy: bool) -> float:
     """Seconds after which a suite is cut off. Further Blenders, and programs with sanitizers, need 8 minutes on a quiet
     machine of two cores, windows 5; a busy one is several times slower. qemu translates every instruction: the C tests take
-    some twenty times as long under it, an hour on a quiet machine. Heavy C tests take hours, slopes of mpm alone three."""
+    some twenty times as long under it, an hour on a quiet machine. The suite of a release bakes twenty jobs with emulators, too, and
+    may run Blender for Windows. Heavy C tests take hours, slopes of mpm alone three."""
     if is_heavy:
         return 36000
-    return 10800 if name == "arm64_unit" else 2700 if name.startswith("blender_") else 1800
+    limits = {"arm64_unit": 10800, "release": 7200, "wine_unit": 3600, "wine_cli": 3600}
+    return limits.get(name, 2700 if name.startswith("blender_") else 1800)
 
 
 def run_suite(name: str, command: list[str], score: Score, timeout: float, may_be_empty: bool) -> None:
