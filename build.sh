@@ -207,7 +207,7 @@ command_release() {
         python3 -m venv build/release_tools
         build/release_tools/bin/pip install -q --require-hashes -r tests/release/requirements.txt
     fi
-    python3 tests/run.py --build build/release --only release,wine_unit,wine_cli,arm64_unit "$@"
+    python3 tests/run.py --build build/release --only release,linux_unit,wine_unit,wine_cli,arm64_unit "$@"
 }
 
 command_wine() {

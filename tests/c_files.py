@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -40,7 +39,7 @@ def seconds_used(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def run_once(command: list[str], words: str) -> tuple[int, str]:
+def run_watched(command: list[str], words: str) -> tuple[int, str]:
     """Exit code and output; the program is killed if all its threads sleep for QUIET seconds."""
     child = subprocess.Popen([*command, words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     used, since = -1.0, time.monotonic()
@@ -48,22 +47,20 @@ def run_once(command: list[str], words: str) -> tuple[int, str]:
         try:
             output = child.communicate(timeout=5.0)[0]
             return child.returncode, output
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as so_far:
+            said = (so_far.output or b"").decode("utf-8", "replace")
             now = seconds_used(child.pid)
         if now > used + 0.05:
             used, since = now, time.monotonic()
         elif time.monotonic() - since > QUIET:
             child.kill()
-            return child.wait(), ""
+            return child.wait(), f"{said}# all threads slept for {QUIET:.0f} s\n"
 
 
 def run(command: list[str], name: str, words: str) -> tuple[bool, str]:
     """Whether all of a file's tests passed, and what they said."""
     began = time.monotonic()
-    code, output = run_once(command, words)
-    if code == -signal.SIGKILL:  # seen once in some hundred files under qemu, never on a real processor
-        print(f"# {name}: all threads slept for {QUIET:.0f} s; run once more", flush=True)
-        code, output = run_once(command, words)
+    code, output = run_watched(command, words)
     lines = [line for line in output.splitlines() if not re.match(r"\d+ passed", line)]
     if code != 0 and not any(line.startswith("not ok") for line in lines):
         lines.append(f"not ok {name}: ended with code {code}; the rest of it was not run")

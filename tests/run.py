@@ -39,15 +39,16 @@ def suites(build: Path, keyword: str) -> dict[str, list[str]]:
         **{f"blender_{version}": module_suite(version, tail[1:]) for version in blenders.VERSIONS},
         "ui": [*window, sys.executable, str(ROOT / "tests/ui/run.py"), *tail[1:]],
         "release": release_suite(tail[1:]),
-        **emulated_suites(keyword),
+        **released_suites(keyword),
     }
 
 
-def emulated_suites(keyword: str) -> dict[str, list[str]]:
-    """Tests of the programs for other systems; ./build.sh wine and ./build.sh release test build these."""
-    windows, arm64 = emulators.build_of("windows-x64"), emulators.build_of("linux-arm64")
+def released_suites(keyword: str) -> dict[str, list[str]]:
+    """Tests of what is compiled as for a release, most of it for other systems; ./build.sh wine, arm64 and release test build these."""
+    linux, windows, arm64 = map(emulators.build_of, ("linux-x64", "windows-x64", "linux-arm64"))
     cli = [sys.executable, str(ROOT / "tests/cli/run.py"), "--build", str(windows), "--suite", "wine_cli", "-k", keyword]
     return {
+        "linux_unit": [str(linux / "bin/grain_tests"), keyword],
         "wine_unit": [*emulators.wine(), str(windows / "bin/grain_tests.exe"), keyword],
         "wine_cli": [*cli, "--runner", " ".join(emulators.wine())],
         # Physics would take hours there.
@@ -120,10 +121,12 @@ def path_for_blender() -> str:
 def limit_of(name: str, is_heavy: bool) -> float:
     """Seconds after which a suite is cut off. Further Blenders, and programs with sanitizers, need 8 minutes on a quiet
     machine of two cores, windows 5; a busy one is several times slower. qemu translates every instruction: the C tests take
-    some twenty times as long under it, an hour on a quiet machine. Heavy C tests take hours, slopes of mpm alone three."""
+    some twenty times as long under it, an hour on a quiet machine. The suite of a release bakes twenty jobs with emulators, too, and
+    may run Blender for Windows. Heavy C tests take hours, slopes of mpm alone three."""
     if is_heavy:
         return 36000
-    return 10800 if name == "arm64_unit" else 2700 if name.startswith("blender_") else 1800
+    limits = {"arm64_unit": 10800, "release": 7200, "wine_unit": 3600, "wine_cli": 3600}
+    return limits.get(name, 2700 if name.startswith("blender_") else 1800)
 
 
 def run_suite(name: str, command: list[str], score: Score, timeout: float, may_be_empty: bool) -> None:
@@ -187,7 +190,7 @@ def run_suites(options: argparse.Namespace, wanted: list[str]) -> Score:
     score = Score()
     for name, command in suites(options.build.resolve(), options.keyword).items():
         is_blender = name.startswith("blender_")
-        is_extra = name in ("release", *emulated_suites("")) or (is_blender and not options.heavy)
+        is_extra = name in ("release", *released_suites("")) or (is_blender and not options.heavy)
         if (name in wanted or (not wanted and not is_extra)) and may_have_tests(name, options.keyword):
             run_suite(name, command, score, limit_of(name, options.heavy), may_be_empty=bool(options.keyword) or is_blender)
     return score

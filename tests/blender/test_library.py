@@ -138,6 +138,21 @@ def test_marks_are_taken_off(folder: Path) -> None:
     assert not ffi_files.remove_mark(marked, b"user.grain.test") and not ffi_files.remove_mark(folder / "none", b"user.grain.test")
 
 
+def test_all_files_are_taken_from_quarantine(folder: Path) -> None:
+    """The library with OpenVDB too, which nothing but the program and the library open."""
+    from grain.engine import ffi_files
+    taken: list[tuple[str, bytes]] = []
+    system, remove_mark = sys.platform, ffi_files.remove_mark
+    sys.platform, ffi_files.remove_mark = "darwin", lambda path, name: taken.append((path.name, name)) is None
+    try:
+        for name in ("libgrain.dylib", "grain"):
+            ffi_files.release(folder / name)
+    finally:
+        sys.platform, ffi_files.remove_mark = system, remove_mark
+    mark = b"com.apple.quarantine"
+    assert sorted(taken) == [("grain", mark), ("libgrain.dylib", mark), ("libgrain_vdb.dylib", mark)], taken
+
+
 def test_ends_of_children_in_words(_: Path) -> None:
     support.needs_posix("signals")
     from grain.engine import ending

@@ -21,6 +21,12 @@ def test_bytes_are_those_of_the_native_program(folder: Path) -> None:
         assert len(expected) >= 4 and found == expected, (name, [file for file in expected if found.get(file) != expected[file]])
 
 
+def test_a_bake_goes_on_on_another_machine(folder: Path) -> None:
+    if not program.RUNNER:
+        raise Skip("this is the native program")
+    reference_jobs.check_hand_over([str(NATIVE)], program.COMMAND, folder)
+
+
 def test_paths_may_be_long_and_in_any_script(folder: Path) -> None:
     """Longer than the 260 characters that Windows once allowed, with letters that its code pages lack."""
     deep = folder / "söndag 日本" / "/".join(["a folder with a name of forty characters "] * 6).strip()

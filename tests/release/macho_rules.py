@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import code_signature
@@ -19,6 +20,13 @@ LINKER_SYMBOLS = {"_mh_execute_header", "_mh_dylib_header", "__dso_handle"}
 # a process share one definition, and every one of them is malloc and free underneath.
 NEW_AND_DELETE = re.compile(r"_?_Z(na|nw|da|dl)[a-zA-Z0-9_]*")
 DEBUGGER_SYMBOL = 0xE0  # N_STAB
+# Where functions of libSystem are declared, with the version of macOS that first had them.
+HEADERS = ("aio", "copyfile", "ctype", "dirent", "dispatch/dispatch", "dlfcn", "execinfo", "fcntl", "fenv", "fts",
+           "ftw", "glob", "inttypes", "libgen", "locale", "mach-o/dyld", "mach/mach", "mach/mach_time",
+           "malloc/malloc", "math", "poll", "pthread", "pthread/qos", "pwd", "sched", "semaphore", "setjmp", "signal",
+           "spawn", "stdio", "stdlib", "string", "strings", "sys/event", "sys/file", "sys/ioctl", "sys/mman",
+           "sys/random", "sys/resource", "sys/select", "sys/socket", "sys/stat", "sys/sysctl", "sys/time", "sys/uio",
+           "sys/utsname", "sys/wait", "syslog", "termios", "time", "unistd", "wchar", "wctype", "xlocale")
 
 
 def parse(path: Path) -> lief.MachO.Binary:
@@ -43,6 +51,19 @@ def interface(path: Path) -> Interface:
     imports = sorted(plain(symbol.name) for symbol in binary.imported_symbols)
     exports = sorted(plain(symbol.name) for symbol in binary.symbols if symbol.has_export_info)
     return Interface(used_libraries(binary), (), tuple(imports), tuple(exports))
+
+
+def newer_imports(imports: Iterable[str], compiler: Path, folder: Path) -> dict[str, str]:
+    """Functions that the oldest macOS lacks, and the version that has them: Zig's linker takes any, and a Mac that has
+    not got them loads nothing. What no header declares, such as functions that only compilers call, is passed over."""
+    names = sorted({name.partition("$")[0] for name in imports})
+    source = folder / "imports.c"
+    source.write_text("".join(f"#include <{name}.h>\n" for name in HEADERS)
+                      + "".join(f"void *const import_{k} = (void *)&{name};\n" for k, name in enumerate(names)))
+    command = [compiler, "-c", "-ferror-limit=0", "-Wunguarded-availability", source, "-o", folder / "imports.o"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "file not found" not in done.stderr, done.stderr[:500]
+    return dict(re.findall(r"'(\w+)' is only available on macOS ([0-9.]+)", done.stderr))
 
 
 def minimum_system(binary: lief.MachO.Binary) -> Iterator[str]:

@@ -165,6 +165,14 @@ def test_mac_rules_bite(folder: Path) -> None:
     assert any(text.startswith("is for") for text in said), said
 
 
+def test_the_oldest_mac_has_what_is_imported(folder: Path) -> None:
+    later = "strchrnul"  # from 15.4 on
+    for platform in ("macos-arm64", "macos-x64"):
+        imports = {name for of, path in release.binaries() if of == platform for name in macho_rules.interface(path).imports}
+        found = macho_rules.newer_imports({*imports, later}, release.BINARIES / platform / "tools/cc", folder)
+        assert found.pop(later, "") and not found, f"{platform}: {found}"
+
+
 def test_names_of_inexact_functions(_: Path) -> None:
     """By C's names in all precisions, and by those glibc gives them; what is exact may be imported."""
     bad = ["sin", "sinf", "powl", "__exp_finite", "sincosf", "cbrt", "lgamma_r"]

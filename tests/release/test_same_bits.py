@@ -73,3 +73,10 @@ def test_release_for_windows(folder: Path) -> None:
 
 def test_release_for_arm64(folder: Path) -> None:
     compare([*emulators.ARM64, str(release.BINARIES / "linux-arm64/bin/grain")], folder)
+
+
+def test_a_bake_goes_on_on_another_processor(folder: Path) -> None:
+    """A farm may be mixed. With Windows' program the suite wine_cli tries the same."""
+    if not shutil.which(emulators.ARM64[0]):
+        raise Skip(f"there is no {emulators.ARM64[0]}")
+    reference_jobs.check_hand_over(NATIVE, [*emulators.ARM64, str(release.BINARIES / "linux-arm64/bin/grain")], folder)

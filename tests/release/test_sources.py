@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
@@ -50,6 +51,28 @@ def test_every_component_is_whole(folder: Path) -> None:
         assert component.licence and component.licence_files and component.purpose, component.name
         if component.origin == "source":
             assert component.source_package and re.search(r"\.orig\.tar\.(gz|bz2|xz)$", component.tarball), component.name
+
+
+def installed_version(notice: str) -> str:
+    """Of the Debian package whose notice this is, by its name: its folder may be a link to another package's."""
+    package = Path(notice).parent.name
+    return subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], capture_output=True, text=True, check=True).stdout
+
+
+def test_versions_are_those_of_the_compilers(_: Path) -> None:
+    """Sources have hashes; what a compiler brings along is of its version, which the list could tell wrong."""
+    zig = fetch_sources.zig_package() / "zig"
+    told = subprocess.run([str(zig), "cc", "--version"], capture_output=True, text=True, check=True).stdout
+    clang = re.search(r"clang version ([0-9.]+)", told)
+    pinned = re.search(r"^ziglang==(\S+)", fetch_sources.ZIG_LIST.read_text(), re.MULTILINE)
+    for component in fetch_sources.components():
+        if component.origin == "system":
+            version = installed_version(component.licence_files[0])
+            assert re.match(rf"{re.escape(component.version)}[-+]", version), (component.name, version)
+        if component.name.startswith("LLVM"):
+            assert clang and component.version == clang[1], (component.name, told)
+        if component.name.startswith("Zig"):
+            assert pinned and component.version == pinned[1], (component.name, pinned)
 
 
 def test_a_list_of_packages_becomes_one_of_sources(folder: Path) -> None:

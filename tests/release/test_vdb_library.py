@@ -27,11 +27,11 @@ def release(platform: str) -> tuple[Path, list[str], list[str]]:
     """The same of a released library."""
     folder = PLATFORMS / platform / "bin"
     if platform == "windows-x64":
-        return folder / "grain_vdb.dll", ["x86_64-w64-mingw32-gcc-posix", "-static"], ["wine"]
+        return folder / "grain_vdb.dll", ["x86_64-w64-mingw32-gcc-posix", "-static"], emulators.wine()
     if platform == "linux-arm64":
         # A program for an old glibc, run with the libraries of Debian's cross compiler.
         compiler = [str(PLATFORMS / platform / "tools/cc")]
-        return folder / "libgrain_vdb.so", compiler, ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"]
+        return folder / "libgrain_vdb.so", compiler, emulators.ARM64
     return folder / "libgrain_vdb.so", [str(PLATFORMS / platform / "tools/cc")], []
 
 
@@ -53,7 +53,7 @@ def files_of(library: Path, compiler: list[str], runner: list[str], folder: Path
     shutil.copy(library, folder)
     subprocess.run([*compiler, "-O2", "-ffp-contract=off", "-o", str(folder / "driver.exe"), str(DRIVER), "-lm"],
                    check=True)
-    environment = dict(os.environ, LC_ALL="C.UTF-8", WINEDEBUG="-all", WINEPREFIX=str(folder / "wine"))
+    environment = dict(os.environ, LC_ALL="C.UTF-8")
     done = subprocess.run([*runner, "./driver.exe", f"./{library.name}", *(percent(name) for name in FILES[2:])],
                           cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False)
     assert done.returncode == 0 and done.stdout.strip() == "done", f"{done.returncode}: {done.stdout}{done.stderr}"

@@ -6,6 +6,7 @@ GRAIN_WINDOWS_BUILD names another build than build/platforms/windows-x64.
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import windows_python
@@ -24,18 +25,19 @@ def prepare(with_blender: bool = False) -> None:
         raise Skip(str(reason)) from reason
 
 
-def check(output: str, at_least: int) -> None:
-    """Whether all tests in there passed, and as many as there should be."""
-    results = windows_python.results(output)
+def check(done: subprocess.CompletedProcess[str], at_least: int) -> None:
+    """Whether all tests in there passed, as many as there should be, and Python came to its end."""
+    results = windows_python.results(done.stdout)
     failed = [line for line in results if line.startswith("not ok")]
     assert not failed, " | ".join(failed)
     passed = [line for line in results if line.startswith("ok")]
-    assert len(passed) >= at_least, f"only {len(passed)} tests ran: {output[-1000:]}"
+    assert len(passed) >= at_least, f"only {len(passed)} tests ran: {done.stdout[-1000:]}"
+    assert done.returncode == 0, f"code {done.returncode} after {len(passed)} tests: {done.stdout[-1000:]}"
 
 
 def test_the_engine_in_python_for_windows(_: Path) -> None:
     prepare()
-    check(windows_python.run(HERE / "on_windows/run.py", "--build", BUILD).stdout, 15)
+    check(windows_python.run(HERE / "on_windows/run.py", "--build", BUILD), 15)
 
 
 # What touches files, processes, paths and libraries, and one bake of everything else that a child does.
@@ -48,5 +50,4 @@ def test_the_addon_in_blender_for_windows(_: Path) -> None:
         raise Skip("Blender for Windows is 330 MB: python3 tests/release/windows_python.py --blender fetches it")
     prepare(with_blender=True)
     script = windows_python.ROOT / "tests/blender/run_in_blender.py"
-    check(windows_python.run(script, "--", "--build", BUILD, "--suite", "windows", "-k", "|".join(ADDON_TESTS), with_blender=True).stdout,
-          60)
+    check(windows_python.run(script, "--", "--build", BUILD, "--suite", "windows", "-k", "|".join(ADDON_TESTS), with_blender=True), 60)

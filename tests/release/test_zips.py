@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -76,6 +77,13 @@ def test_manifests_name_their_platform(_: Path) -> None:
         assert manifest["platforms"] == [platform] and manifest["version"] == release.version(), path.name
         assert manifest["license"] == ["SPDX:GPL-3.0-or-later"], path.name
         assert manifest["blender_version_min"] == "4.2.0", path.name
+
+
+def test_the_readme_names_the_files_of_this_release(_: Path) -> None:
+    told = set(re.findall(r"grain-\d[\w.-]*\.(?:zip|spdx\.json)", (release.ROOT / "README.md").read_text("utf-8")))
+    missing = {path.name for path in (*map(release.extension, release.FILES), bill_path())} - told
+    strays = {name for name in told if not (release.ZIPS / name).is_file()}
+    assert not missing and not strays, f"README.md does not name {missing}; there is no {strays}"
 
 
 def test_packing_again_gives_the_same_bytes(folder: Path) -> None:

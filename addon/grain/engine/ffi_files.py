@@ -17,8 +17,9 @@ from . import ending
 
 FOLDER_VARIABLE = "GRAIN_LIBRARY_FOLDER"  # for developers and tests: where libgrain and grain were built
 
-# Library and program, by what Blender calls the platform.
-_NAMES = {"linux": ("libgrain.so", "grain"), "macos": ("libgrain.dylib", "grain"), "windows": ("grain.dll", "grain.exe")}
+# Library, program, and the library with OpenVDB, which those two load; by what Blender calls the platform.
+_NAMES = {"linux": ("libgrain.so", "grain", "libgrain_vdb.so"), "macos": ("libgrain.dylib", "grain", "libgrain_vdb.dylib"),
+          "windows": ("grain.dll", "grain.exe", "grain_vdb.dll")}
 _LABELS = {"linux-x64": "Linux (x64)", "linux-arm64": "Linux (arm64)", "windows-x64": "Windows (x64)",
            "macos-arm64": "macOS (Apple Silicon)", "macos-x64": "macOS (Intel)"}
 
@@ -30,7 +31,7 @@ _COPIES = "Grain"  # folder, in the user's local ones
 _OLD = 24 * 3600.0  # s; a Blender that starts just now has its copy, but may not have loaded it yet
 
 _QUARANTINE = b"com.apple.quarantine"
-_released: set[Path] = set()  # from quarantine, as far as that was possible
+_released: set[Path] = set()  # folders whose files were, as far as that was possible
 
 
 def system() -> str:
@@ -119,11 +120,13 @@ def make_runnable(path: Path) -> None:
 
 
 def release(path: Path) -> None:
-    """From macOS' quarantine. What came through a browser has a mark, and unpacked by hand so has every file of it: macOS then asks
-    before a library is loaded, and ends a program at once. Blender's own installer leaves no mark."""
-    if sys.platform == "darwin" and path not in _released:
-        _released.add(path)
-        remove_mark(path, _QUARANTINE)
+    """Takes a library or program, and what lies beside it of Grain's, from macOS' quarantine. What came through a browser has a mark,
+    and unpacked by hand so has every file of it: macOS then asks before a library is loaded, and ends a program at once. Blender's
+    own installer leaves no mark."""
+    if sys.platform == "darwin" and path.parent not in _released:
+        _released.add(path.parent)
+        for name in _NAMES[system()]:
+            remove_mark(path.parent / name, _QUARANTINE)
 
 
 def remove_mark(path: Path, name: bytes) -> bool:
