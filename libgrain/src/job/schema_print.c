@@ -123,8 +123,9 @@ static void put_words(Text *text, const Setting *setting)
     put(text, ", \"words\": [");
     for (int i = 0; words[i]; i++) {
         put(text, "%s{\"word\": \"%s\"", i ? ", " : "", words[i]);
-        if (setting->word_labels) put_text(text, "label", setting->word_labels[i].label);
-        if (setting->word_labels) put_text(text, "tip", setting->word_labels[i].tip);
+        SettingWord label = schema_label(setting, i);
+        put_text(text, "label", label.label);
+        put_text(text, "tip", label.tip);
         put(text, "}");
     }
     put(text, "]");

@@ -335,6 +335,8 @@ static void measure(const void *state, SimStats *out)
 // A particle is solid: what lies between particles is not of the material. It feels walls as far as paste does.
 const Solver meso_solver = {
     .name = "meso",
+    .label = "Viscous (Fluid to Paste)",
+    .tip = "Particles are parcels of a fluid, cream or paste, set by two sliders",
     .traits = {.is_continuum = 1,
                .collider_reach = 7.5f,
                .steers = SIM_STEERS_VISCOSITY,

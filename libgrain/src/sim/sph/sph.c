@@ -316,6 +316,9 @@ static void measure(const void *state, SimStats *out)
 // Particles reach walls as far as mpm's cells do.
 const Solver sph_solver = {
     .name = "sph",
+    .label = "Smoothed Particles (Dry and Wet Sand)",
+    .tip =
+        "Particles carry a volume of sand that heaps up at its friction angle, comes to a complete rest and can be wet",
     .traits = {.is_continuum = 1,
                .grain_share = SPH_PACKING,
                .collider_reach = 7.5f,
