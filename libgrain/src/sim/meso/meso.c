@@ -30,8 +30,6 @@
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
-// Neighbours handed to a thread at once.
-#define STEP_BLOCKS 32
 #define PI 3.14159265
 
 // --- life -----------------------------------------------------------------------------------------
@@ -251,16 +249,7 @@ static GrainResult read(const void *state, Particles *out)
 
 static const ColumnRule column_rules[] = {
     {"meso.must_list", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_FLAG}}, NULL},
-    {"meso.fields", // MesoField
-     GRAIN_F32,
-     MESO_FIELDS,
-     COLUMN_ANY_LENGTH,
-     {{3, COLUMN_PLACE}, {3, COLUMN_FINITE}, {2, COLUMN_POSITIVE}},
-     "meso.id"},
-    {"meso.listed_x", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
-    {"meso.listed_y", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
-    {"meso.listed_z", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
-    {"meso.id", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
+    NEIGHBOURS_RULES("meso", MESO_FIELDS, {3, COLUMN_PLACE}, {3, COLUMN_FINITE}, {2, COLUMN_POSITIVE}), // MesoField
     {"meso.fastest", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"meso.stiff", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"meso.thick", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
@@ -271,13 +260,8 @@ static const ColumnRule column_rules[] = {
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Meso *meso = state;
-    const Neighbours *n = &meso->neighbours;
     columns[0] = (Column){"meso.must_list", GRAIN_I32, 1, 1, &meso->must_list};
-    columns[1] = (Column){"meso.fields", GRAIN_F32, MESO_FIELDS, n->room, n->fields};
-    columns[2] = (Column){"meso.listed_x", GRAIN_F32, 1, n->room, n->listed[0]};
-    columns[3] = (Column){"meso.listed_y", GRAIN_F32, 1, n->room, n->listed[1]};
-    columns[4] = (Column){"meso.listed_z", GRAIN_F32, 1, n->room, n->listed[2]};
-    columns[5] = (Column){"meso.id", GRAIN_I32, 1, n->count, n->id};
+    neighbours_save(&meso->neighbours, column_rules + 1, columns + 1);
     columns[6] = (Column){"meso.fastest", GRAIN_F32, 1, 1, &meso->fastest};
     columns[7] = (Column){"meso.stiff", GRAIN_F32, 1, 1, &meso->stiff};
     columns[8] = (Column){"meso.thick", GRAIN_F32, 1, 1, &meso->thick};
