@@ -103,6 +103,11 @@ static int is_near(const UpsampleWalls *walls, int number, Vec3 centre, float ra
     return distance - radius < range + 0.5f * sdf_voxel_size(sdf) || distance >= sdf_half_width(sdf);
 }
 
+// Distances and normals at the grains of a block.
+typedef struct Samples {
+    float d[UPSAMPLE_BLOCK + 32], nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
+} Samples;
+
 // Beyond the band the field knows no distance, but the box around it does.
 static void extend_distances(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d)
 {
@@ -110,29 +115,28 @@ static void extend_distances(const GrainSdf *sdf, const float *x, const float *y
         if (d[i] >= sdf_half_width(sdf)) d[i] = real_maxf(d[i], distance_to_bounds(sdf, vec3(x[i], y[i], z[i])));
 }
 
-static void sample_field(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d,
-                         float *nx, float *ny, float *nz)
+static void sample_field(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, Samples *out)
 {
-    sdf_sample(sdf, x, y, z, count, d, nx, ny, nz);
-    extend_distances(sdf, x, y, z, count, d);
+    sdf_sample(sdf, x, y, z, count, out->d, out->nx, out->ny, out->nz);
+    extend_distances(sdf, x, y, z, count, out->d);
 }
 
 // Normals of fields are left in the collider's own space, and as long as they are.
 static void sample_block(const UpsampleWalls *walls, int number, const float *x, const float *y, const float *z,
-                         int count, float *d, float *nx, float *ny, float *nz)
+                         int count, Samples *out)
 {
     const GrainSdf *sdf = walls->collider[number].sdf;
     const MotionFrame *frame = &walls->frame[number];
     if (!sdf) {
         for (int i = 0; i < count; i++) {
             Vec3 normal;
-            d[i] = distance_to(walls, number, vec3(x[i], y[i], z[i]), &normal);
-            nx[i] = normal.x, ny[i] = normal.y, nz[i] = normal.z;
+            out->d[i] = distance_to(walls, number, vec3(x[i], y[i], z[i]), &normal);
+            out->nx[i] = normal.x, out->ny[i] = normal.y, out->nz[i] = normal.z;
         }
         return;
     }
     if (!frame->is_moving) {
-        sample_field(sdf, x, y, z, count, d, nx, ny, nz);
+        sample_field(sdf, x, y, z, count, out);
         return;
     }
     float own[3][UPSAMPLE_BLOCK] = {{0}}; // the compiler does not know that a block has grains
@@ -140,21 +144,21 @@ static void sample_block(const UpsampleWalls *walls, int number, const float *x,
         Vec3 place = to_own_space(frame, vec3(x[i], y[i], z[i]));
         own[0][i] = place.x, own[1][i] = place.y, own[2][i] = place.z;
     }
-    sample_field(sdf, own[0], own[1], own[2], count, d, nx, ny, nz);
+    sample_field(sdf, own[0], own[1], own[2], count, out);
 }
 
 static void take_nearer(const UpsampleWalls *all, int number, const float *x, const float *y, const float *z, int count,
                         BlockWalls *walls)
 {
     const MotionFrame *frame = &all->frame[number];
-    float d[UPSAMPLE_BLOCK + 32], nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
-    sample_block(all, number, x, y, z, count, d, nx, ny, nz);
+    Samples s;
+    sample_block(all, number, x, y, z, count, &s);
     for (int i = 0; i < count; i++) {
-        if (d[i] >= walls->distance[i]) continue;
-        Vec3 normal = {nx[i], ny[i], nz[i]}, velocity = velocity_at(frame, vec3(x[i], y[i], z[i]));
+        if (s.d[i] >= walls->distance[i]) continue;
+        Vec3 normal = {s.nx[i], s.ny[i], s.nz[i]}, velocity = velocity_at(frame, vec3(x[i], y[i], z[i]));
         if (frame->is_moving && all->collider[number].sdf)
             normal = quat_rotate(frame->rotation, vec3_normalize(normal, vec3(0, 0, 0)));
-        walls->distance[i] = d[i];
+        walls->distance[i] = s.d[i];
         walls->nx[i] = normal.x, walls->ny[i] = normal.y, walls->nz[i] = normal.z;
         walls->vx[i] = velocity.x, walls->vy[i] = velocity.y, walls->vz[i] = velocity.z;
         walls->nearest[i] = number;
