@@ -355,10 +355,10 @@ void rigid_bend(Rigid *rigid, RigidObject *object, double time)
     const SimCollider *given = &object->given;
     RigidSurface *surface = &object->surface;
     double fastest = 0.0;
-    for (int64_t slot = 0; slot < surface->tree.triangle_count; slot++) {
+    for (int64_t leaf_triangle = 0; leaf_triangle < surface->tree.triangle_count; leaf_triangle++) {
         Vec3 speed[3];
-        motion_corners(&given->motion, time, given->mesh->triangles + 3 * (int64_t)surface->triangle[slot],
-                       surface->corners + 3 * slot, speed);
+        motion_corners(&given->motion, time, given->mesh->triangles + 3 * (int64_t)surface->triangle[leaf_triangle],
+                       surface->corners + 3 * leaf_triangle, speed);
         for (int c = 0; c < 3; c++) fastest = real_max(fastest, (double)vec3_length(speed[c]));
     }
     object->bend_speed = fastest;
@@ -497,9 +497,9 @@ int rigid_save(const Rigid *rigid, Column *columns)
     return rigid->is_pulled ? 7 : 6;
 }
 
-static int slot_exists(const RigidObject *object, int32_t slot)
+static int leaf_exists(const RigidObject *object, int32_t leaf_triangle)
 {
-    return slot >= -1 && slot < (object->given.mesh ? object->surface.tree.triangle_count : 0);
+    return leaf_triangle >= -1 && leaf_triangle < (object->given.mesh ? object->surface.tree.triangle_count : 0);
 }
 
 static GrainResult load_contacts(Rigid *rigid, const Column *columns, int column_count)
@@ -515,7 +515,8 @@ static GrainResult load_contacts(Rigid *rigid, const Column *columns, int column
         for (; at < rigid->contact_count && rigid->contacts[at].body == b; at++) {
             const RigidContact *contact = &rigid->contacts[at];
             if (contact->point < 0 || contact->point >= rigid->bodies[b].point_count || contact->other < 0 ||
-                contact->other >= rigid->object_count || !slot_exists(&rigid->objects[contact->other], contact->slot))
+                contact->other >= rigid->object_count ||
+                !leaf_exists(&rigid->objects[contact->other], contact->leaf_triangle))
                 return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a contact that belongs to no object");
         }
     }

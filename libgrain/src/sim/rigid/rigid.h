@@ -50,12 +50,12 @@ typedef struct RigidBody {
 /// A point of a body near the surface of another object. The plane is in that object's coordinates of time 0.
 typedef struct RigidContact {
     int32_t body, point, other;
-    int32_t slot;       ///< triangle of the other's surface; -1 for planes
-    Vec3d foot, normal; ///< m, a point of the plane; unit, outward
-    Vec3d sampled;      ///< m, where the point was when the plane was found
-    Vec3d drive;        ///< m/s, of the surface as it bends
-    Vec3d shear;        ///< m, the tangential spring, along the world's axes
-    double mass;        ///< kg, effective
+    int32_t leaf_triangle; ///< of the other's surface; -1 for planes
+    Vec3d foot, normal;    ///< m, a point of the plane; unit, outward
+    Vec3d sampled;         ///< m, where the point was when the plane was found
+    Vec3d drive;           ///< m/s, of the surface as it bends
+    Vec3d shear;           ///< m, the tangential spring, along the world's axes
+    double mass;           ///< kg, effective
     double friction;
 } RigidContact;
 #define RIGID_CONTACT_DOUBLES 19
@@ -66,7 +66,7 @@ typedef struct RigidPush {
 } RigidPush;
 
 typedef struct RigidFound {
-    int32_t point, other, slot;
+    int32_t point, other, leaf_triangle;
     Vec3 foot, normal, sampled, drive;
 } RigidFound;
 
