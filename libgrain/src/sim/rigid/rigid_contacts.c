@@ -258,10 +258,10 @@ GrainResult rigid_find_contacts(Rigid *rigid, double seconds)
     rigid->found_time = rigid->time;
     for (int i = 0; i < rigid->object_count; i++) {
         RigidObject *object = &rigid->objects[i];
-        object->found = object->now;
+        object->search_pose = object->now;
         if (object->given.motion.kind == MOTION_SHAPES) rigid_bend(rigid, object, rigid->time);
         double reach = (double)rigid->def.point_reach;
-        object->found_margin =
+        object->search_margin =
             object->has_moved ? real_max(rigid_margin(object, seconds, reach), LEAST_MARGIN * reach) : 0.0;
     }
     TRY(rigid_find_near(rigid));
