@@ -48,8 +48,8 @@ static void put_range(Text *text, const char *low_key, double low, const char *h
 static void put_constants(Text *text)
 {
     const char *between = "";
-    put(text, "\"constants\": {\"heap_packing\": %.16g, \"checkpoints_kept\": %d, \"balls\": {", SOLVER_HEAP_PACKING,
-        CACHE_CHECKPOINTS_KEPT);
+    put(text, "\"constants\": {\"heap_packing\": %.16g, \"checkpoints_kept\": %d, \"grain_layers\": %d, \"balls\": {",
+        SOLVER_HEAP_PACKING, CACHE_CHECKPOINTS_KEPT, UPSAMPLE_LAYERS);
     for (int i = 0; shape_names[i]; i++) {
         BallShape shape;
         if (shape_by_name(shape_names[i], &shape) != GRAIN_OK) continue;
