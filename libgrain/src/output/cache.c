@@ -253,8 +253,8 @@ static GrainResult remove_checkpoint(const Cache *cache, int32_t frame)
     return result;
 }
 
-// Of the checkpoints from frame `first` on. When a bake goes on all are looked at, for it may have been stopped before
-// it came to this; then each time the one that has become too old.
+// Removes checkpoints that have become too old, from frame `first` on. When a bake resumes, all are checked, as it may
+// have been interrupted before it came to this; later one each time.
 static GrainResult thin_checkpoints(const Cache *cache, int64_t first, int32_t newest)
 {
     int64_t every = cache->checkpoint_every, oldest = newest / every * every - every * (CACHE_CHECKPOINTS_KEPT - 1);
