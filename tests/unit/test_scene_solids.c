@@ -4,6 +4,7 @@
 #include "scene/scene.h"
 #include "scene/scene_solids.h"
 #include "shared/meshes.h"
+#include "sim/rigid/rigid.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -87,6 +88,36 @@ static void check_walls(int bends)
     scene_walls_free(&walls);
     scene_end_job(&job);
     grain_scene_destroy(scene);
+}
+
+// Without gravity, too: what a surface pulls with is then a multiple of the Earth's.
+TEST(stickiness_has_one_unit)
+{
+    GrainScene *scene;
+    Job job;
+    SceneWalls walls;
+    Rigid *rigid;
+    SceneSolids solids;
+    GrainRun run = {sizeof run, 1, NULL, NULL};
+    GrainSdf *const none[2] = {NULL, NULL};
+    for (int falls = 0; falls < 2; falls++) {
+        ENSURE_OK(make_scene(1, &scene));
+        ENSURE_OK(grain_scene_set_vector(scene, GRAIN_SCENE, "gravity", (double[]){0, 0, -3.0 * falls}));
+        ENSURE_OK(scene_begin_job(scene, &job));
+        ENSURE_OK(scene_walls_make(&walls, &job, NULL, &run));
+        ENSURE_OK(scene_solids_make(&solids, &job, none, 1));
+        RigidDef def = {.colliders = solids.colliders,
+                        .collider_count = solids.collider_count,
+                        .gravity = curve_constant(&job.gravity),
+                        .threads = 1};
+        ENSURE_OK(rigid_create(&def, &rigid));
+        ENSURE(rigid->weight == (falls ? 3.0f : 9.81f) && walls.now.weight == rigid->weight);
+        rigid_destroy(rigid);
+        scene_solids_free(&solids);
+        scene_walls_free(&walls);
+        scene_end_job(&job);
+        grain_scene_destroy(scene);
+    }
 }
 
 TEST(grains_meet_moving_colliders_as_the_simulation_does) { check_walls(0); }

@@ -61,7 +61,7 @@ GrainResult scene_walls_make(SceneWalls *walls, const Job *job, const char *cach
     walls->now = (UpsampleWalls){.collider = walls->colliders,
                                  .frame = walls->frames,
                                  .paint = walls->paint,
-                                 .weight = vec3_length(curve_constant(&job->gravity))};
+                                 .weight = sim_grip_unit(curve_constant(&job->gravity))};
     TRY(scene_sdfs_begin(&walls->sdfs, job, SCENE_FOR_GRAINS, 1.0f, cache_folder, run));
     int body_count = 0;
     for (int i = 0; i < job->object_count; i++)

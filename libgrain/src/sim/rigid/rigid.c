@@ -145,7 +145,7 @@ static void release(RigidBody *body, const RigidObject *object)
 static GrainResult create_inside(Rigid *rigid, const RigidDef *def)
 {
     rigid->def = *def;
-    rigid->weight = vec3_length(def->gravity) > 0.0f ? vec3_length(def->gravity) : 9.81f;
+    rigid->weight = sim_grip_unit(def->gravity);
     rigid->must_find = 1;
     rigid->found_room = 256;
     rigid->object_count = def->collider_count;
