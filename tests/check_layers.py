@@ -68,6 +68,10 @@ def solvers_from_outside() -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)} includes a header of sim/{name}/"
         if not (home[0] == "sim" and home[1] in names) and compared.search(text):
             yield f"{path.relative_to(ROOT)} names a solver; ask its traits (sim/solver.h)"
+    yield from solvers_named_in_addon(names)
+
+
+def solvers_named_in_addon(names: list[str]) -> Iterator[str]:
     for path in sorted(ADDON.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         compares = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
