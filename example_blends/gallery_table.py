@@ -24,7 +24,7 @@ Small files without baked data, made by the scripts beside them. Open one, press
 ## Gallery: figures from papers, and shots they could not do
 `./build.sh gallery NAME` builds a scene, bakes it through the add-on, measures it, renders its picture and writes its row of this table. `--small` makes the
 small version used by the tests, `--time` measures a frame with the particle counts of the paper, and `--preview` makes the animation. A scene is a file in
-[scenes](scenes), built for any number of particles.
+[scenes](scenes), built for any number of particles. The numbers 06, 25 and 26 were never given.
 
 - *Our bake* is the bake in the picture: processor seconds per frame (simulation + render grains, on a machine with other work) and the peak memory of
   the program.

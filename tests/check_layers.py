@@ -45,7 +45,8 @@ SOLVER_INCLUDE = re.compile(r'^\s*#\s*include\s+"sim/(\w+)/', re.MULTILINE)
 SOLVERS = re.compile(r"^#define SOLVERS\(X\) (.*)$", re.MULTILINE)
 
 
-NAMES_SOLVERS = ("presets.py", "migrate.py")  # what an artist chooses with a preset, and what an old file means
+# What an artist chooses with a preset, and what an old file means: they set solvers, and compare none either.
+NAMES_SOLVERS = ("presets.py", "migrate.py")
 
 
 def solver_names() -> list[str]:
@@ -67,10 +68,16 @@ def solvers_from_outside() -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)} includes a header of sim/{name}/"
         if not (home[0] == "sim" and home[1] in names) and compared.search(text):
             yield f"{path.relative_to(ROOT)} names a solver; ask its traits (sim/solver.h)"
-    told = re.compile("'(?:" + "|".join(name.upper() for name in names) + ")'")
+    yield from solvers_named_in_addon(names)
+
+
+def solvers_named_in_addon(names: list[str]) -> Iterator[str]:
     for path in sorted(ADDON.rglob("*.py")):
-        if path.name not in NAMES_SOLVERS and told.search(path.read_text("utf-8")):
-            yield f"{path.relative_to(ROOT)} names a solver; ask engine/schema.py what it uses"
+        tree = ast.parse(path.read_text("utf-8"))
+        compares = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+        for node in ast.walk(tree) if path.name not in NAMES_SOLVERS else (part for each in compares for part in ast.walk(each)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.lower() in names:
+                yield f"{path.relative_to(ROOT)}:{node.lineno} names a solver; ask engine/schema.py what it uses"
 
 
 # Folders of sim, and headers beside them, each above what may include it; solvers come behind the last, population and sim

@@ -23,6 +23,7 @@ BANNED = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in 
     (r"\bmakes? no sense\b", "is not valid"),
     (r"\bbelongs? to nobody\b|\bwho (?:comes|goes)\b", "a noun and a verb"),
     (r"\bState Interval\b|\bsaved states?\b", "restart point"),
+    (r"\bis (?:missing or )?of another kind\b", "has another type, or another number of components"),
     (r"\bSand and Snow\b|\bSand, Dry and Wet\b", "Continuum, Smoothed Particles"),
 )]
 

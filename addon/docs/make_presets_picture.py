@@ -44,6 +44,7 @@ def main() -> None:
     import addon_utils
     bpy.ops.wm.read_factory_settings(use_empty=True)
     addon_utils.enable("grain")
+    from grain.engine import schema
     from grain.scene.manage import presets
     scene = prepare()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "presets.blend"))
@@ -52,7 +53,8 @@ def main() -> None:
         if (folder / f"{name}.png").is_file():
             continue
         bpy.ops.grain.preset(preset=name)
-        scene.grain.active.particle_radius = 0.0035 if scene.grain.active.solver == 'DEM' else 0.0022
+        is_bulk = schema.SOLVERS[scene.grain.active.solver.lower()]["continuum"]
+        scene.grain.active.particle_radius = 0.0022 if is_bulk else 0.0035
         bpy.ops.grain.bake(restart=True)
         scene.frame_set(LAST_FRAME)
         scene.render.filepath = str(folder / f"{name}.png")

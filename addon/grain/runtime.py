@@ -44,7 +44,7 @@ class Shown:
     dots: Optional[Dots] = None  # drawn in its place
     most: int = 0  # grains that are asked for at most in a frame
     count: int = 0  # grains shown
-    all_count: int = 0  # of so many in this frame
+    all_count: int = 0  # in this frame
     look: tuple = ()  # what the dots are coloured by
     load_began: float = 0.0
     load_seconds: Optional[float] = None  # until what was loaded is drawn

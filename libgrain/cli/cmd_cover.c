@@ -21,7 +21,7 @@ static const char help[] =
     "  --threads N     default: all cores. The result does not depend on it.\n"
     "  -o OUT.ply      write the particles as binary PLY: x y z nx ny nz radius weight\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 the mesh cannot be used, 4 file, 5 stopped, 6 memory, 10 disk full\n";
+    "exit codes: 0 done, 2 usage, 3 the mesh cannot be used, 4 file, 5 interrupted, 6 memory, 10 disk full\n";
 
 typedef struct Command {
     GrainCoverDef def;

@@ -19,7 +19,7 @@ static const char bake_help[] =
     "  --until FRAME   stop after this frame; the same command without it resumes\n" CLI_HELP_STOP "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C write a checkpoint and stop.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
+    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 interrupted (run again to resume), 6 memory,\n"
     "7 diverged, 8 cache of another job, 9 cache in use, 10 disk full (free space, run again), 11 damaged, 1 "
     "internal\n";
 
@@ -37,7 +37,7 @@ static const char upsample_help[] =
     "  --force         make all frames again, even existing ones\n" CLI_HELP_STOP "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop and keep all complete frames.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
+    "exit codes: 0 done, 2 usage, 3 bad job or mesh, 4 file or folder, 5 interrupted (run again to resume), 6 memory,\n"
     "8 the bake belongs to another job, 9 the cache is in use, 10 disk full, 11 the bake is damaged, 1 internal\n";
 
 static const char volume_help[] =
@@ -53,7 +53,7 @@ static const char volume_help[] =
     "  --force         make all frames again, even existing ones\n" CLI_HELP_STOP "\n"
     "Progress goes to stdout, one JSON object a line. SIGTERM and Ctrl-C stop and keep all complete frames.\n"
     "\n"
-    "exit codes: 0 done, 2 usage, 3 bad job, 4 file or folder, 5 stopped (run again to resume), 6 memory,\n"
+    "exit codes: 0 done, 2 usage, 3 bad job, 4 file or folder, 5 interrupted (run again to resume), 6 memory,\n"
     "8 the frames belong to another job, 9 the cache is in use, 10 disk full, 11 the bake is damaged, 1 "
     "internal\n";
 

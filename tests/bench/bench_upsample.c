@@ -62,14 +62,14 @@ static void coarse_end(Coarse *coarse)
 }
 
 // A floor far below and a wall beside: what every shot has.
-static const UpsampleCollider *walls_at(void *user, double time, int *count)
+static const UpsampleWalls *walls_at(void *user, double time)
 {
-    static const UpsampleCollider walls[2] = {
-        {.plane_normal = {0, 0, 1}, .plane_point = {0, 0, -1}, .friction = 0.6f},
-        {.plane_normal = {1, 0, 0}, .plane_point = {-0.5f, 0, 0}, .friction = 0.6f}};
+    static const SimCollider sides[2] = {{.plane_normal = {0, 0, 1}, .plane_point = {0, 0, -1}, .friction = 0.6f},
+                                         {.plane_normal = {1, 0, 0}, .plane_point = {-0.5f, 0, 0}, .friction = 0.6f}};
+    static const MotionFrame still[2] = {{0}, {0}};
+    static const UpsampleWalls walls = {2, sides, still, NULL, 9.81f};
     (void)user, (void)time;
-    *count = 2;
-    return walls;
+    return &walls;
 }
 
 // Of all threads: what other programs do on the machine does not count.
@@ -96,7 +96,7 @@ static Measured measure(double per_particle, int threads, int frames)
                        .gravity = {.constant = {0, 0, -9.81f}, .components = 3},
                        .coarse_total = coarse.frame[0].count,
                        .shard_count = 1,
-                       .colliders = walls_at};
+                       .walls = walls_at};
     Upsampler *upsampler;
     Measured m = {.frame = 1e30};
     int64_t before = grain_allocated_bytes();

@@ -78,8 +78,7 @@ static int64_t count_inside(const Recording *r, const Grains *g)
     int64_t inside = 0;
     for (int64_t i = 0; i < g->count; i++) {
         Vec3 p = g->position[i];
-        inside +=
-            p.z < 0.0f || (r->collider_count > 1 && p.x > 0.16f && p.x < 0.22f && fabsf(p.y) < 0.04f && p.z < 0.03f);
+        inside += p.z < 0.0f || (r->walls.count > 1 && p.x > 0.16f && p.x < 0.22f && fabsf(p.y) < 0.04f && p.z < 0.03f);
     }
     return inside;
 }

@@ -30,7 +30,7 @@ GrainResult recording_make(Recording *recording, DemScene *scene, int frames, do
 
 void recording_add_plane(Recording *recording, Vec3 point, Vec3 normal, float friction)
 {
-    recording->colliders[recording->collider_count++] = (UpsampleCollider){
+    recording->colliders[recording->walls.count++] = (SimCollider){
         .plane_point = point, .plane_normal = vec3_normalize(normal, vec3(0, 0, 1)), .friction = friction};
 }
 
@@ -41,9 +41,9 @@ GrainResult recording_add_mesh(Recording *recording, const GrainMesh *mesh, floa
     TRY(grain_sdf_def_default(&def, sizeof def));
     def.voxel_size = 0.25f * recording->radius; // as grain_upsample does
     def.band_voxels = 12.0f;
-    GrainSdf **sdf = &recording->sdf[recording->collider_count];
+    GrainSdf **sdf = &recording->sdf[recording->walls.count];
     TRY(grain_sdf_create(mesh, &def, &run, sdf));
-    recording->colliders[recording->collider_count++] = (UpsampleCollider){.sdf = *sdf, .friction = friction};
+    recording->colliders[recording->walls.count++] = (SimCollider){.sdf = *sdf, .friction = friction};
     return GRAIN_OK;
 }
 
@@ -71,12 +71,12 @@ void grains_free(Grains *grains)
     *grains = (Grains){0};
 }
 
-static const UpsampleCollider *colliders_at(void *user, double time, int *count)
+static const UpsampleWalls *walls_at(void *user, double time)
 {
-    const Recording *recording = user;
+    Recording *recording = user;
     (void)time;
-    *count = recording->collider_count;
-    return recording->colliders;
+    recording->walls.collider = recording->colliders, recording->walls.frame = recording->frame;
+    return &recording->walls;
 }
 
 UpsampleDef recording_def(const Recording *recording, double per_particle, UpsampleScheme scheme)
@@ -89,8 +89,8 @@ UpsampleDef recording_def(const Recording *recording, double per_particle, Upsam
                          .gravity = {.constant = {0, 0, -9.81f}, .components = 3},
                          .coarse_total = recording->count,
                          .shard_count = 1,
-                         .colliders = colliders_at,
-                         .colliders_user = (void *)recording};
+                         .walls = walls_at,
+                         .walls_user = (void *)recording};
 }
 
 static GrainResult take_grains(Upsampler *upsampler, Grains *out)

@@ -12,9 +12,10 @@ typedef struct Recording {
     int frames;
     int64_t count;
     Vec3 *position[RECORDING_MOST_FRAMES], *velocity[RECORDING_MOST_FRAMES];
-    UpsampleCollider colliders[8];
-    GrainSdf *sdf[8]; ///< finer than the scene's own
-    int collider_count;
+    SimCollider colliders[8];
+    GrainSdf *sdf[8];     ///< finer than the scene's own
+    MotionFrame frame[8]; ///< of each collider; none moves
+    UpsampleWalls walls;  ///< these
 } Recording;
 
 /// Runs the scene and keeps `frames` frames, the first as it stands.

@@ -135,7 +135,7 @@ TEST(files_have_the_columns_of_their_kind)
     frame.columns[0].count = 1;
     ENSURE_FAILS(column_gate_check("f", &frame), GRAIN_ERROR_DAMAGED, "1 elements for 2");
     frame.columns[0] = (Column){"position", GRAIN_F32, 2, 2, numbers};
-    ENSURE_FAILS(column_gate_check("f", &frame), GRAIN_ERROR_DAMAGED, "of another kind");
+    ENSURE_FAILS(column_gate_check("f", &frame), GRAIN_ERROR_DAMAGED, "another number of components");
 
     frame.columns[0] = (Column){"sim.time", GRAIN_F64, 1, 1, &zero};
     ENSURE_EQUAL(column_gate_kind(&frame), COLUMN_FILE_CHECKPOINT);

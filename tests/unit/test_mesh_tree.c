@@ -34,7 +34,7 @@ static void scatter(Places *p, float size, int32_t guess)
         Rng4 r = rng_at(3, (uint64_t)i, RNG_STREAM_TEST, 0);
         p->x[i] = size * rng_signed(r.word[0]), p->y[i] = size * rng_signed(r.word[1]);
         p->z[i] = size * rng_signed(r.word[2]);
-        p->points[i].slot = guess < 0 ? -1 : (int32_t)(r.word[3] % (uint32_t)guess);
+        p->points[i].leaf_triangle = guess < 0 ? -1 : (int32_t)(r.word[3] % (uint32_t)guess);
     }
 }
 

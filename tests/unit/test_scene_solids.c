@@ -4,6 +4,7 @@
 #include "scene/scene.h"
 #include "scene/scene_solids.h"
 #include "shared/meshes.h"
+#include "sim/rigid/rigid.h"
 #include "unit/test.h"
 
 #include <math.h>
@@ -46,10 +47,10 @@ static GrainResult make_scene(int bends, GrainScene **out)
     return result;
 }
 
-static float painted_at(const UpsampleCollider *collider, float x, float z)
+static float painted_at(const UpsampleWalls *walls, float x, float z)
 {
     float value, y = 0.0f;
-    rigid_paint_sample(collider->friction_paint, 1.0f, &x, &y, &z, 1, &value);
+    rigid_paint_sample(&walls->paint[0], 1.0f, &x, &y, &z, 1, &value);
     return value;
 }
 
@@ -61,21 +62,20 @@ static void check_walls(int bends)
     SceneSolids solids;
     struct GrainFrame frame = {0};
     GrainRun run = {sizeof run, 1, NULL, NULL};
-    int count;
     ENSURE_OK(make_scene(bends, &scene));
     ENSURE_OK(scene_begin_job(scene, &job));
     ENSURE_OK(scene_walls_make(&walls, &job, NULL, &run));
     ENSURE_OK(scene_walls_frame(&walls, &frame, &frame, 0.0));
-    const UpsampleCollider *collider = scene_walls_at(&walls, 0.5 / job.fps, &count);
-    ENSURE_EQUAL(count, 1);
-    ENSURE_NEAR(collider->friction, 0.5, 1e-6);
-    ENSURE_NEAR(collider->pull, 10.0, 1e-5); // as strong as gravity
-    ENSURE(collider->sdf && collider->friction_paint && !collider->pull_paint);
-    ENSURE_NEAR(painted_at(collider, 0.0f, 0.11f), 1.0, 1e-3);
-    ENSURE_NEAR(painted_at(collider, 0.0f, -0.11f), 0.0, 1e-3);
-    if (!bends) ENSURE(collider->is_moving && collider->position.x > 0.2f && collider->position.x < 0.8f);
-    collider = scene_walls_at(&walls, 9.0, &count); // what is keyed last holds
-    ENSURE_NEAR(collider->friction, 0.8, 1e-6);
+    const UpsampleWalls *now = scene_walls_at(&walls, 0.5 / job.fps);
+    ENSURE_EQUAL(now->count, 1);
+    ENSURE_NEAR(now->collider->friction, 0.5, 1e-6);
+    ENSURE_NEAR(now->collider->stickiness, 1.0, 1e-6);
+    ENSURE_NEAR(now->weight, 10.0, 1e-5); // gravity
+    ENSURE(now->collider->sdf && now->paint[0].numbers && !now->paint[1].numbers);
+    ENSURE_NEAR(painted_at(now, 0.0f, 0.11f), 1.0, 1e-3);
+    ENSURE_NEAR(painted_at(now, 0.0f, -0.11f), 0.0, 1e-3);
+    if (!bends) ENSURE(now->frame->is_moving && now->frame->position.x > 0.2f && now->frame->position.x < 0.8f);
+    ENSURE_NEAR(scene_walls_at(&walls, 9.0)->collider->friction, 0.8, 1e-6); // what is keyed last holds
     // The simulation's colliders say the same.
     SimGrip grip;
     GrainSdf *const none[2] = {NULL, NULL};
@@ -88,6 +88,36 @@ static void check_walls(int bends)
     scene_walls_free(&walls);
     scene_end_job(&job);
     grain_scene_destroy(scene);
+}
+
+// Without gravity, too: what a surface pulls with is then a multiple of the Earth's.
+TEST(stickiness_has_one_unit)
+{
+    GrainScene *scene;
+    Job job;
+    SceneWalls walls;
+    Rigid *rigid;
+    SceneSolids solids;
+    GrainRun run = {sizeof run, 1, NULL, NULL};
+    GrainSdf *const none[2] = {NULL, NULL};
+    for (int falls = 0; falls < 2; falls++) {
+        ENSURE_OK(make_scene(1, &scene));
+        ENSURE_OK(grain_scene_set_vector(scene, GRAIN_SCENE, "gravity", (double[]){0, 0, -3.0 * falls}));
+        ENSURE_OK(scene_begin_job(scene, &job));
+        ENSURE_OK(scene_walls_make(&walls, &job, NULL, &run));
+        ENSURE_OK(scene_solids_make(&solids, &job, none, 1));
+        RigidDef def = {.colliders = solids.colliders,
+                        .collider_count = solids.collider_count,
+                        .gravity = curve_constant(&job.gravity),
+                        .threads = 1};
+        ENSURE_OK(rigid_create(&def, &rigid));
+        ENSURE(rigid->weight == (falls ? 3.0f : 9.81f) && walls.now.weight == rigid->weight);
+        rigid_destroy(rigid);
+        scene_solids_free(&solids);
+        scene_walls_free(&walls);
+        scene_end_job(&job);
+        grain_scene_destroy(scene);
+    }
 }
 
 TEST(grains_meet_moving_colliders_as_the_simulation_does) { check_walls(0); }

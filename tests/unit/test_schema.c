@@ -78,9 +78,11 @@ TEST(each_choice_has_labels_for_all_its_words)
     EACH_SETTING(block, setting)
     {
         ENSURE((setting->type == SETTING_CHOICE) == (schema_words(setting) != NULL));
-        ENSURE((setting->label == NULL || setting->word_labels != NULL) || setting->type != SETTING_CHOICE);
-        for (int i = 0; setting->word_labels && schema_words(setting)[i]; i++)
-            ENSURE(setting->word_labels[i].label && setting->word_labels[i].tip);
+        for (int i = 0; setting->type == SETTING_CHOICE && schema_words(setting)[i]; i++) {
+            SettingWord word = schema_label(setting, i);
+            ENSURE(!word.label == !word.tip);
+            ENSURE(word.label || !(setting->label || setting->word_labels));
+        }
     }
 }
 

@@ -14,6 +14,7 @@ TEST(rows_of_solvers_are_whole)
     for (int i = 0; solver_at(i); i++) {
         const Solver *s = solver_at(i);
         ENSURE(solver_find(s->name) == s && s->version > 0);
+        ENSURE(s->label && s->tip);
         ENSURE(s->state_bytes > 0 && s->start && s->free && s->largest_step && s->step && s->read && s->save &&
                s->load);
         ENSURE(s->measure && s->change && s->steer && s->push);

@@ -39,12 +39,13 @@ static void lump_begin(Lump *lump, int side, int strays)
 
 static void lump_end(Lump *lump) { alloc_free(lump->position), alloc_free(lump->later), alloc_free(lump->velocity); }
 
-static const UpsampleCollider *floor_at(void *user, double time, int *count)
+static const UpsampleWalls *floor_at(void *user, double time)
 {
-    static const UpsampleCollider floor = {.plane_normal = {0, 0, 1}, .friction = 0.6f};
+    static const SimCollider floor = {.plane_normal = {0, 0, 1}, .friction = 0.6f};
+    static const MotionFrame still = {0};
+    static const UpsampleWalls walls = {1, &floor, &still, NULL, 9.81f};
     (void)user, (void)time;
-    *count = 1;
-    return &floor;
+    return &walls;
 }
 
 static UpsampleDef def_for(const Lump *lump, double per_particle)
@@ -57,7 +58,7 @@ static UpsampleDef def_for(const Lump *lump, double per_particle)
                          .gravity = {.constant = {0, 0, -9.81f}, .components = 3},
                          .coarse_total = lump->frame[0].count,
                          .shard_count = 1,
-                         .colliders = floor_at};
+                         .walls = floor_at};
 }
 
 typedef struct Grains {
@@ -156,7 +157,7 @@ static void check_kernel(UpsampleScheme scheme)
     lump_begin(&lump, 12, 40);
     UpsampleDef def = def_for(&lump, 1.0);
     def.scheme = scheme;
-    def.colliders = NULL;
+    def.walls = NULL;
     Upsampler *u;
     ENSURE_OK(upsample_create(&def, 1, &u));
     ENSURE_OK(coarse_field_set(&u->field, &lump.frame[0], &lump.frame[1], 0.0, 0.04, 0.01, 0.01, RADIUS, 1));
@@ -310,16 +311,23 @@ TEST(any_number_of_threads_and_any_instruction_set_gives_the_same_grains)
 #define MOST_PROPS 64
 
 typedef struct Props {
-    UpsampleCollider colliders[MOST_PROPS];
-    int count;
+    SimCollider colliders[MOST_PROPS];
+    MotionFrame frames[MOST_PROPS];
+    UpsampleWalls walls;
 } Props;
 
-static const UpsampleCollider *props_at(void *user, double time, int *count)
+static const UpsampleWalls *props_at(void *user, double time)
 {
-    const Props *props = user;
+    Props *props = user;
     (void)time;
-    *count = props->count;
-    return props->colliders;
+    props->walls.collider = props->colliders, props->walls.frame = props->frames;
+    return &props->walls;
+}
+
+static void add_prop(Props *props, SimCollider collider, MotionFrame frame)
+{
+    props->colliders[props->walls.count] = collider;
+    props->frames[props->walls.count++] = frame;
 }
 
 // Which colliders a grain asks is a matter of time, not of what comes out. Floors below the floor are near every grain
@@ -341,24 +349,24 @@ TEST(colliders_that_nobody_meets_change_nothing)
     UpsampleDef def = def_for(&lump, 60.0);
     Grains seen[3];
     for (int kind = 0; kind < 3; kind++) {
-        Props props = {.count = 1, .colliders = {{.plane_normal = {0, 0, 1}, .friction = 0.6f}}};
-        for (int i = 0; kind == 1 && i < 40; i++) // deeper than a grain's stride along the floor
-            props.colliders[props.count++] =
-                (UpsampleCollider){.plane_point = {0, 0, -RADIUS * (1.5f + 0.01f * (float)i)},
-                                   .plane_normal = {0, 0, 1},
-                                   .friction = 0.6f};
+        Props props = {0};
+        SimCollider floor = {.plane_normal = {0, 0, 1}, .friction = 0.6f};
+        add_prop(&props, floor, (MotionFrame){0});
+        for (int i = 0; kind == 1 && i < 40; i++) { // deeper than a grain's stride along the floor
+            floor.plane_point.z = -RADIUS * (1.5f + 0.01f * (float)i);
+            add_prop(&props, floor, (MotionFrame){0});
+        }
         for (int i = 0; i < 5; i++)
-            props.colliders[props.count++] = (UpsampleCollider){.sdf = ball,
-                                                                .friction = 0.4f,
-                                                                .is_moving = i > 0,
-                                                                .rotation = {0.8f, 0.6f, 0, 0},
-                                                                .position = {0.07f * (float)i, 0.16f, 0.04f},
-                                                                .velocity = {0, 0.3f * (float)i, 0.2f},
-                                                                .spin = {0, 0, 3.0f}};
+            add_prop(&props, (SimCollider){.sdf = ball, .friction = 0.4f},
+                     (MotionFrame){.is_moving = i > 0,
+                                   .rotation = {0.8f, 0.6f, 0, 0},
+                                   .position = {0.07f * (float)i, 0.16f, 0.04f},
+                                   .velocity = {0, 0.3f * (float)i, 0.2f},
+                                   .spin = {0, 0, 3.0f}});
         for (int i = 0; kind == 2 && i < 10; i++)
-            props.colliders[props.count++] = (UpsampleCollider){
-                .sdf = ball, .is_moving = 1, .rotation = {1, 0, 0, 0}, .position = {(float)i - 5.0f, 3, 0}};
-        def.colliders = props_at, def.colliders_user = &props;
+            add_prop(&props, (SimCollider){.sdf = ball},
+                     (MotionFrame){.is_moving = 1, .rotation = {1, 0, 0, 0}, .position = {(float)i - 5.0f, 3, 0}});
+        def.walls = props_at, def.walls_user = &props;
         ENSURE_OK(run_frames(&def, &lump, 2, 4, &seen[kind]));
         ENSURE(seen[kind].count == seen[0].count && same_grains(&seen[0], &seen[kind], 0));
     }
@@ -502,7 +510,7 @@ TEST(grains_turn_with_the_sand)
         lump.later[i] = vec3_add_scaled(p, lump.velocity[i], 0.04f);
     }
     UpsampleDef def = def_for(&lump, 5.0);
-    def.colliders = NULL;
+    def.walls = NULL;
     Grains before, after;
     ENSURE_OK(run_frames(&def, &lump, 1, 0, &before));
     ENSURE_OK(run_frames(&def, &lump, 1, 1, &after));
@@ -541,7 +549,7 @@ TEST(free_grains_fall_the_way_gravity_points_now)
     Lump lump;
     lump_begin(&lump, 1, 0);
     UpsampleDef def = def_for(&lump, 1.0);
-    def.colliders = NULL;
+    def.walls = NULL;
     def.gravity = (Curve){.samples = samples, .count = 2, .components = 3};
     def.frame_seconds = 0.04;
     Upsampler *upsampler;
@@ -566,34 +574,44 @@ typedef struct PaintedBox {
     GrainMesh mesh;
     GrainSdf *sdf;
     float numbers[8];
-    RigidPaint paint;
-    UpsampleCollider collider;
+    RigidPaint paint[2]; // friction, stickiness
+    SimCollider collider;
+    MotionFrame frame;
+    UpsampleWalls walls;
 } PaintedBox;
 
 static GrainResult painted_box_create(PaintedBox *box)
 {
     GrainSdfDef def;
+    memset(box->paint, 0, sizeof box->paint);
     box->shape = shape_box(-1, -1, -1, 1, 1, 1);
     box->mesh = shape_mesh(&box->shape);
     for (int v = 0; v < 8; v++) box->numbers[v] = 0.5f + 0.5f * box->mesh.positions[3 * v];
     TRY(grain_sdf_def_default(&def, sizeof def));
     def.voxel_size = 0.05f;
     TRY(grain_sdf_create(&box->mesh, &def, NULL, &box->sdf));
-    return rigid_paint_create(&box->paint, box->numbers, &box->mesh, box->sdf, 1);
+    box->collider = (SimCollider){.sdf = box->sdf, .friction = 0.5f};
+    box->frame = (MotionFrame){0};
+    box->walls = (UpsampleWalls){1, &box->collider, &box->frame, box->paint, 9.81f};
+    return GRAIN_OK;
+}
+
+static GrainResult paint_box(PaintedBox *box, RigidPaint *paint)
+{
+    return rigid_paint_create(paint, box->numbers, &box->mesh, box->sdf, 1);
 }
 
 static void painted_box_free(PaintedBox *box)
 {
-    rigid_paint_free(&box->paint);
+    for (int k = 0; k < 2; k++) rigid_paint_free(&box->paint[k]);
     grain_sdf_destroy(box->sdf);
     shape_free(&box->shape);
 }
 
-static const UpsampleCollider *painted_box_at(void *user, double time, int *count)
+static const UpsampleWalls *painted_box_at(void *user, double time)
 {
     (void)time;
-    *count = 1;
-    return &((PaintedBox *)user)->collider;
+    return &((PaintedBox *)user)->walls;
 }
 
 // Two grains on the box, one at each end of it, for 0.04 s.
@@ -604,8 +622,8 @@ static GrainResult grains_on_box(PaintedBox *box, float side, Vec3 velocity, Gra
     lump_begin(&lump, 1, 1);
     UpsampleDef def = def_for(&lump, 1.0);
     def.size_spread = 0.0f;
-    def.colliders = painted_box_at;
-    def.colliders_user = box;
+    def.walls = painted_box_at;
+    def.walls_user = box;
     float height = side * (1.0f + upsample_grain_radius(&def));
     const Vec3 place[2] = {{-0.9f, 0, height}, {0.9f, 0, height}}, moving[2] = {velocity, velocity};
     TRY(upsample_create(&def, 1, &upsampler));
@@ -623,8 +641,7 @@ TEST(friction_of_free_grains_is_as_it_is_painted)
 {
     PaintedBox box;
     ENSURE_OK(painted_box_create(&box));
-    box.collider =
-        (UpsampleCollider){.sdf = box.sdf, .friction = 0.5f, .friction_paint = &box.paint, .rotation = quat_identity()};
+    ENSURE_OK(paint_box(&box, &box.paint[0]));
     Grains g;
     ENSURE_OK(grains_on_box(&box, 1.0f, vec3(0, 1, 0), &g));
     ENSURE_NEAR(g.velocity[0].y, 1.0 - 0.5 * 0.05 * 9.81 * 0.04, 2e-3);
@@ -638,8 +655,8 @@ TEST(sticky_walls_hold_free_grains_where_they_are_painted)
 {
     PaintedBox box;
     ENSURE_OK(painted_box_create(&box));
-    box.collider = (UpsampleCollider){
-        .sdf = box.sdf, .friction = 0.5f, .pull = 2.0f * 9.81f, .pull_paint = &box.paint, .rotation = quat_identity()};
+    ENSURE_OK(paint_box(&box, &box.paint[1]));
+    box.collider.stickiness = 2.0f;
     Grains g;
     ENSURE_OK(grains_on_box(&box, -1.0f, vec3(0, 0.1f, 0), &g));
     ENSURE(g.velocity[0].z < -0.3f);

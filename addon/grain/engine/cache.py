@@ -288,7 +288,7 @@ def _both(here: Path, there: Path, stack: ExitStack) -> tuple[door.Folder, door.
 
 
 def checkpoint_frames(folder: Path) -> list[int]:
-    """Frames which a bake can go on from, ascending. Raises CacheError, OSError."""
+    """Frames from which a bake can resume, ascending. Raises CacheError, OSError."""
     manifest = read_manifest(folder)
     if manifest is None:
         return []

@@ -144,7 +144,7 @@ class Folder:
         return os.fdopen(self.open(name), "rb")
 
     def read(self, name: str, most: int) -> bytes:
-        """All of it, if that is no more than so many bytes. Not open for longer than it takes: on Windows nobody replaces it meanwhile."""
+        """All of it, if it has at most this many bytes. Not open for longer than it takes: on Windows nobody replaces it meanwhile."""
         with self.open_to_read(name) as file:
             size = os.fstat(file.fileno()).st_size
             data = file.read(size) if size <= most else b""
@@ -153,7 +153,7 @@ class Folder:
         return data
 
     def read_end(self, name: str, most: int) -> bytes:
-        """The last so many bytes."""
+        """The last bytes, at most this many."""
         with self.open_to_read(name) as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(0, size - most))

@@ -68,7 +68,7 @@ class JobObject:
     plane_point: Optional[Vector] = None
     plane_normal: Optional[Vector] = None
     velocity: Vector = (0.0, 0.0, 0.0)  # m/s, sources
-    settle: float = schema.default("source.settle")  # s, sources: so long at most they come to rest before the first frame; 0: not
+    settle: float = schema.default("source.settle")  # s, sources: longest time to come to rest before the first frame; 0: none
     moisture: float = schema.default("source.moisture")  # sources, 0 to 1
     moisture_paint: Optional[np.ndarray] = None  # float32 (vertices, 1), 0 to 1: what it is multiplied by
     friction: float = schema.default("collider.friction")  # colliders, bodies
@@ -101,7 +101,7 @@ class JobField:
 @dataclass
 class Upsample:
     """Render grains made of the bake; no part of what the bake itself depends on."""
-    grains_per_particle: int = 0  # 0: grains says how many in all
+    grains_per_particle: int = 0  # 0: `grains` is the total
     grains: float = 0.0
     size_spread: float = schema.default("upsample.size_spread")
     seed: int = schema.default("upsample.seed")

@@ -91,11 +91,11 @@ class CacheFrame:
         return array
 
     def room(self, name: str, count: int) -> np.ndarray:
-        """For so many elements of a column, to be filled."""
+        """Room for this many elements of a column, to be filled."""
         return np.empty(*self.layout(name, count))
 
     def layout(self, name: str, count: int) -> Layout:
-        """Of so many elements of a column."""
+        """This many elements of a column."""
         _, view = self._view(name)
         return (count,) if view.components == 1 else (count, view.components), _TYPES[view.type]
 
@@ -209,7 +209,7 @@ class Cover:
         ffi.cover_bind(self._handle, surface.mesh)
 
     def follow(self, positions: np.ndarray, seconds: float) -> None:
-        """The surface's vertices are here now, so many seconds later."""
+        """The surface's vertices are here now, this many seconds later."""
         places = np.ascontiguousarray(positions, np.float32).reshape(-1, 3)
         ffi.cover_follow(self._handle, places.ctypes.data, len(places), seconds)
 

@@ -181,7 +181,7 @@ class BakeProcess:
         return None
 
     def _goes_on_after_crash(self, code: int) -> bool:
-        """A stage that crashed is started again, and goes on from its last frame, as long as each start brings new ones: a long
+        """A stage that crashed is started again and resumes after its last frame, as long as each start brings new ones: a long
         bake is not lost for one bad moment of the machine. Not where the system or somebody ended it on purpose."""
         crash = ending.crash(code)
         if crash is None or self._stop_time is not None or self.status.frames_written == self._frames_before:

@@ -11,7 +11,7 @@ def count(number: int) -> str:
 
 
 def about(number: float) -> str:
-    """An estimate, without digits nobody can promise: 29837 -> '30,000', 1234567 -> '1.2 million'."""
+    """An estimate, without digits that cannot be promised: 29837 -> '30,000', 1234567 -> '1.2 million'."""
     if number >= 1_000_000:
         return f"{number / 1e6:.2g}{_SPACE}million" if number < 1e8 else f"{number / 1e6:,.0f}{_SPACE}million"
     digits = max(0, len(str(int(number))) - 2)
@@ -58,7 +58,7 @@ _UNSEEN = ("Cc", "Cs", "Cn", "Zl", "Zp")  # control characters, halves of a pair
 
 def clean(words: str, most: int = 1000) -> str:
     """Text from a file or a program as it may be shown, printed and logged: on one line, nothing in it that a terminal obeys, that
-    turns the direction or that cannot be encoded; at most so many characters."""
+    turns the direction or that cannot be encoded; at most this many characters."""
     if words.isprintable() and len(words) <= most:  # which none of those is
         return words
     shown = "".join("?" if letter in _TURNS or unicodedata.category(letter) in _UNSEEN else letter

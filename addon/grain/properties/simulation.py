@@ -5,6 +5,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Context, Object, PropertyGroup
 
 from .. import compat, runtime
+from ..engine import schema
 from ..scene import simulations
 from ..scene.manage import consistency
 from ..scene.read import meshes
@@ -75,7 +76,7 @@ class GRAIN_PG_simulation(PropertyGroup):
     size_spread: from_schema.number("solver.size_spread", options=FIXED, subtype='FACTOR', precision=2)
     friction_angle: from_schema.number("solver.friction", step=100, precision=1)
     rolling_friction: from_schema.number("solver.rolling_friction", options=FIXED, subtype='FACTOR', precision=2)
-    solver: from_schema.choice("solver.type", "mpm", options=FIXED)
+    solver: from_schema.choice("solver.type", schema.find("solver.type").start, options=FIXED)
     firmness: FloatProperty(
         name="Firmness", options=FIXED, subtype='FACTOR', min=0.0, max=1.0, precision=2, get=_get_firmness, set=_set_firmness,
         description="From soft fluids and foams to hard grains and dough. Stiffness relative to the weight of a particle")
@@ -118,7 +119,7 @@ class GRAIN_PG_simulation(PropertyGroup):
     upsample_mode: EnumProperty(
         name="Number", default='PER_PARTICLE',
         items=(('PER_PARTICLE', "Per Particle", "Set the number of grains made of each simulated particle"),
-               ('TOTAL', "In All", "Set the total number of render grains")),
+               ('TOTAL', "Total", "Set the total number of render grains")),
         description="How the number of render grains is set")
     grains_per_particle: from_schema.integer("upsample.grains_per_particle")
     grain_millions: from_schema.number("upsample.grains", precision=3)

@@ -17,7 +17,7 @@ static GrainResult fail_with_errno(const char *what, const char *path)
 {
     int error = errno;
     if (error == ENOSPC || error == EDQUOT)
-        return fail(GRAIN_ERROR_DISK_FULL, "the disk is full: could not %s '%s'; free some space, then bake on", what,
+        return fail(GRAIN_ERROR_DISK_FULL, "the disk is full: could not %s '%s'; free some space, then resume", what,
                     path);
     if (error == ENOMEM) return fail(GRAIN_ERROR_MEMORY, "not enough memory to %s '%s'", what, path);
     if (error == ELOOP)

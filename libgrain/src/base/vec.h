@@ -86,14 +86,6 @@ static inline Vec3 quat_rotate(Quat q, Vec3 v)
     Vec3 t = vec3_scale(vec3_cross(axis, v), 2.0f);
     return vec3_add(vec3_add_scaled(v, t, q.w), vec3_cross(axis, t));
 }
-/// Rotates by |rotation| radians about the direction of rotation; exact even for the tiny angles of a substep.
-static inline Quat quat_from_rotation(Vec3 rotation)
-{
-    float angle = vec3_length(rotation);
-    // sin(a/2)/a by its series where the quotient would lose digits
-    float s = angle > 1e-3f ? real_sinf(0.5f * angle) / angle : 0.5f - angle * angle * (1.0f / 48.0f);
-    return quat_normalize((Quat){real_cosf(0.5f * angle), rotation.x * s, rotation.y * s, rotation.z * s});
-}
 
 typedef struct Quatd {
     double w, x, y, z;

@@ -76,7 +76,7 @@ static GrainResult drop_lost(CoverFloaters *f, const CoverSurface *surface, floa
         Vec3 place = cover_get(f->places.position, i), normal = cover_get(f->places.normal, i);
         keep[i] = f->places.distance[i] <= farthest;
         if (keep[i] && surface->has_buried)
-            keep[i] = !cover_surface_is_buried(surface, place, normal, f->places.point[i].slot);
+            keep[i] = !cover_surface_is_buried(surface, place, normal, f->places.point[i].leaf_triangle);
     }
     cover_floaters_keep(f, keep);
     alloc_free(keep);
@@ -253,9 +253,9 @@ static GrainResult list_solids(const CoverMesh *own, const GrainMesh *mesh, int3
     *triangles = ALLOC(int32_t, 3 * own->solid_count);
     if (!*triangles) return GRAIN_ERROR_MEMORY;
     int32_t *to = *triangles;
-    for (int64_t slot = 0; slot < own->count; slot++) {
-        if (!own->solid[slot]) continue;
-        memcpy(to, mesh->triangles + 3 * (int64_t)own->triangle[slot], 3 * sizeof *to);
+    for (int64_t leaf_triangle = 0; leaf_triangle < own->count; leaf_triangle++) {
+        if (!own->solid[leaf_triangle]) continue;
+        memcpy(to, mesh->triangles + 3 * (int64_t)own->triangle[leaf_triangle], 3 * sizeof *to);
         to += 3;
     }
     return GRAIN_OK;

@@ -66,15 +66,15 @@ static GrainMesh mesh_of(const CoverBinding *b, const float *positions)
 
 static double angle_between(Vec3d a, Vec3d b) { return real_atan2(vec3d_length(vec3d_cross(a, b)), vec3d_dot(a, b)); }
 
-// Means of the faces around, weighted by their angles (Baerentzen & Aanaes 2002). Only of faces that have a slot: the
-// others' normals are noise.
+// Means of the faces around, weighted by their angles (Baerentzen & Aanaes 2002). Only of faces that are in the tree:
+// the others' normals are noise.
 static GrainResult make_normals(const CoverBinding *b, const float *positions, Vec3 *normals)
 {
     GrainMesh mesh = mesh_of(b, positions);
     Vec3d *sums = ALLOC_ZEROED(Vec3d, b->vertex_count);
     if (!sums) return GRAIN_ERROR_MEMORY;
-    for (int64_t slot = 0; slot < b->mesh.count; slot++) {
-        int32_t t = b->mesh.triangle[slot];
+    for (int64_t leaf_triangle = 0; leaf_triangle < b->mesh.count; leaf_triangle++) {
+        int32_t t = b->mesh.triangle[leaf_triangle];
         Vec3d p[3];
         for (int c = 0; c < 3; c++) p[c] = vec3d_from(mesh_vertex(&mesh, t, c));
         Vec3d normal = vec3d_unit(vec3d_cross(vec3d_sub(p[1], p[0]), vec3d_sub(p[2], p[0])));
@@ -167,7 +167,7 @@ static GrainResult load_feet(CoverBinding *b, int64_t count, const float *place,
 
 static Tie tie_to(const CoverBinding *b, const float position[3], MeshPoint point)
 {
-    Tie tie = {.triangle = b->mesh.triangle[point.slot], .v = point.v, .w = point.w};
+    Tie tie = {.triangle = b->mesh.triangle[point.leaf_triangle], .v = point.v, .w = point.w};
     Footing f = stand_on(b, b->positions, b->normals, tie.triangle, tie.v, tie.w);
     Vec3d way = vec3d_sub(vec3d((double)position[0], (double)position[1], (double)position[2]), f.foot);
     double height = vec3d_dot(way, f.normal);
@@ -309,7 +309,7 @@ static void add_particle(GrainCover *cover, const CoverHole *hole, double second
     CoverBinding *b = cover->binding;
     int64_t i = cover->count++;
     float before[3], normal_before[3];
-    b->ties[i] = (Tie){.triangle = b->mesh.triangle[hole->point.slot],
+    b->ties[i] = (Tie){.triangle = b->mesh.triangle[hole->point.leaf_triangle],
                        .v = hole->point.v,
                        .w = hole->point.w,
                        .height = (float)b->side * cover->def.offset};
@@ -355,9 +355,9 @@ static GrainResult measure_again(GrainCover *cover, int threads)
     CoverBinding *b = cover->binding;
     CoverSurface surface = {.frame = b->frame, .mesh = &b->mesh};
     double area = 0.0;
-    for (int64_t slot = 0; slot < b->mesh.count; slot++) {
+    for (int64_t leaf_triangle = 0; leaf_triangle < b->mesh.count; leaf_triangle++) {
         Vec3 a, ab, ac;
-        mesh_tree_corners(&b->mesh.tree, (int32_t)slot, &a, &ab, &ac);
+        mesh_tree_corners(&b->mesh.tree, (int32_t)leaf_triangle, &a, &ab, &ac);
         area += 0.5 * (double)vec3_length(vec3_cross(ab, ac));
     }
     TRY(list_feet(cover, threads));

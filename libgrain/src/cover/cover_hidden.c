@@ -7,7 +7,7 @@
 // Sheets nearer to each other than this (in spacings) are one.
 #define LAYER 0.1f
 // From so far in front of and behind a place (in spacings) it is asked what is inside: near enough for the narrowest
-// slot that matters, far enough from the triangle itself.
+// gap that matters, far enough from the triangle itself.
 #define LOOK 0.1
 #define BLOCK 256
 
@@ -66,7 +66,7 @@ static void look_along(const Probe *probe, const int64_t *floaters, int count, d
     float place[3][BLOCK];
     const double centre[3] = {winding->centre.x, winding->centre.y, winding->centre.z};
     for (int i = 0; i < count; i++) {
-        Vec3 normal = probe->surface->mesh->face_normal[probe->f->places.point[floaters[i]].slot];
+        Vec3 normal = probe->surface->mesh->face_normal[probe->f->places.point[floaters[i]].leaf_triangle];
         const double along[3] = {(double)normal.x, (double)normal.y, (double)normal.z};
         for (int axis = 0; axis < 3; axis++) {
             double local = (double)probe->f->places.position[axis][floaters[i]] + distance * along[axis];
@@ -83,7 +83,7 @@ static CoverSides tell_sides(const Probe *probe, int64_t first, int64_t end)
     int count = 0, unsure = 0;
     CoverSides sides = {0};
     for (int64_t i = first; i < end; i += probe->stride)
-        if (probe->surface->mesh->solid[probe->f->places.point[i].slot]) asked[count++] = i;
+        if (probe->surface->mesh->solid[probe->f->places.point[i].leaf_triangle]) asked[count++] = i;
     look_along(probe, asked, count, LOOK, number);
     sides.outward = count;
     // In front of nearly all of them is the outside: only the others need a look behind.
@@ -127,16 +127,17 @@ GrainResult cover_probe_sides(const CoverFloaters *f, const CoverSurface *surfac
 typedef struct LayerSearch {
     const CoverMesh *mesh;
     Vec3 place, normal;
-    int32_t slot;
+    int32_t leaf_triangle;
 } LayerSearch;
 
 // Whether the line through place along the normal meets a triangle within LAYER that comes before the place's own.
-static int is_earlier_layer(void *user, int32_t slot)
+static int is_earlier_layer(void *user, int32_t leaf_triangle)
 {
     const LayerSearch *s = user;
-    if (slot >= s->slot || fabsf(vec3_dot(s->mesh->face_normal[slot], s->normal)) < 0.9f) return 0;
+    if (leaf_triangle >= s->leaf_triangle || fabsf(vec3_dot(s->mesh->face_normal[leaf_triangle], s->normal)) < 0.9f)
+        return 0;
     Vec3 a, ab, ac;
-    mesh_tree_corners(&s->mesh->tree, slot, &a, &ab, &ac);
+    mesh_tree_corners(&s->mesh->tree, leaf_triangle, &a, &ab, &ac);
     // Moeller & Trumbore 1997
     Vec3 p = vec3_cross(s->normal, ac), from_a = vec3_sub(s->place, a);
     float scale = vec3_dot(ab, p);
@@ -149,10 +150,10 @@ static int is_earlier_layer(void *user, int32_t slot)
 static int has_earlier_layer(const CoverFloaters *f, const CoverSurface *surface, int64_t floater)
 {
     const CoverMesh *mesh = surface->mesh;
-    int32_t slot = f->places.point[floater].slot;
-    Vec3 normal = mesh->face_normal[slot];
+    int32_t leaf_triangle = f->places.point[floater].leaf_triangle;
+    Vec3 normal = mesh->face_normal[leaf_triangle];
     Vec3 place = vec3_add_scaled(cover_get(f->places.position, floater), normal, -surface->offset);
-    LayerSearch search = {mesh, place, normal, slot};
+    LayerSearch search = {mesh, place, normal, leaf_triangle};
     return mesh_tree_visit(&mesh->tree, place, LAYER, is_earlier_layer, &search);
 }
 
@@ -165,9 +166,9 @@ GrainResult cover_drop_hidden(CoverFloaters *f, CoverSurface *surface, int threa
     PARALLEL_FOR(threads, i, f->count)
     {
         Vec3 place = cover_get(f->places.position, i);
-        int32_t slot = f->places.point[i].slot;
+        int32_t leaf_triangle = f->places.point[i].leaf_triangle;
         state[i] = SHOWS;
-        if (cover_surface_is_buried(surface, place, surface->mesh->face_normal[slot], slot))
+        if (cover_surface_is_buried(surface, place, surface->mesh->face_normal[leaf_triangle], leaf_triangle))
             state[i] = BURIED;
         else if (has_earlier_layer(f, surface, i))
             state[i] = LAYERED;

@@ -120,7 +120,8 @@ static int find_corners(const CoverFloaters *f, const CoverSurface *surface, int
                            &distance};
         cover_surface_project(surface, &one, 0, 1, 4);
         // Nothing to cover inside another part, nor where the surface was not found.
-        if (surface->has_buried && cover_surface_is_buried(surface, hole->place, hole->normal, hole->point.slot))
+        if (surface->has_buried &&
+            cover_surface_is_buried(surface, hole->place, hole->normal, hole->point.leaf_triangle))
             continue;
         Vec3 way = vec3_sub(hole->place, middle);
         count += vec3_dot(way, way) >= size * size && distance < 0.1f;

@@ -22,7 +22,7 @@ static void hold_back(CoverFloaters *f, const CoverSurface *surface, const Cover
 {
     for (int64_t i = first; i < end; i++) {
         Vec3 place = cover_get(moved->position, i), normal = cover_get(moved->normal, i);
-        if (!cover_surface_is_buried(surface, place, normal, moved->point[i].slot)) continue;
+        if (!cover_surface_is_buried(surface, place, normal, moved->point[i].leaf_triangle)) continue;
         cover_set(moved->position, i, cover_get(f->places.position, i));
         cover_set(f->move, i, vec3(0, 0, 0));
         cover_surface_project(surface, moved, i, i + 1, 1);

@@ -61,7 +61,7 @@ static int64_t places_before(const Start *s, double share)
 }
 
 // Puts the floaters of one triangle, whose share runs from `from` to `to`.
-static void fill_triangle(Start *s, const Vec3 corner[3], double from, double to, int32_t slot)
+static void fill_triangle(Start *s, const Vec3 corner[3], double from, double to, int32_t leaf_triangle)
 {
     CoverFloaters *f = s->floaters;
     int64_t end = places_before(s, to);
@@ -69,7 +69,7 @@ static void fill_triangle(Start *s, const Vec3 corner[3], double from, double to
         double fraction = ((double)i + s->phase - from) / (to - from);
         Rng4 random = rng_at(s->seed, (uint64_t)i, RNG_STREAM_COVER_START, 0);
         cover_set(f->places.position, i, place_in(corner[0], corner[1], corner[2], to - from, fraction, random));
-        f->places.point[i] = (MeshPoint){slot, 0.0f, 0.0f, 0.0f};
+        f->places.point[i] = (MeshPoint){leaf_triangle, 0.0f, 0.0f, 0.0f};
     }
 }
 
@@ -96,14 +96,14 @@ static GrainResult begin(Start *s, double share, int64_t max_count)
 // --- on a mesh ------------------------------------------------------------------------------------
 
 // A triangle of the surface: the mesh's own, moved along its corners' normals where it is a sheet with an offset.
-static void surface_triangle(const CoverSurface *surface, int64_t slot, Vec3 corner[3])
+static void surface_triangle(const CoverSurface *surface, int64_t leaf_triangle, Vec3 corner[3])
 {
     const CoverMesh *mesh = surface->mesh;
     Vec3 ab, ac;
-    mesh_tree_corners(&mesh->tree, (int32_t)slot, &corner[0], &ab, &ac);
+    mesh_tree_corners(&mesh->tree, (int32_t)leaf_triangle, &corner[0], &ab, &ac);
     corner[1] = vec3_add(corner[0], ab), corner[2] = vec3_add(corner[0], ac);
     for (int c = 0; c < 3; c++)
-        corner[c] = vec3_add_scaled(corner[c], mesh->corner_normal[3 * slot + c], surface->offset);
+        corner[c] = vec3_add_scaled(corner[c], mesh->corner_normal[3 * leaf_triangle + c], surface->offset);
 }
 
 static double area_of(const Vec3 corner[3])
@@ -117,16 +117,16 @@ static GrainResult start_on_mesh(Start *s, int64_t max_count, int threads, doubl
     int64_t count = s->surface->mesh->count;
     double *share = ALLOC(double, count + 1);
     if (!share) return GRAIN_ERROR_MEMORY;
-    PARALLEL_FOR(threads, slot, count)
+    PARALLEL_FOR(threads, leaf_triangle, count)
     {
         Vec3 corner[3];
-        surface_triangle(s->surface, slot, corner);
-        share[slot] = COVER_PER_AREA * area_of(corner);
+        surface_triangle(s->surface, leaf_triangle, corner);
+        share[leaf_triangle] = COVER_PER_AREA * area_of(corner);
     }
     double sum = 0.0;
-    for (int64_t slot = 0; slot < count; slot++) {
-        double own = share[slot];
-        share[slot] = sum;
+    for (int64_t leaf_triangle = 0; leaf_triangle < count; leaf_triangle++) {
+        double own = share[leaf_triangle];
+        share[leaf_triangle] = sum;
         sum += own;
     }
     share[count] = sum;
@@ -137,11 +137,11 @@ static GrainResult start_on_mesh(Start *s, int64_t max_count, int threads, doubl
             fail(GRAIN_ERROR_MESH, "the mesh is so thin that not one particle finds room: use a smaller radius, or "
                                    "check for a vertex far away from the others");
     if (result == GRAIN_OK) {
-        PARALLEL_FOR(threads, slot, count)
+        PARALLEL_FOR(threads, leaf_triangle, count)
         {
             Vec3 corner[3];
-            surface_triangle(s->surface, slot, corner);
-            fill_triangle(s, corner, share[slot], share[slot + 1], (int32_t)slot);
+            surface_triangle(s->surface, leaf_triangle, corner);
+            fill_triangle(s, corner, share[leaf_triangle], share[leaf_triangle + 1], (int32_t)leaf_triangle);
         }
     }
     alloc_free(share);

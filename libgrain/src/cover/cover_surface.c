@@ -28,18 +28,18 @@ static int part_of(MeshPoint point)
     return PART_FACE;
 }
 
-static Vec3 normal_at(const CoverMesh *mesh, int32_t slot, int part)
+static Vec3 normal_at(const CoverMesh *mesh, int32_t leaf_triangle, int part)
 {
-    if (part == PART_FACE || !mesh->edge_normal) return mesh->face_normal[slot];
-    return part >= PART_CORNER ? mesh->corner_normal[3 * slot + part - PART_CORNER]
-                               : mesh->edge_normal[3 * slot + part - PART_EDGE];
+    if (part == PART_FACE || !mesh->edge_normal) return mesh->face_normal[leaf_triangle];
+    return part >= PART_CORNER ? mesh->corner_normal[3 * leaf_triangle + part - PART_CORNER]
+                               : mesh->edge_normal[3 * leaf_triangle + part - PART_EDGE];
 }
 
-static int is_on_rim(const CoverMesh *mesh, int32_t slot, int part)
+static int is_on_rim(const CoverMesh *mesh, int32_t leaf_triangle, int part)
 {
     if (part == PART_FACE) return 0;
-    return part >= PART_CORNER ? mesh->rim[3 * slot + part - PART_CORNER] & COVER_OPEN_CORNER
-                               : mesh->rim[3 * slot + part - PART_EDGE] & COVER_OPEN_EDGE;
+    return part >= PART_CORNER ? mesh->rim[3 * leaf_triangle + part - PART_CORNER] & COVER_OPEN_CORNER
+                               : mesh->rim[3 * leaf_triangle + part - PART_EDGE] & COVER_OPEN_EDGE;
 }
 
 static inline Vec3 get(float *const column[3], int64_t i) { return vec3(column[0][i], column[1][i], column[2][i]); }
@@ -53,13 +53,14 @@ static Vec3 above_point(const CoverSurface *surface, Vec3 place, Vec3 foot, Mesh
 {
     const CoverMesh *mesh = surface->mesh;
     int part = part_of(point);
-    *normal = normal_at(mesh, point.slot, part);
+    *normal = normal_at(mesh, point.leaf_triangle, part);
     float offset = surface->offset;
     if (offset == 0.0f) return foot;
     Vec3 away = vec3_sub(place, foot);
     float distance = vec3_length(away), side = vec3_dot(away, *normal) < 0.0f ? -1.0f : 1.0f;
     // Beyond an edge the surface is a piece of a cylinder or sphere around it; a sheet ends at its rim.
-    if (part != PART_FACE && distance > NO_DIRECTION && side * offset > 0.0f && !is_on_rim(mesh, point.slot, part))
+    if (part != PART_FACE && distance > NO_DIRECTION && side * offset > 0.0f &&
+        !is_on_rim(mesh, point.leaf_triangle, part))
         *normal = vec3_scale(away, side / distance);
     return vec3_add_scaled(foot, *normal, offset);
 }
@@ -130,9 +131,9 @@ void cover_surface_project(const CoverSurface *surface, const CoverPlaces *place
     }
 }
 
-int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t slot)
+int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t leaf_triangle)
 {
-    if (surface->sdf_scale == 0.0f || !surface->mesh || !surface->mesh->solid[slot]) return 0;
+    if (surface->sdf_scale == 0.0f || !surface->mesh || !surface->mesh->solid[leaf_triangle]) return 0;
     float reach = 0.5f * surface->sdf.voxel_size, offset = surface->offset;
     return sdf_sample_point(&surface->sdf, vec3_add_scaled(place, normal, reach - offset), NULL) < 0.0f &&
            sdf_sample_point(&surface->sdf, vec3_add_scaled(place, normal, -reach - offset), NULL) < 0.0f;

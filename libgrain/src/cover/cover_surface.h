@@ -27,18 +27,18 @@ static inline void cover_to_world(const CoverFrame *frame, Vec3 p, float *out)
     out[2] = (float)(frame->centre[2] + (double)p.z * frame->spacing);
 }
 
-/// Triangles with an area, in the order of the tree's slots.
+/// Triangles with an area, in the order of the tree's leaf triangles.
 typedef struct CoverMesh {
     MeshTree tree;
-    int64_t count;       ///< slots
+    int64_t count;       ///< leaf triangles
     double area;         ///< of all of them, in spacings^2
-    int32_t *triangle;   ///< slot -> the mesh's triangle
-    uint8_t *solid;      ///< slot -> 1 if its shell is closed and so has an inside
+    int32_t *triangle;   ///< leaf triangle -> the mesh's triangle
+    uint8_t *solid;      ///< leaf triangle -> 1 if its shell is closed and so has an inside
     int64_t solid_count; ///< how many are
-    Vec3 *face_normal;   ///< slot -> unit, outward
-    Vec3 *edge_normal;   ///< 3 * slot + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
-    Vec3 *corner_normal; ///< 3 * slot + corner -> unit, mean of the faces around, weighted by their angles
-    uint8_t *rim;        ///< 3 * slot + corner: COVER_OPEN_EDGE, COVER_OPEN_CORNER
+    Vec3 *face_normal;   ///< leaf triangle -> unit, outward
+    Vec3 *edge_normal; ///< 3 * leaf triangle + corner the edge starts at -> unit, mean of both faces (Baerentzen 2002)
+    Vec3 *corner_normal; ///< 3 * leaf triangle + corner -> unit, mean of the faces around, weighted by their angles
+    uint8_t *rim;        ///< 3 * leaf triangle + corner: COVER_OPEN_EDGE, COVER_OPEN_CORNER
     SdfClassified parts;
 } CoverMesh;
 #define COVER_OPEN_EDGE 1   ///< nothing beyond the edge that starts at this corner
@@ -58,7 +58,7 @@ typedef struct CoverSurface {
 typedef struct CoverPlaces {
     float *position[3];
     float *normal[3]; ///< unit, outward
-    MeshPoint *point; ///< nearest point of the mesh; slot is the next search's guess
+    MeshPoint *point; ///< nearest point of the mesh; its leaf triangle is the next search's guess
     float *distance;  ///< remaining distance from the surface
 } CoverPlaces;
 
@@ -68,7 +68,7 @@ void cover_surface_project(const CoverSurface *surface, const CoverPlaces *place
                            int passes);
 
 /// Whether the mesh below this place of the surface lies inside another part of it, where no sand can reach.
-int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t slot);
+int cover_surface_is_buried(const CoverSurface *surface, Vec3 place, Vec3 normal, int32_t leaf_triangle);
 
 /// Only the tree and the face normals, which suffice for a surface without an offset if `solid` is not used.
 GrainResult cover_mesh_build_tree(CoverMesh *to, const GrainMesh *mesh, const CoverFrame *frame, int threads);

@@ -80,7 +80,7 @@ typedef struct JobDem {
 /// "upsample": how `grain upsample` refines the bake (job_upsample.c). The bake itself does not depend on it.
 typedef struct JobUpsample {
     UpsampleScheme scheme;
-    double per_particle; ///< grains; 0: `grains` says how many in all
+    double per_particle; ///< grains; 0: `grains` is the total
     double grains;
     float size_spread, substep;
     uint64_t seed;

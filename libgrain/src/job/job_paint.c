@@ -54,7 +54,7 @@ static GrainResult find_attribute(const JobNode *node, Job *job, const char *nam
                     node->path, name, components, known->components);
     }
     if (job->attribute_count == JOB_MAX_ATTRIBUTES)
-        return fail(GRAIN_ERROR_JOB, "job.json: %s: attribute '%s' is one too many; sources can have %d in all",
+        return fail(GRAIN_ERROR_JOB, "job.json: %s: attribute '%s' is one too many; all sources together can have %d",
                     node->path, name, JOB_MAX_ATTRIBUTES);
     job->attributes[job->attribute_count++] = (JobAttribute){name, components};
     return GRAIN_OK;

@@ -25,6 +25,12 @@ const char *const *schema_words(const Setting *setting)
     return setting->words ? setting->words : solver_choices(setting->key);
 }
 
+SettingWord schema_label(const Setting *setting, int word)
+{
+    if (setting->words == solver_name_list) return (SettingWord){solver_at(word)->label, solver_at(word)->tip};
+    return setting->word_labels ? setting->word_labels[word] : (SettingWord){NULL, NULL};
+}
+
 // Fails with the list of keys that would do: all, or those that can be animated.
 static GrainResult refuse_key(const JobNode *node, const SettingBlock *block, int role, int animated, const char *key)
 {

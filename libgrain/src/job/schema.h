@@ -83,7 +83,7 @@ typedef struct Setting {
     const char *word;               ///< the default of a choice or text
     const char *otherwise;          ///< the meaning of a missing key in words, if it is not a plain value
     const char *const *words;       ///< NULL: the values the solvers have for this key
-    const SettingWord *word_labels; ///< of each word
+    const SettingWord *word_labels; ///< of each word; NULL where they have none, and where the words are solvers
     const SettingShown *shown;
     const char *label, *tip; ///< of the interface; NULL: not shown
     const char *meaning;     ///< for docs/formats.md
@@ -118,6 +118,8 @@ typedef struct AttributeEntry {
 const Setting *schema_find(const SettingBlock *block, int role, const char *key);
 /// The words of a choice, NULL-ended.
 const char *const *schema_words(const Setting *setting);
+/// What the interface calls one of the words, which may be nothing. Solvers say that in their rows.
+SettingWord schema_label(const Setting *setting, int word);
 /// Whether objects of this role have the setting.
 static inline int schema_has_role(const Setting *setting, int role)
 {

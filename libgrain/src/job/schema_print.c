@@ -48,8 +48,8 @@ static void put_range(Text *text, const char *low_key, double low, const char *h
 static void put_constants(Text *text)
 {
     const char *between = "";
-    put(text, "\"constants\": {\"heap_packing\": %.16g, \"checkpoints_kept\": %d, \"balls\": {", SOLVER_HEAP_PACKING,
-        CACHE_CHECKPOINTS_KEPT);
+    put(text, "\"constants\": {\"heap_packing\": %.16g, \"checkpoints_kept\": %d, \"grain_layers\": %d, \"balls\": {",
+        SOLVER_HEAP_PACKING, CACHE_CHECKPOINTS_KEPT, UPSAMPLE_LAYERS);
     for (int i = 0; shape_names[i]; i++) {
         BallShape shape;
         if (shape_by_name(shape_names[i], &shape) != GRAIN_OK) continue;
@@ -123,8 +123,9 @@ static void put_words(Text *text, const Setting *setting)
     put(text, ", \"words\": [");
     for (int i = 0; words[i]; i++) {
         put(text, "%s{\"word\": \"%s\"", i ? ", " : "", words[i]);
-        if (setting->word_labels) put_text(text, "label", setting->word_labels[i].label);
-        if (setting->word_labels) put_text(text, "tip", setting->word_labels[i].tip);
+        SettingWord label = schema_label(setting, i);
+        put_text(text, "label", label.label);
+        put_text(text, "tip", label.tip);
         put(text, "}");
     }
     put(text, "]");

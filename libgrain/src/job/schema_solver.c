@@ -3,16 +3,6 @@
 #include "job/schema.h"
 #include "shape/shape.h"
 
-static const SettingWord solver_labels[] = {
-    {"Individual Grains", "Every particle is a grain that rolls, rubs and stacks: for close-ups, rubble and few large "
-                          "grains. Slow for many"},
-    {"Continuum (Sand, Snow, Mud)",
-     "The one to start with. Particles carry a volume of sand, snow or mud. Fast, for everything large"},
-    {"Smoothed Particles (Dry and Wet Sand)",
-     "Particles carry a volume of sand that heaps up at its friction angle, comes to a complete rest and can be wet"},
-    {"Viscous (Fluid to Paste)", "Particles are parcels of a fluid, cream or paste, set by two sliders"},
-};
-
 static const SettingWord law_labels[] = {
     {"Sand", "Flows and heaps up at the friction angle; damp with cohesion"},
     {"Powder Snow", "Breaks into dust at a touch"},
@@ -74,7 +64,6 @@ static const Setting solver_settings[] = {
      INTO(Job, solver),
      .absence = SETTING_REQUIRED,
      .words = solver_name_list,
-     .word_labels = solver_labels,
      .shown = &(const SettingShown){.word = "mpm"},
      .label = "Solver",
      .tip = "How the sand is computed",

@@ -66,7 +66,7 @@ static const Setting upsample_settings[] = {
      .words = scheme_words,
      .word = "gated",
      .word_labels = scheme_labels,
-     .meaning = "ours, or the scheme of the paper as printed, for comparison"},
+     .meaning = "Grain's own method, or that of Ihmsen et al. (2013) as published, for comparison"},
     {.key = "precision",
      .type = SETTING_NUMBER,
      INTO(JobUpsample, precision),

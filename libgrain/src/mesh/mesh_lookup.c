@@ -14,8 +14,9 @@ GrainResult mesh_lookup_create(MeshLookup *lookup, const GrainMesh *mesh, int th
     TRY(mesh_order(mesh, NULL, threads, &lookup->triangle, &count));
     Vec3 *corners = ALLOC(Vec3, 3 * count);
     GrainResult result = corners ? GRAIN_OK : GRAIN_ERROR_MEMORY;
-    for (int64_t slot = 0; corners && slot < count; slot++)
-        for (int c = 0; c < 3; c++) corners[3 * slot + c] = mesh_vertex(mesh, lookup->triangle[slot], c);
+    for (int64_t leaf_triangle = 0; corners && leaf_triangle < count; leaf_triangle++)
+        for (int c = 0; c < 3; c++)
+            corners[3 * leaf_triangle + c] = mesh_vertex(mesh, lookup->triangle[leaf_triangle], c);
     if (result == GRAIN_OK) result = mesh_tree_build(&lookup->tree, corners, count, threads);
     alloc_free(corners);
     if (result != GRAIN_OK) mesh_lookup_free(lookup);
@@ -37,7 +38,7 @@ void mesh_lookup_find(const MeshLookup *lookup, const Vec3 *places, int64_t coun
         int64_t first = block * BATCH, end = parallel_block_end(block, BATCH, count);
         for (int64_t i = first; i < end; i++) {
             x[i - first] = places[i].x, y[i - first] = places[i].y, z[i - first] = places[i].z;
-            points[i].slot = -1; // a guess would decide among triangles at the same distance
+            points[i].leaf_triangle = -1; // a guess would decide among triangles at the same distance
         }
         mesh_tree_nearest(&lookup->tree, x, y, z, end - first, 0.0f, points + first);
     }
@@ -45,7 +46,7 @@ void mesh_lookup_find(const MeshLookup *lookup, const Vec3 *places, int64_t coun
 
 void mesh_lookup_read(const MeshLookup *lookup, MeshPoint point, const MeshAttribute *attribute, float *out)
 {
-    int64_t triangle = lookup->triangle[point.slot];
+    int64_t triangle = lookup->triangle[point.leaf_triangle];
     const float share[3] = {1.0f - point.v - point.w, point.v, point.w};
     for (int k = 0; k < attribute->components; k++) out[k] = 0.0f;
     for (int c = 0; c < 3; c++) {

@@ -7,7 +7,7 @@
 typedef struct MeshLookup {
     const GrainMesh *mesh; ///< borrowed
     MeshTree tree;
-    int32_t *triangle; ///< slot -> the mesh's triangle
+    int32_t *triangle; ///< leaf triangle -> the mesh's triangle
 } MeshLookup;
 
 /// Numbers given on a mesh; evenly in between within a triangle.

@@ -20,10 +20,10 @@ static Box fill_leaf(MeshTree *tree, const Vec3 *corners, int64_t leaf)
     MeshTreeLeaf *to = &tree->leaves[leaf];
     Box box = empty_box;
     for (int i = 0; i < MESH_TREE_WIDTH; i++) {
-        int64_t slot = leaf * MESH_TREE_WIDTH + i;
+        int64_t leaf_triangle = leaf * MESH_TREE_WIDTH + i;
         // The last leaf repeats the last triangle: found twice, it is still the same triangle.
-        if (slot >= tree->triangle_count) slot = tree->triangle_count - 1;
-        const Vec3 *corner = corners + 3 * slot;
+        if (leaf_triangle >= tree->triangle_count) leaf_triangle = tree->triangle_count - 1;
+        const Vec3 *corner = corners + 3 * leaf_triangle;
         Vec3 ab = vec3_sub(corner[1], corner[0]), ac = vec3_sub(corner[2], corner[0]);
         to->a[0][i] = corner[0].x, to->a[1][i] = corner[0].y, to->a[2][i] = corner[0].z;
         to->ab[0][i] = ab.x, to->ab[1][i] = ab.y, to->ab[2][i] = ab.z;
@@ -131,8 +131,8 @@ static int visit_below(const MeshTree *tree, int level, int64_t node, Vec3 place
         }
         int64_t end = (child + 1) * MESH_TREE_WIDTH;
         if (end > tree->triangle_count) end = tree->triangle_count;
-        for (int64_t slot = child * MESH_TREE_WIDTH; slot < end; slot++) {
-            int answer = visit(user, (int32_t)slot);
+        for (int64_t leaf_triangle = child * MESH_TREE_WIDTH; leaf_triangle < end; leaf_triangle++) {
+            int answer = visit(user, (int32_t)leaf_triangle);
             if (answer) return answer;
         }
     }

@@ -86,9 +86,9 @@ SIMD_INLINE void search_leaf(const MeshTree *tree, Search *search, int64_t leaf)
     Candidate found = nearest_of_leaf(&tree->leaves[leaf], search->x, search->y, search->z);
     for (int i = 0; i < MESH_TREE_WIDTH; i++) {
         if (!(found.distance_squared[i] < search->best.distance_squared)) continue;
-        int64_t slot = leaf * MESH_TREE_WIDTH + i;
-        if (slot >= tree->triangle_count) slot = tree->triangle_count - 1;
-        search->best = (MeshPoint){(int32_t)slot, found.v[i], found.w[i], found.distance_squared[i]};
+        int64_t leaf_triangle = leaf * MESH_TREE_WIDTH + i;
+        if (leaf_triangle >= tree->triangle_count) leaf_triangle = tree->triangle_count - 1;
+        search->best = (MeshPoint){(int32_t)leaf_triangle, found.v[i], found.w[i], found.distance_squared[i]};
     }
 }
 
@@ -143,8 +143,8 @@ void SIMD_NAME(mesh_tree_nearest)(const MeshTree *tree, const float *x, const fl
 {
     for (int64_t i = 0; i < count; i++) {
         Search search = {x[i], y[i], z[i], {0, 0.0f, 0.0f, FAR_AWAY}, -1};
-        if (points[i].slot >= 0) {
-            search.guessed = points[i].slot / MESH_TREE_WIDTH;
+        if (points[i].leaf_triangle >= 0) {
+            search.guessed = points[i].leaf_triangle / MESH_TREE_WIDTH;
             search_leaf(tree, &search, search.guessed);
             if (search.best.distance_squared < enough && is_within(search.best)) {
                 points[i] = search.best;

@@ -21,6 +21,14 @@ typedef struct Pose {
     Quatd facing;   ///< rotation since time 0
 } Pose;
 
+/// Where an object is at a moment and how it moves. Its own space is the world at time 0.
+typedef struct MotionFrame {
+    int is_moving;       ///< 0: it is where it was, and the fields below are not used
+    Quat rotation;       ///< own space to world
+    Vec3 position;       ///< m, of the own space's origin in the world
+    Vec3 velocity, spin; ///< of that point, m/s; rad/s
+} MotionFrame;
+
 #define MOTION_POSE_FLOATS 7
 
 /// s between samples evenly spaced over a frame.

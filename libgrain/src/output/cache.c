@@ -108,31 +108,48 @@ static GrainResult fail_other_job(const Cache *cache, const CacheManifest *wante
                 cache->folder, (long long)cache->manifest.frame_count, changes);
 }
 
+// What an opening makes of a list of frames that is there.
+typedef struct OpeningRule {
+    int ignores;          // it is as if there were none
+    int replaces_damaged; // one that cannot be read is of no use, and no reason to fail
+    int refuses_others;   // frames of another job are an error; otherwise they go
+    int adopts;           // frames of other settings at the same times are taken for those of the job
+    int may_begin_before; // frames before the wanted ones stay in the list
+} OpeningRule;
+static const OpeningRule opening_rules[] = {
+    [CACHE_KEEP] = {.refuses_others = 1},
+    [CACHE_RESTART] = {.ignores = 1},
+    [CACHE_REPLACE] = {.replaces_damaged = 1, .may_begin_before = 1},
+    [CACHE_ADOPT] = {.refuses_others = 1, .adopts = 1},
+};
+
+static GrainResult read_frames(Cache *cache, const OpeningRule *rule, int *exists)
+{
+    TRY(cache_manifest_exists(cache->folder, exists));
+    *exists = *exists && !rule->ignores;
+    if (!*exists) return GRAIN_OK;
+    GrainResult result = cache_manifest_read(cache->folder, &cache->manifest);
+    if (result != GRAIN_ERROR_DAMAGED || !rule->replaces_damaged) return result;
+    *exists = 0;
+    return GRAIN_OK;
+}
+
 static GrainResult adopt_manifest(Cache *cache, const CacheManifest *wanted, CacheOpening opening)
 {
+    const OpeningRule *rule = &opening_rules[opening];
+    const CacheManifest *old = &cache->manifest;
     int exists;
-    TRY(cache_manifest_exists(cache->folder, &exists));
-    exists = exists && opening != CACHE_RESTART;
-    if (exists) {
-        GrainResult result = cache_manifest_read(cache->folder, &cache->manifest);
-        // A list that cannot be read is of no use to anybody who only wants to replace what it lists.
-        if (opening == CACHE_REPLACE && result == GRAIN_ERROR_DAMAGED)
-            exists = 0;
-        else
-            TRY(result);
-    }
+    TRY(read_frames(cache, rule, &exists));
     cache_manifest_keep_run(&cache->manifest);
-    int is_same = exists && strcmp(cache->manifest.fingerprint, wanted->fingerprint) == 0;
-    int is_alike = is_same || (opening == CACHE_ADOPT && cache->manifest.frame_start == wanted->frame_start &&
-                               cache->manifest.fps == wanted->fps);
-    int stays = opening == CACHE_KEEP || opening == CACHE_ADOPT;
-    if (exists && !is_alike && stays) return fail_other_job(cache, wanted);
-    int keeps = stays || (is_same && cache->manifest.frame_start <= wanted->frame_start);
+    int is_same = exists && strcmp(old->fingerprint, wanted->fingerprint) == 0;
+    int has_its_times = rule->adopts && old->frame_start == wanted->frame_start && old->fps == wanted->fps;
+    if (exists && rule->refuses_others && !is_same && !has_its_times) return fail_other_job(cache, wanted);
+    int keeps = rule->refuses_others || (is_same && old->frame_start <= wanted->frame_start);
     TRY(file_visit(cache->folder, remove_own, &keeps));
-    int32_t frame_start = keeps && exists ? cache->manifest.frame_start : wanted->frame_start;
+    int32_t frame_start = keeps && exists ? old->frame_start : wanted->frame_start;
     if (!keeps) cache_manifest_free(&cache->manifest);
     TRY(manifest_set_job(&cache->manifest, wanted));
-    if (opening == CACHE_REPLACE) cache->manifest.frame_start = frame_start;
+    if (rule->may_begin_before) cache->manifest.frame_start = frame_start;
     return GRAIN_OK;
 }
 
@@ -253,8 +270,8 @@ static GrainResult remove_checkpoint(const Cache *cache, int32_t frame)
     return result;
 }
 
-// Of the checkpoints from frame `first` on. When a bake goes on all are looked at, for it may have been stopped before
-// it came to this; then each time the one that has become too old.
+// Removes checkpoints that have become too old, from frame `first` on. When a bake resumes, all are checked, as it may
+// have been interrupted before it came to this; later one each time.
 static GrainResult thin_checkpoints(const Cache *cache, int64_t first, int32_t newest)
 {
     int64_t every = cache->checkpoint_every, oldest = newest / every * every - every * (CACHE_CHECKPOINTS_KEPT - 1);

@@ -154,7 +154,8 @@ GrainResult column_rule_check(const ColumnRule *rule, const Column *column, cons
                               int64_t particles)
 {
     if (rule->components > 0 && (column->type != rule->type || column->components != rule->components))
-        return fail(GRAIN_ERROR_DAMAGED, "the column '%s' is of another kind", column->name);
+        return fail(GRAIN_ERROR_DAMAGED, "the column '%s' has another type or another number of components",
+                    column->name);
     if (rule->length == COLUMN_ONE && column->count != 1)
         return fail(GRAIN_ERROR_DAMAGED, "the column '%s' has %lld elements, not 1", column->name,
                     (long long)column->count);

@@ -62,7 +62,8 @@ GrainResult column_copy(const Column *columns, int column_count, const char *nam
     const Column *column = column_find(columns, column_count, name);
     if (!column || column->type != type || column->components != components || column->count != count)
         return fail(GRAIN_ERROR_DAMAGED,
-                    "the column '%s' is missing or of another kind; was it written by another version?", name);
+                    "the column '%s' is missing, or has another type or length; was it written by another version?",
+                    name);
     if (count > 0) memcpy(to, column->data, (size_t)column_bytes(column));
     return GRAIN_OK;
 }

@@ -52,8 +52,8 @@ GrainResult refine_prepare(Refinement *refinement, const char *cache_folder, con
     GrainRun options = {sizeof options, checked.thread_count, checked.progress, checked.user};
     refinement->threads = checked.thread_count;
     TRY(scene_walls_make(&refinement->walls, refinement->job, cache_folder, &options));
-    refinement->settings.colliders = scene_walls_at;
-    refinement->settings.colliders_user = &refinement->walls;
+    refinement->settings.walls = scene_walls_at;
+    refinement->settings.walls_user = &refinement->walls;
     return upsample_create(&refinement->settings, refinement->threads, &refinement->upsampler);
 }
 

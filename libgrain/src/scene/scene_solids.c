@@ -55,6 +55,20 @@ static GrainResult make_body(const Job *job, const JobObject *object, int thread
     return GRAIN_OK;
 }
 
+SimCollider scene_collider(const JobObject *object, const GrainSdf *sdf)
+{
+    return (SimCollider){.sdf = sdf,
+                         .plane_point = object->plane_point,
+                         .plane_normal = object->plane_normal,
+                         .friction = object->friction,
+                         .stickiness = curve_largest(&object->stickiness_curve),
+                         .friction_paint = object->friction_paint.numbers,
+                         .stickiness_paint = object->stickiness_paint.numbers,
+                         .mesh = object->is_plane ? NULL : &object->mesh,
+                         .motion = object->motion,
+                         .name = object->name};
+}
+
 GrainResult scene_solids_make(SceneSolids *out, const Job *job, GrainSdf *const *sdf, int threads)
 {
     *out = (SceneSolids){0};
@@ -69,16 +83,7 @@ GrainResult scene_solids_make(SceneSolids *out, const Job *job, GrainSdf *const 
         int number = out->collider_count++;
         out->object[number] = i;
         SimCollider *collider = &out->colliders[number];
-        *collider = (SimCollider){.sdf = object->motion.kind == MOTION_SHAPES ? NULL : sdf[i],
-                                  .plane_point = object->plane_point,
-                                  .plane_normal = object->plane_normal,
-                                  .friction = object->friction,
-                                  .stickiness = curve_largest(&object->stickiness_curve),
-                                  .friction_paint = object->friction_paint.numbers,
-                                  .stickiness_paint = object->stickiness_paint.numbers,
-                                  .mesh = object->is_plane ? NULL : &object->mesh,
-                                  .motion = object->motion,
-                                  .name = object->name};
+        *collider = scene_collider(object, object->motion.kind == MOTION_SHAPES ? NULL : sdf[i]);
         if (object->role != JOB_BODY) continue;
         GrainResult result = make_body(job, object, threads, &out->bodies[number], &out->covers[number]);
         if (result != GRAIN_OK) return fail_within(result, "object '%s'", object->name);

@@ -26,6 +26,9 @@ void scene_sdfs_free(SceneSdfs *sdfs);
 
 // scene_solids.c
 
+/// The collider that an object is. sdf: NULL for planes and for meshes that bend.
+SimCollider scene_collider(const JobObject *object, const GrainSdf *sdf);
+
 /// The colliders and bodies of a simulation.
 typedef struct SceneSolids {
     SimCollider *colliders;
@@ -45,13 +48,13 @@ void scene_solids_free(SceneSolids *solids);
 typedef struct SceneWalls {
     const Job *job;
     SceneSdfs sdfs;
-    int count;
-    UpsampleCollider *colliders;
+    SimCollider *colliders;
+    MotionFrame *frames;
+    RigidPaint *paint; ///< two for each collider: friction and stickiness
+    UpsampleWalls now; ///< these three
     int *object;       ///< collider -> the job's object
     int *body;         ///< its number among the bodies, or -1
     Vec3d *rest;       ///< m, pivots at time 0
-    RigidPaint *paint; ///< two for each collider: friction and stickiness
-    float weight;      ///< m/s2: the unit of stickiness
     // Poses of bodies at both ends of the current frame.
     double from_time;
     Pose *from, *to;
@@ -64,6 +67,6 @@ GrainResult scene_walls_begin(SceneWalls *walls, const struct GrainFrame *first)
 /// their shape at the end.
 GrainResult scene_walls_frame(SceneWalls *walls, const struct GrainFrame *from, const struct GrainFrame *to,
                               double from_time);
-/// An UpsampleCollidersFn; user is the SceneWalls.
-const UpsampleCollider *scene_walls_at(void *user, double time, int *count);
+/// An UpsampleWallsFn; user is the SceneWalls.
+const UpsampleWalls *scene_walls_at(void *user, double time);
 void scene_walls_free(SceneWalls *walls);

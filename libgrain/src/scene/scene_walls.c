@@ -18,12 +18,11 @@ static GrainResult make_paint(SceneWalls *walls, int i, const GrainMesh *mesh)
 {
     const JobObject *object = &walls->job->objects[walls->object[i]];
     const MeshAttribute *painted[2] = {&object->friction_paint, &object->stickiness_paint};
-    UpsampleCollider *collider = &walls->colliders[i];
+    const GrainSdf *sdf = walls->colliders[i].sdf;
     for (int k = 0; k < 2; k++) {
         RigidPaint *paint = &walls->paint[2 * i + k];
         rigid_paint_free(paint);
-        TRY(rigid_paint_create(paint, painted[k]->numbers, mesh, collider->sdf, walls->sdfs.run.thread_count));
-        *(k == 0 ? &collider->friction_paint : &collider->pull_paint) = paint->numbers ? paint : NULL;
+        TRY(rigid_paint_create(paint, painted[k]->numbers, mesh, sdf, walls->sdfs.run.thread_count));
     }
     return GRAIN_OK;
 }
@@ -32,11 +31,11 @@ static GrainResult add_solid(SceneWalls *walls, int number, int *body_count)
 {
     const Job *job = walls->job;
     const JobObject *object = &job->objects[number];
-    int i = walls->count++;
+    int i = walls->now.count++;
     walls->object[i] = number;
     walls->body[i] = object->role == JOB_BODY ? (*body_count)++ : -1;
-    walls->colliders[i] = (UpsampleCollider){
-        .plane_point = object->plane_point, .plane_normal = object->plane_normal, .rotation = quat_identity()};
+    walls->colliders[i] = scene_collider(object, NULL);
+    walls->frames[i] = (MotionFrame){.rotation = quat_identity()};
     walls->rest[i] = motion_pivot(&object->motion);
     if (object->is_plane || object->motion.kind == MOTION_SHAPES) return GRAIN_OK;
     GrainSdf *sdf;
@@ -47,17 +46,22 @@ static GrainResult add_solid(SceneWalls *walls, int number, int *body_count)
 
 GrainResult scene_walls_make(SceneWalls *walls, const Job *job, const char *cache_folder, const GrainRun *run)
 {
-    *walls = (SceneWalls){.job = job, .weight = vec3_length(curve_constant(&job->gravity))};
-    walls->colliders = ALLOC_ZEROED(UpsampleCollider, job->object_count);
+    *walls = (SceneWalls){.job = job};
+    walls->colliders = ALLOC_ZEROED(SimCollider, job->object_count);
+    walls->frames = ALLOC_ZEROED(MotionFrame, job->object_count);
     walls->object = ALLOC_ZEROED(int, job->object_count);
     walls->body = ALLOC_ZEROED(int, job->object_count);
     walls->rest = ALLOC_ZEROED(Vec3d, job->object_count);
     walls->paint = ALLOC_ZEROED(RigidPaint, 2 * job->object_count);
     walls->from = ALLOC_ZEROED(Pose, job->object_count);
     walls->to = ALLOC_ZEROED(Pose, job->object_count);
-    if (!walls->colliders || !walls->object || !walls->body || !walls->rest || !walls->paint || !walls->from ||
-        !walls->to)
+    if (!walls->colliders || !walls->frames || !walls->object || !walls->body || !walls->rest || !walls->paint ||
+        !walls->from || !walls->to)
         return GRAIN_ERROR_MEMORY;
+    walls->now = (UpsampleWalls){.collider = walls->colliders,
+                                 .frame = walls->frames,
+                                 .paint = walls->paint,
+                                 .weight = sim_grip_unit(curve_constant(&job->gravity))};
     TRY(scene_sdfs_begin(&walls->sdfs, job, SCENE_FOR_GRAINS, 1.0f, cache_folder, run));
     int body_count = 0;
     for (int i = 0; i < job->object_count; i++)
@@ -69,9 +73,9 @@ GrainResult scene_walls_make(SceneWalls *walls, const Job *job, const char *cach
 
 void scene_walls_free(SceneWalls *walls)
 {
-    for (int i = 0; i < 2 * walls->count; i++) rigid_paint_free(&walls->paint[i]);
-    for (int i = 0; i < walls->count; i++) grain_sdf_destroy((GrainSdf *)walls->colliders[i].sdf);
-    alloc_free(walls->colliders), alloc_free(walls->object), alloc_free(walls->body);
+    for (int i = 0; i < 2 * walls->now.count; i++) rigid_paint_free(&walls->paint[i]);
+    for (int i = 0; i < walls->now.count; i++) grain_sdf_destroy((GrainSdf *)walls->colliders[i].sdf);
+    alloc_free(walls->colliders), alloc_free(walls->frames), alloc_free(walls->object), alloc_free(walls->body);
     alloc_free(walls->rest), alloc_free(walls->paint), alloc_free(walls->from), alloc_free(walls->to);
     scene_sdfs_free(&walls->sdfs);
     *walls = (SceneWalls){0};
@@ -111,7 +115,7 @@ static GrainResult bend(SceneWalls *walls, int i, double time)
 
 GrainResult scene_walls_begin(SceneWalls *walls, const struct GrainFrame *first)
 {
-    for (int i = 0; i < walls->count; i++) {
+    for (int i = 0; i < walls->now.count; i++) {
         Pose pose;
         if (walls->body[i] < 0) continue;
         TRY(read_body(first, walls->body[i], &pose));
@@ -124,7 +128,7 @@ GrainResult scene_walls_frame(SceneWalls *walls, const struct GrainFrame *from, 
                               double from_time)
 {
     walls->from_time = from_time;
-    for (int i = 0; i < walls->count; i++) {
+    for (int i = 0; i < walls->now.count; i++) {
         if (motion_of(walls, i)->kind == MOTION_SHAPES)
             TRY(bend(walls, i, from == to ? from_time : from_time + 1.0 / walls->job->fps));
         if (walls->body[i] < 0) continue;
@@ -147,30 +151,28 @@ static Pose pose_at(const SceneWalls *walls, int i, double time)
 
 static void place(SceneWalls *walls, int i, double time)
 {
-    UpsampleCollider *c = &walls->colliders[i];
+    MotionFrame *frame = &walls->frames[i];
     Pose now = pose_at(walls, i, time), before = pose_at(walls, i, time - MOMENT);
     Vec3d way = vec3d_scale(vec3d_sub(now.position, before.position), 1.0 / MOMENT);
     Vec3d spin =
         vec3d_scale(quatd_to_rotation(quatd_multiply(now.facing, quatd_conjugate(before.facing))), 1.0 / MOMENT);
     // Own space is the world at time 0: its origin moves with the pivot.
     Vec3d arm = vec3d_scale(quatd_rotate(now.facing, walls->rest[i]), -1.0);
-    c->is_moving = 1;
-    c->rotation = (Quat){(float)now.facing.w, (float)now.facing.x, (float)now.facing.y, (float)now.facing.z};
-    c->position = vec3_from(vec3d_add(now.position, arm));
-    c->spin = vec3_from(spin);
-    c->velocity = vec3_from(vec3d_add(way, vec3d_cross(spin, arm)));
+    frame->is_moving = 1;
+    frame->rotation = (Quat){(float)now.facing.w, (float)now.facing.x, (float)now.facing.y, (float)now.facing.z};
+    frame->position = vec3_from(vec3d_add(now.position, arm));
+    frame->spin = vec3_from(spin);
+    frame->velocity = vec3_from(vec3d_add(way, vec3d_cross(spin, arm)));
 }
 
-const UpsampleCollider *scene_walls_at(void *user, double time, int *count)
+const UpsampleWalls *scene_walls_at(void *user, double time)
 {
     SceneWalls *walls = user;
-    for (int i = 0; i < walls->count; i++) {
+    for (int i = 0; i < walls->now.count; i++) {
         const JobObject *object = &walls->job->objects[walls->object[i]];
-        UpsampleCollider *collider = &walls->colliders[i];
-        collider->friction = curve_number(&object->friction_curve, time * walls->job->fps);
-        collider->pull = walls->weight * curve_number(&object->stickiness_curve, time * walls->job->fps);
+        walls->colliders[i].friction = curve_number(&object->friction_curve, time * walls->job->fps);
+        walls->colliders[i].stickiness = curve_number(&object->stickiness_curve, time * walls->job->fps);
         if (object->motion.kind == MOTION_POSES || walls->body[i] >= 0) place(walls, i, time);
     }
-    *count = walls->count;
-    return walls->colliders;
+    return &walls->now;
 }

@@ -3,6 +3,12 @@
 
 #include <stddef.h>
 
+float sim_grip_unit(Vec3 gravity)
+{
+    float weight = vec3_length(gravity);
+    return weight > 0.0f ? weight : 9.81f;
+}
+
 const char *const sim_meso_interaction_names[] = {"ip1", "ip2", "ip3", "ip4", "ip5", NULL};
 
 #define ELASTICITY 3e4f // Pa

@@ -62,6 +62,8 @@ typedef struct SimSteering {
 typedef struct SimGrip {
     float friction, stickiness;
 } SimGrip;
+/// m/s2: the unit of stickiness, from the gravity that a simulation starts with. Without gravity, that of the Earth.
+float sim_grip_unit(Vec3 gravity);
 
 /// Pa: tensile strength of capillary bridges in sand of moisture 1.
 #define SIM_WET_TENSION 2000.0f

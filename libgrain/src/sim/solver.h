@@ -125,6 +125,7 @@ typedef struct SolverTraits {
 
 typedef struct Solver {
     const char *name;
+    const char *label, *tip; ///< for artists: its name in the interface, and what to take it for
     SolverTraits traits;
     /// Raised by every change that moves a bit of the result: a cache baked by another number is not continued.
     int version;

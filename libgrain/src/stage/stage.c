@@ -35,7 +35,7 @@ static GrainResult report(Runner *runner, GrainStageEvent event, const char *tex
         status.seconds_left = runner->seconds_per_frame * (runner->last - runner->done);
     if (def->status(def->user, &status) != GRAIN_CONTINUE) runner->is_stopped = 1;
     if (!runner->is_stopped) return GRAIN_OK;
-    return fail(GRAIN_CANCELLED, "stopped after frame %d; run it again to resume there", runner->done);
+    return fail(GRAIN_CANCELLED, "interrupted after frame %d; run it again to resume there", runner->done);
 }
 
 static double fraction_at(const Runner *runner, double frame)

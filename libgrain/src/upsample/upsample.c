@@ -201,10 +201,9 @@ void upsample_destroy(Upsampler *u)
 
 // --- time -----------------------------------------------------------------------------------------
 
-static void place_colliders(Upsampler *u, double time)
+static void place_walls(Upsampler *u, double time)
 {
-    u->collider_count = 0;
-    if (u->def.colliders) u->colliders = u->def.colliders(u->def.colliders_user, time, &u->collider_count);
+    if (u->def.walls) u->walls = *u->def.walls(u->def.walls_user, time);
 }
 
 static GrainResult check_coarse(const Upsampler *u, const UpsampleCoarse *coarse)
@@ -217,7 +216,7 @@ static GrainResult check_coarse(const Upsampler *u, const UpsampleCoarse *coarse
 static GrainResult birth_at_rest(Upsampler *u, const UpsampleCoarse *coarse, double time)
 {
     set_gravity(u, time);
-    place_colliders(u, time);
+    place_walls(u, time);
     TRY(coarse_field_still(&u->field, coarse, u->def.coarse_radius, u->threads));
     upsample_birth(u, coarse->count);
     return GRAIN_OK;
@@ -263,7 +262,7 @@ GrainResult upsample_advance(Upsampler *u, const UpsampleCoarse *from, const Ups
     for (int64_t i = 0; i < steps; i++) {
         double now = time + step * (double)i;
         set_gravity(u, now + 0.5 * step);
-        place_colliders(u, now + step);
+        place_walls(u, now + step);
         TRY(coarse_field_set(&u->field, from, to, time, seconds, now, step, u->def.coarse_radius, u->threads));
         if (u->field.present > u->coarse_born) upsample_birth(u, u->field.present);
         int is_last = i == steps - 1;

@@ -17,27 +17,26 @@
 #include "motion/curve.h"
 #include "sdf/sdf.h"
 #include "sim/rigid/rigid_paint.h"
+#include "sim/solver.h"
 
 typedef enum UpsampleScheme {
     UPSAMPLE_GATED,      ///< ours
     UPSAMPLE_IHMSEN2013, ///< as printed, for comparison: alpha of section 4.2, no friction, nothing rejected at birth
 } UpsampleScheme;
 
-/// A collider at one moment: a signed distance field, or an endless plane (sdf is NULL).
-typedef struct UpsampleCollider {
-    const GrainSdf *sdf;                           ///< in the collider's own space
-    Vec3 plane_point, plane_normal;                ///< of a plane; unit normal
-    float friction;                                ///< tangent of the friction angle
-    float pull;                                    ///< m/s2, pull of a sticky surface on a grain that touches it
-    const RigidPaint *friction_paint, *pull_paint; ///< factors over the surface; NULL: 1 everywhere
-    int is_moving;                                 ///< the fields below are used
-    Quat rotation;                                 ///< own space to world
-    Vec3 position;                                 ///< of the own space's origin in the world
-    Vec3 velocity, spin;                           ///< of that point, m/s; rad/s
-} UpsampleCollider;
+/// The colliders at one moment, each a distance field or an endless plane (sdf is NULL). Grains need no mesh, motion
+/// and body of them.
+typedef struct UpsampleWalls {
+    int count;
+    const SimCollider *collider; ///< with the friction and stickiness of this moment
+    const MotionFrame *frame;    ///< where each is; the sdf is in its own space
+    const RigidPaint *paint;     ///< two of each, of friction and of stickiness; NULL: 1 everywhere
+    float weight;                ///< m/s2: the unit of stickiness
+} UpsampleWalls;
 
-/// The colliders at a time (s since the first frame). Called once per substep, between parallel regions.
-typedef const UpsampleCollider *UpsampleCollidersFn(void *user, double time, int *count);
+/// The colliders at a time (s since the first frame). Called once per substep, between parallel regions; the result
+/// stays valid until the next call.
+typedef const UpsampleWalls *UpsampleWallsFn(void *user, double time);
 
 #define UPSAMPLE_MAX_PER_PARTICLE 1000
 /// A grain's id is this times its coarse particle, plus its layer: the same in every frame and every split.
@@ -56,8 +55,8 @@ typedef struct UpsampleDef {
     double frame_seconds;       ///< between samples of gravity
     int64_t coarse_total;       ///< coarse particles by the end of the bake, including those not yet born
     int32_t shard, shard_count; ///< shard counts from 0
-    UpsampleCollidersFn *colliders;
-    void *colliders_user;
+    UpsampleWallsFn *walls;     ///< NULL: there are no colliders
+    void *walls_user;
 } UpsampleDef;
 
 /// A stored coarse frame; arrays in the order of birth, so that later frames have more.

@@ -60,10 +60,9 @@ struct Upsampler {
     CoarseField field;
     uint8_t *is_gone; ///< coarse particle -> whether it was removed by the last frame
     int any_gone;
-    Vec3 gravity; ///< m/s2, in the current substep
-    const UpsampleCollider *colliders;
-    int collider_count;
-    float fastest; ///< m/s, of all grains after the last substep
+    Vec3 gravity;        ///< m/s2, in the current substep
+    UpsampleWalls walls; ///< likewise
+    float fastest;       ///< m/s, of all grains after the last substep
     float *chunk_fastest;
     UpsampleScratch *scratch; ///< one for each thread
 };

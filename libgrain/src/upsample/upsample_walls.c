@@ -25,14 +25,15 @@ typedef struct Wall {
     Vec3 normal, velocity; ///< unit, or 0 where the way out is unknown
 } Wall;
 
-static Vec3 to_own_space(const UpsampleCollider *c, Vec3 p)
+static Vec3 to_own_space(const MotionFrame *frame, Vec3 p)
 {
-    return c->is_moving ? quat_rotate(quat_conjugate(c->rotation), vec3_sub(p, c->position)) : p;
+    return frame->is_moving ? quat_rotate(quat_conjugate(frame->rotation), vec3_sub(p, frame->position)) : p;
 }
 
-static Vec3 velocity_at(const UpsampleCollider *c, Vec3 p)
+static Vec3 velocity_at(const MotionFrame *frame, Vec3 p)
 {
-    return c->is_moving ? vec3_add(c->velocity, vec3_cross(c->spin, vec3_sub(p, c->position))) : vec3(0, 0, 0);
+    if (!frame->is_moving) return vec3(0, 0, 0);
+    return vec3_add(frame->velocity, vec3_cross(frame->spin, vec3_sub(p, frame->position)));
 }
 
 // m, from the box around the field; 0 inside it.
@@ -43,9 +44,11 @@ static float distance_to_bounds(const GrainSdf *sdf, Vec3 p)
     return vec3_length(vec3_max(vec3_max(vec3_sub(low, p), vec3_sub(p, high)), zero));
 }
 
-static float distance_to(const UpsampleCollider *c, Vec3 p, Vec3 *normal)
+static float distance_to(const UpsampleWalls *walls, int number, Vec3 p, Vec3 *normal)
 {
-    Vec3 own = to_own_space(c, p), slope;
+    const SimCollider *c = &walls->collider[number];
+    const MotionFrame *frame = &walls->frame[number];
+    Vec3 own = to_own_space(frame, p), slope;
     float distance;
     if (c->sdf) {
         distance = sdf_sample_point(c->sdf, own, &slope);
@@ -55,18 +58,18 @@ static float distance_to(const UpsampleCollider *c, Vec3 p, Vec3 *normal)
         distance = vec3_dot(vec3_sub(own, c->plane_point), c->plane_normal);
         slope = c->plane_normal;
     }
-    *normal = c->is_moving ? quat_rotate(c->rotation, slope) : slope;
+    *normal = frame->is_moving ? quat_rotate(frame->rotation, slope) : slope;
     return distance;
 }
 
 // The colliders a grain asks: all of them, or those near its block.
 typedef struct Asked {
-    const UpsampleCollider *colliders;
+    const UpsampleWalls *walls;
     const int *list; ///< NULL: 0, 1, 2, ...
     int count;
 } Asked;
 
-static Asked ask_all(const Upsampler *u) { return (Asked){u->colliders, NULL, u->collider_count}; }
+static Asked ask_all(const Upsampler *u) { return (Asked){&u->walls, NULL, u->walls.count}; }
 
 static int asked_number(const Asked *asked, int i) { return asked->list ? asked->list[i] : i; }
 
@@ -76,9 +79,9 @@ static Wall nearest_wall(const Asked *asked, Vec3 p)
     for (int i = 0; i < asked->count; i++) {
         int number = asked_number(asked, i);
         Vec3 normal;
-        float distance = distance_to(&asked->colliders[number], p, &normal);
+        float distance = distance_to(asked->walls, number, p, &normal);
         if (distance >= wall.distance) continue;
-        wall = (Wall){distance, normal, velocity_at(&asked->colliders[number], p)};
+        wall = (Wall){distance, normal, velocity_at(&asked->walls->frame[number], p)};
     }
     return wall;
 }
@@ -86,17 +89,24 @@ static Wall nearest_wall(const Asked *asked, Vec3 p)
 // --- a block --------------------------------------------------------------------------------------
 
 // Whether the collider may be nearer than range to some point of the ball.
-static int is_near(const UpsampleCollider *c, Vec3 centre, float radius, float range, float seconds)
+static int is_near(const UpsampleWalls *walls, int number, Vec3 centre, float radius, float range, float seconds)
 {
-    Vec3 own = to_own_space(c, centre), unused;
-    if (c->is_moving)
-        range += seconds * (vec3_length(velocity_at(c, centre)) + vec3_length(c->spin) * (radius + range));
-    if (!c->sdf) return distance_to(c, centre, &unused) - radius < range;
-    if (distance_to_bounds(c->sdf, own) - radius >= range) return 0;
-    float distance = sdf_sample_point(c->sdf, own, &unused);
+    const GrainSdf *sdf = walls->collider[number].sdf;
+    const MotionFrame *frame = &walls->frame[number];
+    Vec3 own = to_own_space(frame, centre), unused;
+    if (frame->is_moving)
+        range += seconds * (vec3_length(velocity_at(frame, centre)) + vec3_length(frame->spin) * (radius + range));
+    if (!sdf) return distance_to(walls, number, centre, &unused) - radius < range;
+    if (distance_to_bounds(sdf, own) - radius >= range) return 0;
+    float distance = sdf_sample_point(sdf, own, &unused);
     // Half a voxel for what interpolation makes of distances.
-    return distance - radius < range + 0.5f * sdf_voxel_size(c->sdf) || distance >= sdf_half_width(c->sdf);
+    return distance - radius < range + 0.5f * sdf_voxel_size(sdf) || distance >= sdf_half_width(sdf);
 }
+
+// Distances and normals at the grains of a block.
+typedef struct Samples {
+    float d[UPSAMPLE_BLOCK + 32], nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
+} Samples;
 
 // Beyond the band the field knows no distance, but the box around it does.
 static void extend_distances(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d)
@@ -105,47 +115,50 @@ static void extend_distances(const GrainSdf *sdf, const float *x, const float *y
         if (d[i] >= sdf_half_width(sdf)) d[i] = real_maxf(d[i], distance_to_bounds(sdf, vec3(x[i], y[i], z[i])));
 }
 
-static void sample_field(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, float *d,
-                         float *nx, float *ny, float *nz)
+static void sample_field(const GrainSdf *sdf, const float *x, const float *y, const float *z, int count, Samples *out)
 {
-    sdf_sample(sdf, x, y, z, count, d, nx, ny, nz);
-    extend_distances(sdf, x, y, z, count, d);
+    sdf_sample(sdf, x, y, z, count, out->d, out->nx, out->ny, out->nz);
+    extend_distances(sdf, x, y, z, count, out->d);
 }
 
 // Normals of fields are left in the collider's own space, and as long as they are.
-static void sample_block(const UpsampleCollider *c, const float *x, const float *y, const float *z, int count, float *d,
-                         float *nx, float *ny, float *nz)
+static void sample_block(const UpsampleWalls *walls, int number, const float *x, const float *y, const float *z,
+                         int count, Samples *out)
 {
-    if (!c->sdf) {
+    const GrainSdf *sdf = walls->collider[number].sdf;
+    const MotionFrame *frame = &walls->frame[number];
+    if (!sdf) {
         for (int i = 0; i < count; i++) {
             Vec3 normal;
-            d[i] = distance_to(c, vec3(x[i], y[i], z[i]), &normal);
-            nx[i] = normal.x, ny[i] = normal.y, nz[i] = normal.z;
+            out->d[i] = distance_to(walls, number, vec3(x[i], y[i], z[i]), &normal);
+            out->nx[i] = normal.x, out->ny[i] = normal.y, out->nz[i] = normal.z;
         }
         return;
     }
-    if (!c->is_moving) {
-        sample_field(c->sdf, x, y, z, count, d, nx, ny, nz);
+    if (!frame->is_moving) {
+        sample_field(sdf, x, y, z, count, out);
         return;
     }
     float own[3][UPSAMPLE_BLOCK] = {{0}}; // the compiler does not know that a block has grains
     for (int i = 0; i < count; i++) {
-        Vec3 place = to_own_space(c, vec3(x[i], y[i], z[i]));
+        Vec3 place = to_own_space(frame, vec3(x[i], y[i], z[i]));
         own[0][i] = place.x, own[1][i] = place.y, own[2][i] = place.z;
     }
-    sample_field(c->sdf, own[0], own[1], own[2], count, d, nx, ny, nz);
+    sample_field(sdf, own[0], own[1], own[2], count, out);
 }
 
-static void take_nearer(const UpsampleCollider *c, int number, const float *x, const float *y, const float *z,
-                        int count, BlockWalls *walls)
+static void take_nearer(const UpsampleWalls *all, int number, const float *x, const float *y, const float *z, int count,
+                        BlockWalls *walls)
 {
-    float d[UPSAMPLE_BLOCK + 32], nx[UPSAMPLE_BLOCK + 32], ny[UPSAMPLE_BLOCK + 32], nz[UPSAMPLE_BLOCK + 32];
-    sample_block(c, x, y, z, count, d, nx, ny, nz);
+    const MotionFrame *frame = &all->frame[number];
+    Samples s;
+    sample_block(all, number, x, y, z, count, &s);
     for (int i = 0; i < count; i++) {
-        if (d[i] >= walls->distance[i]) continue;
-        Vec3 normal = {nx[i], ny[i], nz[i]}, velocity = velocity_at(c, vec3(x[i], y[i], z[i]));
-        if (c->is_moving && c->sdf) normal = quat_rotate(c->rotation, vec3_normalize(normal, vec3(0, 0, 0)));
-        walls->distance[i] = d[i];
+        if (s.d[i] >= walls->distance[i]) continue;
+        Vec3 normal = {s.nx[i], s.ny[i], s.nz[i]}, velocity = velocity_at(frame, vec3(x[i], y[i], z[i]));
+        if (frame->is_moving && all->collider[number].sdf)
+            normal = quat_rotate(frame->rotation, vec3_normalize(normal, vec3(0, 0, 0)));
+        walls->distance[i] = s.d[i];
         walls->nx[i] = normal.x, walls->ny[i] = normal.y, walls->nz[i] = normal.z;
         walls->vx[i] = velocity.x, walls->vy[i] = velocity.y, walls->vz[i] = velocity.z;
         walls->nearest[i] = number;
@@ -159,15 +172,15 @@ int upsample_find_walls(const Upsampler *u, const BlockBox *box, const float *x,
     Vec3 centre = vec3_scale(vec3_add(low, high), 0.5f);
     float radius = 0.5f * vec3_length(vec3_sub(high, low));
     int found = 0;
-    for (int c = 0; c < u->collider_count; c++) {
-        if (!is_near(&u->colliders[c], centre, radius, range, seconds)) continue;
+    for (int c = 0; c < u->walls.count; c++) {
+        if (!is_near(&u->walls, c, centre, radius, range, seconds)) continue;
         for (int i = 0; found == 0 && i < count + 32; i++) {
             walls->distance[i] = 1e30f, walls->nearest[i] = -1;
             walls->nx[i] = walls->ny[i] = walls->nz[i] = walls->vx[i] = walls->vy[i] = walls->vz[i] = 0.0f;
         }
         if (found < UPSAMPLE_NEAR_WALLS) walls->near[found] = c;
         found++;
-        take_nearer(&u->colliders[c], c, x, y, z, count, walls);
+        take_nearer(&u->walls, c, x, y, z, count, walls);
     }
     walls->near_count = found <= UPSAMPLE_NEAR_WALLS ? found : -1;
     walls->range = range;
@@ -176,10 +189,14 @@ int upsample_find_walls(const Upsampler *u, const BlockBox *box, const float *x,
 
 // --- one grain ------------------------------------------------------------------------------------
 
-static float painted(const RigidPaint *paint, float value, const UpsampleCollider *c, Vec3 position)
+typedef enum Painted { FRICTION, STICKINESS } Painted;
+
+// Of the surface where a grain touches it.
+static float painted(const UpsampleWalls *walls, int number, Painted what, float value, Vec3 position)
 {
-    if (!paint || value == 0.0f) return value;
-    Vec3 own = to_own_space(c, position);
+    const RigidPaint *paint = walls->paint ? &walls->paint[2 * number + (int)what] : NULL;
+    if (!paint || !paint->numbers || value == 0.0f) return value;
+    Vec3 own = to_own_space(&walls->frame[number], position);
     rigid_paint_sample(paint, value, &own.x, &own.y, &own.z, 1, &value);
     return value;
 }
@@ -198,11 +215,12 @@ static Vec3 bounce_off(const Wall *wall, Vec3 velocity, float friction)
 }
 
 // seconds: for which a sticky wall pulls.
-static Vec3 touch(const UpsampleCollider *c, const Wall *wall, Vec3 position, Vec3 velocity, float seconds)
+static Vec3 touch(const UpsampleWalls *walls, int number, const Wall *wall, Vec3 position, Vec3 velocity, float seconds)
 {
-    float friction = painted(c->friction_paint, c->friction, c, position);
+    const SimCollider *c = &walls->collider[number];
+    float friction = painted(walls, number, FRICTION, c->friction, position);
     velocity = bounce_off(wall, velocity, friction);
-    float held = seconds * painted(c->pull_paint, c->pull, c, position);
+    float held = seconds * painted(walls, number, STICKINESS, walls->weight * c->stickiness, position);
     if (held == 0.0f) return velocity;
     return vec3_add(wall->velocity, rigid_stick(vec3_sub(velocity, wall->velocity), wall->normal, friction, held));
 }
@@ -245,13 +263,13 @@ static float touch_walls(const Asked *asked, Moved *grain, float radius, float l
     float time = left;
     grain->fastest = vec3_length(grain->velocity);
     for (int k = 0; k < asked->count; k++) {
-        const UpsampleCollider *c = &asked->colliders[asked_number(asked, k)];
+        int number = asked_number(asked, k);
         Wall wall;
-        wall.distance = distance_to(c, grain->position, &wall.normal);
-        wall.velocity = velocity_at(c, grain->position);
+        wall.distance = distance_to(asked->walls, number, grain->position, &wall.normal);
+        wall.velocity = velocity_at(&asked->walls->frame[number], grain->position);
         float gap = wall.distance - radius, stride = gap;
         if (gap <= SLOP * radius) {
-            grain->velocity = touch(c, &wall, grain->position, grain->velocity, held);
+            grain->velocity = touch(asked->walls, number, &wall, grain->position, grain->velocity, held);
             grain->fastest = real_maxf(grain->fastest, vec3_length(grain->velocity));
             stride = STRIDE * radius;
             if (gap < -SLOP * radius) {
@@ -305,7 +323,7 @@ static void move_near_wall(const Upsampler *u, const BlockWalls *walls, uint32_t
     upsample_identity(u, number, &coarse, &layer);
     float radius = upsample_radius_of(u, coarse, layer);
     Moved start = {*position, *velocity, 0.0f, 0.0f}, grain = start;
-    Asked near = {u->colliders, walls->near, walls->near_count}, all = ask_all(u);
+    Asked near = {&u->walls, walls->near, walls->near_count}, all = ask_all(u);
     int is_out = 0;
     if (near.count < 0 || !move_and_push(&near, walls->range, &grain, radius, seconds, &is_out)) {
         grain = start;

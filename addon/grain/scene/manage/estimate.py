@@ -85,7 +85,7 @@ def particles_in(body: Body, radius: float, size_spread: float) -> float:
 
 def fitting_radius(sources: list[Object], depsgraph: Depsgraph, size_spread: float,
                    wanted: int = PARTICLES_WANTED) -> Optional[float]:
-    """The radius (Blender units) at which about so many fill the sources, with two digits."""
+    """The radius (Blender units) at which about this many fill the sources, with two digits."""
     bodies = [source_body(item, depsgraph) for item in sources]
     bodies = [body for body in bodies if body.volume > 0.0]
     if not bodies:

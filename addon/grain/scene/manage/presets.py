@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 from bpy.types import Depsgraph
 
+from ...engine import schema
 from .. import simulations
 from ..look import grain_object
 from ..show import apply
@@ -83,7 +84,7 @@ def matching(simulation: Simulation) -> Optional[str]:
     sources = simulations.objects(simulation, 'SOURCE')
     for name, preset in PRESETS.items():
         same = all(_is_same(getattr(simulation, setting), value) for setting, value in preset.settings.items())
-        wet = preset.settings["solver"] in ('MPM', 'SPH')
+        wet = schema.uses(preset.settings["solver"], "source.moisture")
         if same and (not wet or all(_is_same(item.grain.source.moisture, preset.moisture) for item in sources)):
             return name
     return None

@@ -10,7 +10,7 @@ from typing import Optional
 import numpy as np
 from bpy.types import Mesh, Object
 
-from ...engine import cache, door, job as job_files
+from ...engine import cache, door, job as job_files, schema
 from ...engine.between import Frame
 from ...engine.objects import KNOWN_COLUMNS, CacheFrame
 
@@ -30,7 +30,7 @@ def carried(folder: Path) -> list[str]:
                   if 0 < len(name.encode("utf-8", "replace")) < _MOST_NAME and not name.startswith("."))  # those are Blender's own
 
 
-_LAYERS = 1024  # UPSAMPLE_LAYERS of libgrain: a grain's id is this times its particle, plus its layer
+_LAYERS: int = schema.CONSTANTS["grain_layers"]  # a grain's id is this times its particle, plus its layer
 _tables: dict[str, tuple[tuple, np.ndarray, int]] = {}  # by folder of grains: what they are of, the table, layers
 
 

@@ -41,7 +41,7 @@ def _of(simulation: Simulation) -> Detail:
 
 
 def note_drawn(simulation: Simulation, shown: Shown, drawing: float) -> bool:
-    """A view was drawn, and the sand in it took so many seconds. Whether another number of grains is shown from now on."""
+    """A view was drawn, and the sand in it took this many seconds. Whether another number of grains is shown from now on."""
     if shown.load_seconds is None:
         return False  # seen before: nothing was loaded for it
     seconds, shown.load_seconds = shown.load_seconds + drawing, None

@@ -28,7 +28,7 @@ _cannot_be_drawn = False
 
 
 def is_wanted(simulation: Simulation, item: Object, most_shown: int) -> bool:
-    """Whether the sand of so many grains is to be dots in the viewports, as they are now."""
+    """Whether sand of this many grains is drawn as dots in the viewports, as they are now."""
     mode = simulation.display.viewport_display
     if bpy.app.background or _cannot_be_drawn or mode not in ('AUTO', 'DOTS') or _needs_geometry():
         return False

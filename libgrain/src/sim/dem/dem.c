@@ -175,6 +175,9 @@ static GrainResult read(const void *state, Particles *out)
 
 const Solver dem_solver = {
     .name = "dem",
+    .label = "Individual Grains",
+    .tip = "Every particle is a grain that rolls, rubs and stacks: for close-ups, rubble and few large "
+           "grains. Slow for many",
     .traits = {.has_shapes = 1,
                .collider_reach = 1.0f,
                .steers = SIM_STEERS_FRICTION | SIM_STEERS_COHESION,

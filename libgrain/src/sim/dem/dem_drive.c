@@ -20,7 +20,7 @@ static Vec3 from_double(Vec3d v) { return vec3((float)v.x, (float)v.y, (float)v.
 
 static void look_again(const RigidObject *object, const GrainSdf *sdf, Vec3 arm, Vec3 seen, DemWallHeld *held)
 {
-    Quatd facing = object->listed.facing;
+    Quatd facing = object->list_pose.facing;
     Vec3d own = quatd_rotate(quatd_conjugate(facing), vec3d_add(vec3d_from(arm), vec3d_from(seen)));
     Vec3 gradient;
     float distance = sdf_sample_point(sdf, from_double(vec3d_add(own, object->rest)), &gradient);
@@ -52,7 +52,7 @@ static void drive_wall(Dem *dem, int64_t wall, const RigidObject *object)
         set_wall(walls, wall, ball, normal, held->gap + vec3_dot(seen, normal), drive);
         return;
     }
-    Vec3 arm = from_double(vec3d_sub(vec3d_from(read3(ball->anchor)), object->listed.position));
+    Vec3 arm = from_double(vec3d_sub(vec3d_from(read3(ball->anchor)), object->list_pose.position));
     Vec3 moved = vec3_sub(offset, object->shift), from_pivot = vec3_add(arm, moved);
     Vec3 seen = vec3_add(moved, dem_turn_arm(vec3_scale(object->turned, -1.0f), from_pivot));
     Vec3 way = vec3_sub(seen, read3(held->sampled));
@@ -90,8 +90,8 @@ static void share_masses(Dem *dem)
         const RigidObject *object = &dem->base.rigid->objects[collider];
         const DemWallHeld *held = &dem->walls.held[wall];
         Vec3 foot = vec3_add_scaled(read3(dem->balls[dem->walls.ball[wall]].anchor), read3(held->normal), -held->gap);
-        Vec3d apart = vec3d_sub(vec3d_from(foot), object->listed.position);
-        Vec3d rest = vec3d_add(quatd_rotate(quatd_conjugate(object->listed.facing), apart), object->rest);
+        Vec3d apart = vec3d_sub(vec3d_from(foot), object->list_pose.position);
+        Vec3d rest = vec3d_add(quatd_rotate(quatd_conjugate(object->list_pose.facing), apart), object->rest);
         dem->walls.partner[wall] =
             (float)((double)dem->pressed[object->body] * rigid_inverse_mass(dem->base.rigid, collider, rest));
     }

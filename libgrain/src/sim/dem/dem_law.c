@@ -108,7 +108,7 @@ SimMaterial dem_material(const SimDef *def, int material)
 
 static float geometric_mean(float a, float b) { return (float)sqrt((double)a * (double)b); }
 
-// E_eff of Bell 2005, eq. 14. Without a modulus: such that the fastest expected impact sinks in by softness.
+// E_eff of Bell 2005, eq. 14. Without a modulus, it is chosen so that the fastest expected impact sinks in by softness.
 static double effective_modulus(const SimDef *def, const SimMaterial *a, const SimMaterial *b)
 {
     if (a->young_modulus > 0.0f && b->young_modulus > 0.0f)

@@ -122,15 +122,15 @@ static Vec3 ball_seen_from(const RigidObject *object, const Dem *dem, int64_t ba
 {
     Vec3 at = {dem->x[ball], dem->y[ball], dem->z[ball]};
     if (!object->has_moved) return at;
-    Vec3d apart = vec3d_sub(vec3d_from(at), object->listed.position);
-    Vec3d rest = vec3d_add(quatd_rotate(quatd_conjugate(object->listed.facing), apart), object->rest);
+    Vec3d apart = vec3d_sub(vec3d_from(at), object->list_pose.position);
+    Vec3d rest = vec3d_add(quatd_rotate(quatd_conjugate(object->list_pose.facing), apart), object->rest);
     return vec3((float)rest.x, (float)rest.y, (float)rest.z);
 }
 
 static Vec3 normal_in_world(const RigidObject *object, Vec3 normal)
 {
     if (!object->has_moved) return normal;
-    Vec3d turned = quatd_rotate(object->listed.facing, vec3d_from(normal));
+    Vec3d turned = quatd_rotate(object->list_pose.facing, vec3d_from(normal));
     return vec3((float)turned.x, (float)turned.y, (float)turned.z);
 }
 
@@ -183,7 +183,8 @@ static void find_sdf_walls(Finder *finder, int collider, int64_t first, int64_t 
     const GrainSdf *sdf = given_of(dem, collider)->sdf;
     Vec3 low, high;
     sdf_bounds(sdf, &low, &high);
-    Vec3 pivot = {(float)object->listed.position.x, (float)object->listed.position.y, (float)object->listed.position.z};
+    Vec3 pivot = {(float)object->list_pose.position.x, (float)object->list_pose.position.y,
+                  (float)object->list_pose.position.z};
     Vec3 rest = {(float)object->rest.x, (float)object->rest.y, (float)object->rest.z};
     // From the pivot to the farthest corner of the field.
     float around = vec3_length(vec3_max(vec3_sub(high, rest), vec3_sub(rest, low)));

@@ -10,13 +10,13 @@
 
 // Square of the step over that of the stiffest particle's swing; the motion would explode at 4. At 0.4 a lone collision
 // takes 12 steps.
-#define STEP_STIFF 0.4
+#define STEP_SPRING 0.4
 // Contacts that are always expected: the step does not change with every collision.
 #define CONTACTS 12.0
 // Viscous ones: particles that meet in a step do not do so explicitly where that would throw them back.
 #define MEETINGS 3.0
 // Steps that a viscous force slows its particle in, at least, if it is to be taken where the step begins.
-#define STEP_THICK 0.5
+#define STEP_DAMPING 0.5
 // Parts of the step that stiffness allows: to be shortened so far is cheaper than an implicit solution.
 #define CHEAP_STEPS 3.0
 // Smallest radii that the fastest particle, and a prop, may go in a step.
@@ -30,8 +30,6 @@
 // Substeps in a contact of two bodies, and their damping over the critical one, twice.
 #define BODY_CONTACT_STEPS 20.0
 #define BODY_DAMPING 0.7
-// Neighbours handed to a thread at once.
-#define STEP_BLOCKS 32
 #define PI 3.14159265
 
 // --- life -----------------------------------------------------------------------------------------
@@ -66,26 +64,26 @@ static void set_viscosity(Meso *meso, float viscosity)
 }
 
 // 1/s: of a particle among others as dense as sources are filled. Sets the least that is reckoned with.
-static float expected_thickness(Meso *meso)
+static float expected_damping(Meso *meso)
 {
     const SimMeso *law = &meso->rules.law;
-    double thick = 0.0, meetings = 0.0, across = 2.0 * (double)meso->smallest;
+    double damping_rate = 0.0, meetings = 0.0, across = 2.0 * (double)meso->smallest;
     for (int i = 0; i < law->viscous_count; i++) {
         double from = (double)law->viscous[i].from, to = (double)law->viscous[i].to;
         double one = (double)law->viscous[i].strength * across / meso->lightest;
-        thick += CONTACTS / 2.0 * (to * to * to - from * from * from) * one;
+        damping_rate += CONTACTS / 2.0 * (to * to * to - from * from * from) * one;
         meetings += MEETINGS * one;
     }
-    meso->thick_floor = (float)meetings;
-    return (float)real_max(thick, meetings);
+    meso->damping_floor = (float)meetings;
+    return (float)real_max(damping_rate, meetings);
 }
 
 void meso_steer_viscosity(Meso *meso, float viscosity)
 {
     int grows = meso->rules.law.viscous_count > 0 && viscosity > meso->rules.law.viscous[0].strength;
     set_viscosity(meso, viscosity);
-    float expected = expected_thickness(meso);
-    if (grows) meso->thick = real_maxf(meso->thick, expected); // the last step knew only less
+    float expected = expected_damping(meso);
+    if (grows) meso->damping_rate = real_maxf(meso->damping_rate, expected); // the last step knew only less
 }
 
 static GrainResult choose_rules(Meso *meso, const SimDef *def)
@@ -107,12 +105,12 @@ static GrainResult choose_rules(Meso *meso, const SimDef *def)
 static void expect(Meso *meso)
 {
     const SimMeso *law = &meso->rules.law;
-    double stiff = 0.0, across = 2.0 * (double)meso->smallest;
+    double spring_rate = 0.0, across = 2.0 * (double)meso->smallest;
     for (int i = 0; i < law->elastic_count; i++)
-        stiff += CONTACTS * (double)law->elastic[i].strength * across / meso->lightest;
-    meso->stiff_floor = (float)stiff;
-    meso->stiff = (float)stiff;
-    meso->thick = expected_thickness(meso);
+        spring_rate += CONTACTS * (double)law->elastic[i].strength * across / meso->lightest;
+    meso->spring_floor = (float)spring_rate;
+    meso->spring_rate = (float)spring_rate;
+    meso->damping_rate = expected_damping(meso);
 }
 
 // The smallest and lightest there are or will be.
@@ -139,7 +137,7 @@ static double longest_step(const Meso *meso)
     double gravity = (double)vec3_length(meso->base.def.gravity), radius = (double)meso->smallest,
            longest = LONGEST_STEP;
     if (gravity > 0.0) longest = real_min(longest, STEP_FALL * sqrt(2.0 * radius / gravity));
-    if (meso->stiff > 0.0f) longest = real_min(longest, sqrt(STEP_STIFF / (double)meso->stiff));
+    if (meso->spring_rate > 0.0f) longest = real_min(longest, sqrt(STEP_SPRING / (double)meso->spring_rate));
     return longest;
 }
 
@@ -178,7 +176,7 @@ static double largest_step(const void *state)
     double fastest = real_max((double)meso->fastest, rigid_speed(meso->base.rigid));
     if (fastest > 0.0) longest = real_min(longest, way / fastest);
     // Explicit where that is cheaper; step() itself looks at what it is given.
-    double explicit_step = meso->thick > 0.0f ? STEP_THICK / (double)meso->thick : longest;
+    double explicit_step = meso->damping_rate > 0.0f ? STEP_DAMPING / (double)meso->damping_rate : longest;
     return explicit_step * CHEAP_STEPS >= longest ? real_min(longest, explicit_step) : longest;
 }
 
@@ -201,11 +199,11 @@ static void pass_drift(void *meso, int64_t first, int64_t last)
 
 static void note_forces(Meso *meso)
 {
-    meso->stiff = meso->stiff_floor;
-    meso->thick = meso->thick_floor;
+    meso->spring_rate = meso->spring_floor;
+    meso->damping_rate = meso->damping_floor;
     for (int64_t b = 0; b < meso->neighbours.block_count; b++) {
-        meso->stiff = real_maxf(meso->stiff, meso->notes[b].stiff);
-        meso->thick = real_maxf(meso->thick, meso->notes[b].thick);
+        meso->spring_rate = real_maxf(meso->spring_rate, meso->notes[b].spring_rate);
+        meso->damping_rate = real_maxf(meso->damping_rate, meso->notes[b].damping_rate);
     }
 }
 
@@ -217,7 +215,7 @@ static GrainResult step(void *state, double seconds)
     if (meso->base.acceleration) meso_push(meso, meso->base.acceleration, seconds);
     int must_record = meso->must_list || meso->must_record;
     meso->rules.dt = (float)seconds;
-    meso->rules.implicit = (double)meso->thick * seconds > 1.01 * STEP_THICK;
+    meso->rules.implicit = (double)meso->damping_rate * seconds > 1.01 * STEP_DAMPING;
     if (meso->must_list) TRY(neighbours_sort(n));
     if (meso->must_list) TRY(neighbours_make_rows(n, &meso->rows));
     if (must_record) neighbours_run(n, n->block_count, pass_record, meso);
@@ -251,16 +249,7 @@ static GrainResult read(const void *state, Particles *out)
 
 static const ColumnRule column_rules[] = {
     {"meso.must_list", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_FLAG}}, NULL},
-    {"meso.fields", // MesoField
-     GRAIN_F32,
-     MESO_FIELDS,
-     COLUMN_ANY_LENGTH,
-     {{3, COLUMN_PLACE}, {3, COLUMN_FINITE}, {2, COLUMN_POSITIVE}},
-     "meso.id"},
-    {"meso.listed_x", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
-    {"meso.listed_y", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
-    {"meso.listed_z", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "meso.id"},
-    {"meso.id", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
+    NEIGHBOURS_RULES("meso", MESO_FIELDS, {3, COLUMN_PLACE}, {3, COLUMN_FINITE}, {2, COLUMN_POSITIVE}), // MesoField
     {"meso.fastest", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"meso.stiff", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"meso.thick", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
@@ -271,16 +260,11 @@ static const ColumnRule column_rules[] = {
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Meso *meso = state;
-    const Neighbours *n = &meso->neighbours;
     columns[0] = (Column){"meso.must_list", GRAIN_I32, 1, 1, &meso->must_list};
-    columns[1] = (Column){"meso.fields", GRAIN_F32, MESO_FIELDS, n->room, n->fields};
-    columns[2] = (Column){"meso.listed_x", GRAIN_F32, 1, n->room, n->listed[0]};
-    columns[3] = (Column){"meso.listed_y", GRAIN_F32, 1, n->room, n->listed[1]};
-    columns[4] = (Column){"meso.listed_z", GRAIN_F32, 1, n->room, n->listed[2]};
-    columns[5] = (Column){"meso.id", GRAIN_I32, 1, n->count, n->id};
+    neighbours_save(&meso->neighbours, column_rules + 1, columns + 1);
     columns[6] = (Column){"meso.fastest", GRAIN_F32, 1, 1, &meso->fastest};
-    columns[7] = (Column){"meso.stiff", GRAIN_F32, 1, 1, &meso->stiff};
-    columns[8] = (Column){"meso.thick", GRAIN_F32, 1, 1, &meso->thick};
+    columns[7] = (Column){"meso.stiff", GRAIN_F32, 1, 1, &meso->spring_rate};
+    columns[8] = (Column){"meso.thick", GRAIN_F32, 1, 1, &meso->damping_rate};
     return solver_base_save(&meso->base, columns, OWN_COLUMNS);
 }
 
@@ -335,6 +319,8 @@ static void measure(const void *state, SimStats *out)
 // A particle is solid: what lies between particles is not of the material. It feels walls as far as paste does.
 const Solver meso_solver = {
     .name = "meso",
+    .label = "Viscous (Fluid to Paste)",
+    .tip = "Particles are parcels of a fluid, cream or paste, set by two sliders",
     .traits = {.is_continuum = 1,
                .collider_reach = 7.5f,
                .steers = SIM_STEERS_VISCOSITY,

@@ -63,8 +63,8 @@ typedef struct MesoRules {
 
 /// Sums of a block in a step.
 typedef struct MesoNote {
-    float stiff, thick;          ///< 1/s2, 1/s: largest sum of K and of Z divided by mass
-    double first, second, third; ///< sums of the implicit solution
+    float spring_rate, damping_rate; ///< 1/s2, 1/s: largest sum of K and of Z divided by mass
+    double first, second, third;     ///< sums of the implicit solution
 } MesoNote;
 
 typedef struct Meso {
@@ -72,11 +72,11 @@ typedef struct Meso {
     MesoRules rules;
     Neighbours neighbours;
     NeighbourRows rows;
-    double lightest;    ///< kg
-    float smallest;     ///< m: of radii
-    float fastest;      ///< m/s
-    float stiff, thick; ///< 1/s2, 1/s: of the last step, at least the expected value
-    float stiff_floor, thick_floor;
+    double lightest;                 ///< kg
+    float smallest;                  ///< m: of radii
+    float fastest;                   ///< m/s
+    float spring_rate, damping_rate; ///< 1/s2, 1/s: of the last step, at least the expected value
+    float spring_floor, damping_floor;
     int64_t steps;
     int64_t solved, iterations; ///< implicit steps and their iterations; statistics, not saved
     float *field[MESO_FIELDS];

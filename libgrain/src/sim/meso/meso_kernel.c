@@ -63,7 +63,7 @@ SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_
            zi = simd_load(meso->field[MESO_Z] + i), ri = simd_load(meso->field[MESO_RADIUS] + i);
     FloatV ui = simd_load(meso->field[MESO_U] + i), vi = simd_load(meso->field[MESO_V] + i),
            wi = simd_load(meso->field[MESO_W] + i), inverse = 1.0f / simd_load(meso->field[MESO_MASS] + i);
-    FloatV push[3] = {none(), none(), none()}, stiff = none(), thick = none();
+    FloatV push[3] = {none(), none(), none()}, springs = none(), dampers = none();
     float closest = SAME_PLACE * meso->smallest;
     for (int64_t k = own->list; k < own->list_end; k++) {
         const int32_t *row = meso->rows.list + k * BLOCK_LANES;
@@ -77,14 +77,14 @@ SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_
             IntV acts = (distance >= e->from * sum) & (distance <= e->to * sum);
             FloatV strength = where(acts, e->strength) * sum;
             along += strength * (e->rest * sum - distance);
-            stiff += strength;
+            springs += strength;
         }
         for (int s = 0; s < viscous_count; s++) {
             const SimMesoSegment *e = &rules->law.viscous[s];
             viscous += where((distance >= e->from * sum) & (distance <= e->to * sum), e->strength);
         }
         viscous *= sum;
-        thick += viscous;
+        dampers += viscous;
         if (implicit) {
             simd_store(meso->weight + k * BLOCK_LANES, viscous * over * over);
         } else if (viscous_count > 0) {
@@ -100,8 +100,8 @@ SIMD_INLINE void kick(Meso *meso, int64_t block, int elastic_count, int viscous_
     for (int c = 0; c < 3; c++)
         simd_store(meso->work[MESO_NEXT_U + c] + i,
                    slowed * (before[c] + rules->dt * (push[c] * inverse + rules->gravity[c])));
-    meso->notes[block].stiff = largest(stiff * inverse);
-    meso->notes[block].thick = largest(thick * inverse);
+    meso->notes[block].spring_rate = largest(springs * inverse);
+    meso->notes[block].damping_rate = largest(dampers * inverse);
 }
 
 void SIMD_NAME(meso_kick)(Meso *meso, int64_t first, int64_t last)

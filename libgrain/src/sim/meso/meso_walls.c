@@ -112,7 +112,7 @@ static Vec3 settle(const Meso *meso, int64_t block, int64_t i, BlockContact *con
     float mass = meso->field[MESO_MASS][i];
     contact->off -= contact->kept / mass;
     if (contact->off < 0.0f) {
-        float free = -contact->off / (1.0f + meso->rules.dt * meso->notes[block].thick);
+        float free = -contact->off / (1.0f + meso->rules.dt * meso->notes[block].damping_rate);
         contact->off = 0.0f;
         v = vec3_add_scaled(v, contact->normal, free);
     }

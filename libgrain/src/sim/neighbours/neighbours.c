@@ -105,6 +105,15 @@ GrainResult neighbours_read(const Neighbours *n, const float *radius, const floa
     return solver_check_lost(&lost, remedy);
 }
 
+void neighbours_save(const Neighbours *n, const ColumnRule rules[NEIGHBOURS_COLUMNS],
+                     Column columns[NEIGHBOURS_COLUMNS])
+{
+    const void *data[NEIGHBOURS_COLUMNS] = {n->fields, n->listed[0], n->listed[1], n->listed[2], n->id};
+    for (int i = 0; i < NEIGHBOURS_COLUMNS; i++)
+        columns[i] = (Column){rules[i].name, rules[i].type, rules[i].components, n->room, data[i]};
+    columns[NEIGHBOURS_COLUMNS - 1].count = n->count;
+}
+
 GrainResult neighbours_load(Neighbours *n, const Column *own, int own_count, const Column *columns, int column_count)
 {
     for (int i = 0; i < own_count; i++)

@@ -75,6 +75,19 @@ void neighbours_start(Neighbours *n, int64_t i, Vec3 place, Vec3 velocity);
 /// Solver.read; moisture: may be NULL. remedy: advice for the error about positions that are not finite.
 GrainResult neighbours_read(const Neighbours *n, const float *radius, const float *moisture, const char *remedy,
                             Particles *out);
+/// The rules of the columns of neighbours_save. The last arguments are the parts of a row of fields.
+#define NEIGHBOURS_RULES(solver, field_count, ...)                                                                     \
+    {solver ".fields", GRAIN_F32, field_count, COLUMN_ANY_LENGTH, {__VA_ARGS__}, solver ".id"},                        \
+        {solver ".listed_x", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, solver ".id"},                      \
+        {solver ".listed_y", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, solver ".id"},                      \
+        {solver ".listed_z", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, solver ".id"},                      \
+    {                                                                                                                  \
+        solver ".id", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL                                       \
+    }
+#define NEIGHBOURS_COLUMNS 5
+/// Solver.save: fields, positions when the lists were made, and ids, named as in these rules.
+void neighbours_save(const Neighbours *n, const ColumnRule rules[NEIGHBOURS_COLUMNS],
+                     Column columns[NEIGHBOURS_COLUMNS]);
 /// Solver.load: the solver's own columns, which point to where they go, then what moves.
 GrainResult neighbours_load(Neighbours *n, const Column *own, int own_count, const Column *columns, int column_count);
 /// Solver.push for particles that are awake: `still` (may be NULL) is not INFINITY.

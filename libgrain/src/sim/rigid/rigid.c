@@ -64,7 +64,7 @@ static GrainResult create_object(Rigid *rigid, int i)
     object->rest = given->body ? given->body->centre : motion_pivot(&given->motion);
     object->radius = radius_about(given->mesh, object->rest);
     object->fastest = motion_fastest(&given->motion, given->mesh);
-    object->now = object->listed = object->found = (Pose){object->rest, quatd_identity()};
+    object->now = object->list_pose = object->search_pose = (Pose){object->rest, quatd_identity()};
     matrix_from(object->now.facing, object->matrix);
     int threads = rigid->def.threads;
     TRY(rigid_paint_create(&object->friction_paint, given->friction_paint, given->mesh, given->sdf, threads));
@@ -145,7 +145,7 @@ static void release(RigidBody *body, const RigidObject *object)
 static GrainResult create_inside(Rigid *rigid, const RigidDef *def)
 {
     rigid->def = *def;
-    rigid->weight = vec3_length(def->gravity) > 0.0f ? vec3_length(def->gravity) : 9.81f;
+    rigid->weight = sim_grip_unit(def->gravity);
     rigid->must_find = 1;
     rigid->found_room = 256;
     rigid->object_count = def->collider_count;
@@ -275,9 +275,9 @@ static void move_along_track(RigidObject *object, double time, double seconds)
 static void settle(RigidObject *object)
 {
     matrix_from(object->now.facing, object->matrix);
-    Vec3d shift = vec3d_sub(object->now.position, object->listed.position);
+    Vec3d shift = vec3d_sub(object->now.position, object->list_pose.position);
     object->shift = vec3((float)shift.x, (float)shift.y, (float)shift.z);
-    Quatd turned = quatd_multiply(object->now.facing, quatd_conjugate(object->listed.facing));
+    Quatd turned = quatd_multiply(object->now.facing, quatd_conjugate(object->list_pose.facing));
     float sign = turned.w < 0.0 ? -1.0f : 1.0f;
     object->turned = vec3(sign * (float)turned.x, sign * (float)turned.y, sign * (float)turned.z);
 }
@@ -311,7 +311,7 @@ static int move_object(Rigid *rigid, RigidObject *object, double seconds)
     else
         move_along_track(object, rigid->time, seconds);
     settle(object);
-    return must_find | (rigid->body_count > 0 && way_since(object, object->found) > object->found_margin);
+    return must_find | (rigid->body_count > 0 && way_since(object, object->search_pose) > object->search_margin);
 }
 
 GrainResult rigid_move(Rigid *rigid, double seconds)
@@ -336,7 +336,7 @@ GrainResult rigid_move(Rigid *rigid, double seconds)
     rigid->must_find |= must_find;
     rigid->time += seconds;
     for (int i = 0; i < rigid->object_count && rigid->body_count > 0; i++)
-        rigid->must_find |= has_bent(rigid, &rigid->objects[i], rigid->found_time, rigid->objects[i].found_margin);
+        rigid->must_find |= has_bent(rigid, &rigid->objects[i], rigid->found_time, rigid->objects[i].search_margin);
     return GRAIN_OK;
 }
 
@@ -355,10 +355,10 @@ void rigid_bend(Rigid *rigid, RigidObject *object, double time)
     const SimCollider *given = &object->given;
     RigidSurface *surface = &object->surface;
     double fastest = 0.0;
-    for (int64_t slot = 0; slot < surface->tree.triangle_count; slot++) {
+    for (int64_t leaf_triangle = 0; leaf_triangle < surface->tree.triangle_count; leaf_triangle++) {
         Vec3 speed[3];
-        motion_corners(&given->motion, time, given->mesh->triangles + 3 * (int64_t)surface->triangle[slot],
-                       surface->corners + 3 * slot, speed);
+        motion_corners(&given->motion, time, given->mesh->triangles + 3 * (int64_t)surface->triangle[leaf_triangle],
+                       surface->corners + 3 * leaf_triangle, speed);
         for (int c = 0; c < 3; c++) fastest = real_max(fastest, (double)vec3_length(speed[c]));
     }
     object->bend_speed = fastest;
@@ -370,7 +370,7 @@ void rigid_mark(Rigid *rigid, double seconds, double largest_margin)
     rigid->listed_time = rigid->time;
     for (int i = 0; i < rigid->object_count; i++) {
         RigidObject *object = &rigid->objects[i];
-        object->listed = object->now;
+        object->list_pose = object->now;
         if (object->has_moved) settle(object);
         if (object->given.motion.kind == MOTION_SHAPES) rigid_bend(rigid, object, rigid->time);
         object->margin = rigid_margin(object, seconds, largest_margin);
@@ -417,7 +417,8 @@ int rigid_has_left(const Rigid *rigid)
         const RigidObject *object = &rigid->objects[i];
         if (!object->has_moved) continue;
         if (has_bent(rigid, object, rigid->listed_time, object->margin)) return 1;
-        if (object->given.motion.kind != MOTION_SHAPES && way_since(object, object->listed) > object->margin) return 1;
+        if (object->given.motion.kind != MOTION_SHAPES && way_since(object, object->list_pose) > object->margin)
+            return 1;
     }
     return 0;
 }
@@ -439,10 +440,10 @@ static double *unpack(double *to, double *value, int count)
 
 static void exchange(RigidObject *object, RigidBody *body, double *to, PackFn *copy)
 {
-    Pose *poses[] = {&object->now, &object->listed, &object->found};
+    Pose *poses[] = {&object->now, &object->list_pose, &object->search_pose};
     for (int i = 0; i < 3; i++) to = copy(copy(to, &poses[i]->position.x, 3), &poses[i]->facing.w, 4);
     to = copy(copy(to, &object->velocity.x, 3), &object->spin.x, 3);
-    to = copy(copy(to, &object->margin, 1), &object->found_margin, 1);
+    to = copy(copy(to, &object->margin, 1), &object->search_margin, 1);
     to = copy(to, &object->bend_speed, 1);
     if (!body) return;
     double is_free = (double)body->is_free;
@@ -497,9 +498,9 @@ int rigid_save(const Rigid *rigid, Column *columns)
     return rigid->is_pulled ? 7 : 6;
 }
 
-static int slot_exists(const RigidObject *object, int32_t slot)
+static int leaf_exists(const RigidObject *object, int32_t leaf_triangle)
 {
-    return slot >= -1 && slot < (object->given.mesh ? object->surface.tree.triangle_count : 0);
+    return leaf_triangle >= -1 && leaf_triangle < (object->given.mesh ? object->surface.tree.triangle_count : 0);
 }
 
 static GrainResult load_contacts(Rigid *rigid, const Column *columns, int column_count)
@@ -515,7 +516,8 @@ static GrainResult load_contacts(Rigid *rigid, const Column *columns, int column
         for (; at < rigid->contact_count && rigid->contacts[at].body == b; at++) {
             const RigidContact *contact = &rigid->contacts[at];
             if (contact->point < 0 || contact->point >= rigid->bodies[b].point_count || contact->other < 0 ||
-                contact->other >= rigid->object_count || !slot_exists(&rigid->objects[contact->other], contact->slot))
+                contact->other >= rigid->object_count ||
+                !leaf_exists(&rigid->objects[contact->other], contact->leaf_triangle))
                 return fail(GRAIN_ERROR_DAMAGED, "the checkpoint has a contact that belongs to no object");
         }
     }

@@ -21,14 +21,14 @@ typedef struct RigidObject {
     int32_t is_held;      ///< by rigid_hold
     int32_t has_moved;    ///< its pose differs from that of time 0 or may change: 0 for static colliders
     Vec3d rest;           ///< m, the pivot at time 0
-    Pose now, listed;     ///< the pivot of a body is its centre of mass; listed: when the solver last made its lists
-                          ///< (rigid_mark)
-    Pose found;           ///< when its contacts with bodies were last searched
+    Pose now;             ///< the pivot of a body is its centre of mass
+    Pose list_pose;       ///< when the solver last made its lists (rigid_mark)
+    Pose search_pose;     ///< when its contacts with bodies were last searched
     Vec3d velocity, spin; ///< over the last step
     double fastest;       ///< m/s: bound over all its points and the whole shot, from poses and shapes
     double radius;        ///< m, from the pivot to the farthest point; planes: 0
     double margin;        ///< m: how far a point may move before the solver must make its lists again
-    double found_margin;  ///< the same for contacts with bodies
+    double search_margin; ///< the same for contacts with bodies
     double bend_speed;    ///< m/s, of the fastest corner of a deforming mesh in the current interval
     Vec3 shift, turned;   ///< since the lists were made: of the pivot; x, y, z of the quaternion
     double matrix[9];     ///< of now.facing
@@ -50,12 +50,12 @@ typedef struct RigidBody {
 /// A point of a body near the surface of another object. The plane is in that object's coordinates of time 0.
 typedef struct RigidContact {
     int32_t body, point, other;
-    int32_t slot;       ///< triangle of the other's surface; -1 for planes
-    Vec3d foot, normal; ///< m, a point of the plane; unit, outward
-    Vec3d sampled;      ///< m, where the point was when the plane was found
-    Vec3d drive;        ///< m/s, of the surface as it bends
-    Vec3d shear;        ///< m, the tangential spring, along the world's axes
-    double mass;        ///< kg, effective
+    int32_t leaf_triangle; ///< of the other's surface; -1 for planes
+    Vec3d foot, normal;    ///< m, a point of the plane; unit, outward
+    Vec3d sampled;         ///< m, where the point was when the plane was found
+    Vec3d drive;           ///< m/s, of the surface as it bends
+    Vec3d shear;           ///< m, the tangential spring, along the world's axes
+    double mass;           ///< kg, effective
     double friction;
 } RigidContact;
 #define RIGID_CONTACT_DOUBLES 19
@@ -66,7 +66,7 @@ typedef struct RigidPush {
 } RigidPush;
 
 typedef struct RigidFound {
-    int32_t point, other, slot;
+    int32_t point, other, leaf_triangle;
     Vec3 foot, normal, sampled, drive;
 } RigidFound;
 

@@ -55,7 +55,7 @@ Vec3 rigid_drive_at(const RigidObject *other, double time, const RigidPlane *pla
 {
     if (other->given.motion.kind != MOTION_SHAPES || other->is_held) return vec3(0, 0, 0);
     Vec3 corner[3], speed[3];
-    int64_t triangle = other->surface.triangle[plane->slot];
+    int64_t triangle = other->surface.triangle[plane->leaf_triangle];
     motion_corners(&other->given.motion, time, other->given.mesh->triangles + 3 * triangle, corner, speed);
     Vec3 sum = vec3_scale(speed[0], 1.0f - plane->v - plane->w);
     return vec3_add_scaled(vec3_add_scaled(sum, speed[1], plane->v), speed[2], plane->w);
@@ -84,13 +84,13 @@ static int plane_near(const RigidObject *other, Vec3d place, double reach, const
 {
     if (other->given.mesh) {
         Vec3 side = before ? to_float(before->normal) : vec3(0, 0, 0);
-        return rigid_surface_plane(&other->surface, to_float(place), (float)reach, before ? before->slot : -1,
+        return rigid_surface_plane(&other->surface, to_float(place), (float)reach, before ? before->leaf_triangle : -1,
                                    before ? &side : NULL, plane);
     }
     double gap =
         vec3d_dot(vec3d_sub(place, vec3d_from(other->given.plane_point)), vec3d_from(other->given.plane_normal));
     if (gap >= reach) return 0;
-    *plane = (RigidPlane){.foot = other->given.plane_point, .normal = other->given.plane_normal, .slot = -1};
+    *plane = (RigidPlane){.foot = other->given.plane_point, .normal = other->given.plane_normal, .leaf_triangle = -1};
     return 1;
 }
 
@@ -105,7 +105,7 @@ static void look_at(Finder *finder, int64_t point, int other_number, double reac
     if (finder->count < finder->room)
         finder->found[finder->count] = (RigidFound){.point = (int32_t)point,
                                                     .other = other_number,
-                                                    .slot = plane.slot,
+                                                    .leaf_triangle = plane.leaf_triangle,
                                                     .foot = plane.foot,
                                                     .normal = plane.normal,
                                                     .sampled = to_float(place),
@@ -197,7 +197,7 @@ static void fill_contact(const Rigid *rigid, int body, const RigidFound *found, 
     *contact = (RigidContact){.body = body,
                               .point = found->point,
                               .other = found->other,
-                              .slot = found->slot,
+                              .leaf_triangle = found->leaf_triangle,
                               .foot = vec3d_from(found->foot),
                               .normal = vec3d_unit(vec3d_from(found->normal)),
                               .sampled = vec3d_from(found->sampled),
@@ -258,10 +258,10 @@ GrainResult rigid_find_contacts(Rigid *rigid, double seconds)
     rigid->found_time = rigid->time;
     for (int i = 0; i < rigid->object_count; i++) {
         RigidObject *object = &rigid->objects[i];
-        object->found = object->now;
+        object->search_pose = object->now;
         if (object->given.motion.kind == MOTION_SHAPES) rigid_bend(rigid, object, rigid->time);
         double reach = (double)rigid->def.point_reach;
-        object->found_margin =
+        object->search_margin =
             object->has_moved ? real_max(rigid_margin(object, seconds, reach), LEAST_MARGIN * reach) : 0.0;
     }
     TRY(rigid_find_near(rigid));
@@ -306,7 +306,7 @@ static void look_again(const Rigid *rigid, RigidContact *contact, Vec3d place, V
     if (!plane_near(other, place, 2.0 * reach, contact, &plane)) return;
     contact->foot = vec3d_from(plane.foot);
     contact->normal = vec3d_unit(vec3d_from(plane.normal));
-    contact->slot = plane.slot;
+    contact->leaf_triangle = plane.leaf_triangle;
 }
 
 static Vec3d velocity_at(const RigidObject *object, Vec3d place)

@@ -13,7 +13,7 @@
 
 double rigid_reach(const Rigid *rigid, const RigidObject *body, const RigidObject *other)
 {
-    return body->found_margin + other->found_margin + NOTICE * (double)rigid->def.point_reach;
+    return body->search_margin + other->search_margin + NOTICE * (double)rigid->def.point_reach;
 }
 
 int rigid_is_in_box(const RigidSurface *surface, Vec3d at, double reach)
@@ -44,7 +44,7 @@ static const RigidObject *object_of(const Rigid *rigid, int32_t body)
 // Half of what a body may take up along an axis until contacts are found again.
 static double half_length(const Rigid *rigid, const RigidObject *object)
 {
-    return object->radius + object->found_margin + 0.5 * NOTICE * (double)rigid->def.point_reach;
+    return object->radius + object->search_margin + 0.5 * NOTICE * (double)rigid->def.point_reach;
 }
 
 // Puts the bodies in the order of where they begin. Returns the greatest length of one.

@@ -66,7 +66,7 @@ void rigid_paint_sample(const RigidPaint *paint, float scale, const float *x, co
 float rigid_paint_at_plane(const RigidPaint *paint, float scale, const RigidSurface *surface, const RigidPlane *plane)
 {
     if (!paint->numbers) return scale;
-    const int32_t *corner = paint->triangles + 3 * (int64_t)surface->triangle[plane->slot];
+    const int32_t *corner = paint->triangles + 3 * (int64_t)surface->triangle[plane->leaf_triangle];
     return scale * ((1.0f - plane->v - plane->w) * paint->numbers[corner[0]] + plane->v * paint->numbers[corner[1]] +
                     plane->w * paint->numbers[corner[2]]);
 }

@@ -34,8 +34,9 @@ GrainResult rigid_surface_create(RigidSurface *surface, const GrainMesh *mesh, i
     GrainResult result = mesh_order(mesh, NULL, threads, &surface->triangle, &count);
     surface->corners = result == GRAIN_OK ? ALLOC(Vec3, 3 * count) : NULL;
     if (result == GRAIN_OK && !surface->corners) result = GRAIN_ERROR_MEMORY;
-    for (int64_t slot = 0; result == GRAIN_OK && slot < count; slot++)
-        for (int c = 0; c < 3; c++) surface->corners[3 * slot + c] = mesh_vertex(mesh, surface->triangle[slot], c);
+    for (int64_t leaf_triangle = 0; result == GRAIN_OK && leaf_triangle < count; leaf_triangle++)
+        for (int c = 0; c < 3; c++)
+            surface->corners[3 * leaf_triangle + c] = mesh_vertex(mesh, surface->triangle[leaf_triangle], c);
     if (result == GRAIN_OK) result = mesh_tree_build(&surface->tree, surface->corners, count, threads);
     if (result == GRAIN_OK)
         rigid_surface_refit(surface, threads);
@@ -65,7 +66,7 @@ void rigid_surface_refit(RigidSurface *surface, int threads)
 // --- nearest points -------------------------------------------------------------------------------
 
 typedef struct Near {
-    int32_t slot;
+    int32_t leaf_triangle;
     float v, w, squared; // place in the triangle; distance
     Vec3 foot, face;     // unit normal of the face, 0 where it has none
 } Near;
@@ -118,11 +119,11 @@ static void nearest_in_triangle(Vec3 place, Vec3 a, Vec3 ab, Vec3 ac, float *v, 
     *v = vb / sum, *w = vc / sum;
 }
 
-static Near near_of(const RigidSurface *surface, Vec3 place, int32_t slot)
+static Near near_of(const RigidSurface *surface, Vec3 place, int32_t leaf_triangle)
 {
     Vec3 a, ab, ac;
-    mesh_tree_corners(&surface->tree, slot, &a, &ab, &ac);
-    Near near = {.slot = slot};
+    mesh_tree_corners(&surface->tree, leaf_triangle, &a, &ab, &ac);
+    Near near = {.leaf_triangle = leaf_triangle};
     nearest_in_triangle(place, a, ab, ac, &near.v, &near.w);
     near.foot = vec3_add_scaled(vec3_add_scaled(a, ab, near.v), ac, near.w);
     Vec3 apart = vec3_sub(place, near.foot);
@@ -131,11 +132,11 @@ static Near near_of(const RigidSurface *surface, Vec3 place, int32_t slot)
     return near;
 }
 
-static int visit(void *user, int32_t slot)
+static int visit(void *user, int32_t leaf_triangle)
 {
     Search *search = user;
-    if (slot >= search->surface->tree.triangle_count) return 0;
-    Near near = near_of(search->surface, search->place, slot);
+    if (leaf_triangle >= search->surface->tree.triangle_count) return 0;
+    Near near = near_of(search->surface, search->place, leaf_triangle);
     if (near.squared > search->reach * search->reach) return 0;
     if (search->count < MAX_NEAR) {
         search->near[search->count++] = near;
@@ -162,7 +163,7 @@ static void search_around(Search *search, const RigidSurface *surface, Vec3 plac
 static float angle_at(const RigidSurface *surface, const Near *near)
 {
     Vec3 a, ab, ac;
-    mesh_tree_corners(&surface->tree, near->slot, &a, &ab, &ac);
+    mesh_tree_corners(&surface->tree, near->leaf_triangle, &a, &ab, &ac);
     float u = 1.0f - near->v - near->w;
     int at_a = u > 1.0f - RIM, at_b = near->v > 1.0f - RIM, at_c = near->w > 1.0f - RIM;
     if (!at_a && !at_b && !at_c) return u > RIM && near->v > RIM && near->w > RIM ? 6.2831853f : 3.1415927f;
@@ -192,7 +193,7 @@ static Vec3 outward_at(const Search *search, const Near *nearest)
 // radius away is mostly rounding.
 static RigidPlane plane_at(const Near *near, Vec3 apart, Vec3 outward)
 {
-    RigidPlane plane = {.foot = near->foot, .slot = near->slot, .v = near->v, .w = near->w};
+    RigidPlane plane = {.foot = near->foot, .leaf_triangle = near->leaf_triangle, .v = near->v, .w = near->w};
     float distance = sqrtf(near->squared), along = vec3_dot(apart, outward);
     if (fabsf(along) >= STRAIGHT * distance) {
         plane.normal = outward;
@@ -213,7 +214,7 @@ static int is_nearer(const Near *a, const Near *b, Vec3 place)
     if (fabsf(a->squared - b->squared) > margin) return a->squared < b->squared;
     float straight_a = fabsf(vec3_dot(vec3_sub(place, a->foot), a->face));
     float straight_b = fabsf(vec3_dot(vec3_sub(place, b->foot), b->face));
-    return straight_a != straight_b ? straight_a > straight_b : a->slot < b->slot;
+    return straight_a != straight_b ? straight_a > straight_b : a->leaf_triangle < b->leaf_triangle;
 }
 
 // Of a sheet: towards the side the place has come from, or where that is not known, towards where it is.
@@ -274,9 +275,9 @@ int rigid_surface_plane(const RigidSurface *surface, Vec3 place, float reach, in
 {
     if (is_beside(surface, place, reach)) return 0;
     MeshPoint nearest = mesh_tree_within(&surface->tree, place, reach, guess);
-    if (nearest.slot < 0) return 0;
+    if (nearest.leaf_triangle < 0) return 0;
     if (surface->is_closed && is_inside_face(nearest.v, nearest.w)) {
-        Near face = near_of(surface, place, nearest.slot);
+        Near face = near_of(surface, place, nearest.leaf_triangle);
         *plane = plane_at(&face, vec3_sub(place, face.foot), face.face);
         return 1;
     }

@@ -7,8 +7,8 @@
 
 typedef struct RigidSurface {
     MeshTree tree;
-    int32_t *triangle; ///< slot -> the mesh's triangle
-    Vec3 *corners;     ///< three to a slot
+    int32_t *triangle; ///< leaf triangle -> the mesh's triangle
+    Vec3 *corners;     ///< three to a leaf triangle
     int32_t is_closed; ///< has an inside
     Vec3 low, high;    ///< box around it
 } RigidSurface;
@@ -17,7 +17,7 @@ typedef struct RigidSurface {
 typedef struct RigidPlane {
     Vec3 foot, normal; ///< the surface's point; unit, towards the outside or, of a sheet, the side the place is on
     float distance;    ///< along the normal; below 0 behind the surface
-    int32_t slot;
+    int32_t leaf_triangle;
     float v, w; ///< place of the foot in its triangle: a + v (b - a) + w (c - a)
 } RigidPlane;
 
@@ -32,7 +32,7 @@ void rigid_surface_refit(RigidSurface *surface, int threads);
 /// so they say on which side of it the place was.
 int rigid_surface_planes(const RigidSurface *surface, Vec3 place, float reach, const Vec3 *sides, int side_count,
                          RigidPlane *planes, int room);
-/// Only the nearest plane, which is faster; guess: the slot of one found nearby before, or -1. Returns 0 if nothing is
-/// within reach.
+/// Only the nearest plane, which is faster; guess: the leaf triangle of one found nearby before, or -1. Returns 0 if
+/// nothing is within reach.
 int rigid_surface_plane(const RigidSurface *surface, Vec3 place, float reach, int32_t guess, const Vec3 *side,
                         RigidPlane *plane);

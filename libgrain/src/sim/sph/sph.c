@@ -261,33 +261,20 @@ static GrainResult read(const void *state, Particles *out)
     return neighbours_read(&sph->neighbours, sph->field[SPH_RADIUS], moisture, "use a larger particle radius", out);
 }
 
-static const ColumnRule column_rules[] = {
-    {"sph.must_list", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_FLAG}}, NULL},
-    {"sph.fields", // SphField
-     GRAIN_F32,
-     SPH_FIELDS,
-     COLUMN_ANY_LENGTH,
-     {{3, COLUMN_PLACE}, {12, COLUMN_FINITE}, {4, COLUMN_NOT_NEGATIVE}, {1, COLUMN_STILL}, {3, COLUMN_FINITE}},
-     "sph.id"},
-    {"sph.listed_x", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "sph.id"},
-    {"sph.listed_y", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "sph.id"},
-    {"sph.listed_z", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_PLACE}}, "sph.id"},
-    {"sph.id", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
-    {"sph.fastest", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
-    {NULL}};
+static const ColumnRule column_rules[] = {{"sph.must_list", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_FLAG}}, NULL},
+                                          NEIGHBOURS_RULES("sph", SPH_FIELDS, {3, COLUMN_PLACE}, {12, COLUMN_FINITE},
+                                                           {4, COLUMN_NOT_NEGATIVE}, {1, COLUMN_STILL},
+                                                           {3, COLUMN_FINITE}), // SphField
+                                          {"sph.fastest", GRAIN_F32, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
+                                          {NULL}};
 
 #define OWN_COLUMNS 7
 
 static int save(const void *state, Column columns[SOLVER_MAX_COLUMNS])
 {
     const Sph *sph = state;
-    int64_t room = sph->neighbours.room;
     columns[0] = (Column){"sph.must_list", GRAIN_I32, 1, 1, &sph->must_list};
-    columns[1] = (Column){"sph.fields", GRAIN_F32, SPH_FIELDS, room, sph->neighbours.fields};
-    columns[2] = (Column){"sph.listed_x", GRAIN_F32, 1, room, sph->neighbours.listed[0]};
-    columns[3] = (Column){"sph.listed_y", GRAIN_F32, 1, room, sph->neighbours.listed[1]};
-    columns[4] = (Column){"sph.listed_z", GRAIN_F32, 1, room, sph->neighbours.listed[2]};
-    columns[5] = (Column){"sph.id", GRAIN_I32, 1, sph->neighbours.count, sph->neighbours.id};
+    neighbours_save(&sph->neighbours, column_rules + 1, columns + 1);
     columns[6] = (Column){"sph.fastest", GRAIN_F32, 1, 1, &sph->fastest};
     return solver_base_save(&sph->base, columns, OWN_COLUMNS);
 }
@@ -316,6 +303,9 @@ static void measure(const void *state, SimStats *out)
 // Particles reach walls as far as mpm's cells do.
 const Solver sph_solver = {
     .name = "sph",
+    .label = "Smoothed Particles (Dry and Wet Sand)",
+    .tip =
+        "Particles carry a volume of sand that heaps up at its friction angle, comes to a complete rest and can be wet",
     .traits = {.is_continuum = 1,
                .grain_share = SPH_PACKING,
                .collider_reach = 7.5f,

@@ -168,7 +168,6 @@ void sph_push(void *state, const Vec3 *acceleration, double seconds);
 // sph_lists.c
 /// Makes the lists from the positions at the last sort.
 GrainResult sph_make_lists(Sph *sph);
-void sph_free_lists(Sph *sph);
 
 // sph_walls.c
 /// Computes SphWalls of a block.

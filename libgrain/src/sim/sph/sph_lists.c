@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who is near whom. Lists look farther than the kernel reaches, by a skin, and hold until a particle has gone half of
+// Neighbour lists. They look farther than the kernel reaches, by a skin, and hold until a particle has gone half of
 // it.
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Walls, props and bodies. Behind a wall the neighbourhood of a particle goes on with material at rest against it: what
-// that adds to the density, its gradient and the velocity gradient follows from the distance. The wall answers the
+// Walls, props and bodies. Behind a wall the neighbourhood of a particle continues with material at rest against it:
+// what that adds to the density, its gradient and the velocity gradient follows from the distance. The wall answers the
 // stress of the particle, along it by no more than friction holds, and bodies take the opposite.
 #include "base/alloc.h"
 #include "base/error.h"
