@@ -335,19 +335,21 @@ static void print(const char *what, Errors sum)
 
 typedef Shape MakeFn(uint64_t number);
 
-// Whether one of the first triangles is the same the other way around, as of a fin.
-static int has_back(const Shape *s, int64_t count, const int32_t v[3])
+// Whether a face of the first `count` is there once more, either way around: folded back onto itself.
+static int is_folded(const Shape *s, int64_t count, const int32_t v[3])
 {
-    for (int64_t i = 0; i < count; i++)
-        for (int k = 0; k < 3; k++) {
-            const int32_t *t = s->triangles + 3 * i;
-            if (t[k] == v[0] && t[(k + 1) % 3] == v[2] && t[(k + 2) % 3] == v[1]) return 1;
-        }
-    return 0;
+    int seen = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t *t = s->triangles + 3 * i;
+        int same = 0;
+        for (int k = 0; k < 9; k++) same += t[k / 3] == v[k % 3];
+        seen += same == 3;
+    }
+    return seen > 1;
 }
 
-// Some faces once or several times more; returns how many. Not the faces of fins: with one side more than the other a
-// fin is as good as a hole.
+// Some faces once or several times more; returns how many. Not those that are folded: with one layer more
+// they are as good as a hole.
 static int64_t copy_faces(Shape *s, uint64_t number)
 {
     Dice dice = {number, 1000000};
@@ -355,7 +357,7 @@ static int64_t copy_faces(Shape *s, uint64_t number)
     for (int64_t i = 0; i < tries; i++) {
         int32_t v[3];
         memcpy(v, s->triangles + 3 * (int64_t)(throw(&dice) * (double)count), sizeof v);
-        if (!has_back(s, count, v)) add_triangle(s, v[0], v[1], v[2]);
+        if (!is_folded(s, count, v)) add_triangle(s, v[0], v[1], v[2]);
     }
     return s->triangle_count - count;
 }
