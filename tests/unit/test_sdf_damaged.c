@@ -348,16 +348,18 @@ static int is_folded(const Shape *s, int64_t count, const int32_t v[3])
     return seen > 1;
 }
 
-// Some faces once or several times more; returns how many. Not those that are folded: with one layer more
-// they are as good as a hole.
+// Some faces once or several times more; returns how many. Not in a mesh with folds, whose backs may be cut otherwise
+// than their fronts: which of two layers is too many, nobody can tell there.
 static int64_t copy_faces(Shape *s, uint64_t number)
 {
     Dice dice = {number, 1000000};
-    int64_t count = s->triangle_count, tries = 1 + (int64_t)(5.0 * throw(&dice));
-    for (int64_t i = 0; i < tries; i++) {
+    int64_t count = s->triangle_count, copies = 1 + (int64_t)(5.0 * throw(&dice));
+    for (int64_t i = 0; i < count; i++)
+        if (is_folded(s, count, s->triangles + 3 * i)) return 0;
+    for (int64_t i = 0; i < copies; i++) {
         int32_t v[3];
         memcpy(v, s->triangles + 3 * (int64_t)(throw(&dice) * (double)count), sizeof v);
-        if (!is_folded(s, count, v)) add_triangle(s, v[0], v[1], v[2]);
+        add_triangle(s, v[0], v[1], v[2]);
     }
     return s->triangle_count - count;
 }
