@@ -164,6 +164,8 @@ command_fuzz() {
         OMP_WAIT_POLICY=passive "$program" -seed=1 -max_total_time="${2:-60}" -max_len=16384 -timeout=30 "$words" \
             -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 -verbosity=0 \
             -artifact_prefix="build/fuzz/found/$name-" "$corpus" "tests/fuzz/corpus/$name" || failed=1
+        # What the corpus reaches by now: `cov` is the number of edges.
+        "$program" -runs=0 "$corpus" "tests/fuzz/corpus/$name" 2>&1 | grep "cov:" | tail -n 1 || true
     done
     return $failed
 }

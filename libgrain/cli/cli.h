@@ -33,6 +33,8 @@ enum {
 int cli_exit_code(int result);
 /// The library's last error as one line on stderr; returns the exit code.
 int cli_fail(int result);
+/// The same for what was wrong with a mesh: names its file, too.
+int cli_fail_with_mesh(int result, const char *path);
 /// A usage error: says what is wrong and how to get help.
 int cli_usage(const char *command, const char *format, ...) LIKE_PRINTF(2, 3);
 

@@ -137,5 +137,5 @@ int cmd_cover(int argument_count, char **arguments)
     if (result != GRAIN_OK) return cli_fail(result);
     result = cover_file(&command, file);
     grain_mesh_file_destroy(file);
-    return result == GRAIN_OK ? EXIT_DONE : cli_fail(result);
+    return result == GRAIN_OK ? EXIT_DONE : cli_fail_with_mesh(result, command.mesh_path);
 }

@@ -121,5 +121,5 @@ int cmd_sdf(int argument_count, char **arguments)
     if (result == GRAIN_OK) result = grain_sdf_write_vdb(sdf, options.out, options.name);
     grain_sdf_destroy(sdf);
     grain_mesh_file_destroy(file);
-    return result == GRAIN_OK ? EXIT_DONE : cli_fail(result);
+    return result == GRAIN_OK ? EXIT_DONE : cli_fail_with_mesh(result, options.mesh);
 }

@@ -63,6 +63,14 @@ int cli_fail(int result)
     return cli_exit_code(result);
 }
 
+int cli_fail_with_mesh(int result, const char *path)
+{
+    const char *text = grain_last_error();
+    if (result != GRAIN_ERROR_MESH || strstr(text, path)) return cli_fail(result);
+    cli_print(stderr, "grain: '%s': %s\n", path, text);
+    return cli_exit_code(result);
+}
+
 int cli_usage(const char *command, const char *format, ...)
 {
     char text[1024];

@@ -171,6 +171,25 @@ print(got)
 """
 
 
+def test_a_file_with_other_names_elsewhere_is_replaced(folder: Path) -> None:
+    """But only where nobody is at work."""
+    for number, text in enumerate((b"years of work", b"", ELSEWHERE % b"system")):
+        for seconds in (0, 1000):
+            place, precious = folder / f"{number} {seconds}", folder / "precious"
+            place.mkdir()
+            precious.write_bytes(text)
+            os.utime(precious, (time.time() - seconds,) * 2)
+            os.link(precious, place / "lock")
+            if text and not seconds:
+                assert "is being baked into by" in refused(place)
+            else:
+                with take(place):
+                    assert precious.read_bytes() == text
+                assert (place / "lock").read_bytes() == b"" and (place / "lock").stat().st_nlink == 1
+            assert precious.read_bytes() == text and os.listdir(place) == ["lock"]
+            precious.unlink()
+
+
 def test_of_many_only_one_is_inside(folder: Path) -> None:
     ways = ({}, BEATS, {}, BEATS)
     running = [elsewhere(CONTEND, folder, 3.0, **way) for way in ways]

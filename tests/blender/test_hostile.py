@@ -151,6 +151,31 @@ def test_a_log_is_not_appended_to_through_a_link(folder: Path) -> None:
     assert not (folder / "not there yet").exists()
 
 
+def test_a_file_with_other_names_elsewhere_is_not_written_into(folder: Path) -> None:
+    """Hard links: a bake writes a lock and a log in place, and what it writes there changes under every name."""
+    from grain.engine import bake_log
+    scene, precious = support.small_scene(2), folder / "precious"
+    support.save(folder)
+    precious.write_bytes(PRECIOUS)
+    os.utime(precious, (time.time() - 1000,) * 2)
+    before = precious.stat().st_mtime_ns
+    for name in ("lock", "lock.part", "log.jsonl", "cache.json", "cache.json.part", "job/job.json", "job/job.json.part", "job/geometry.bin",
+                 "job/lock", "job/lock.part"):
+        scene.grain.active.name = f"Sand {name.replace('/', ' ')}"
+        cache = _folder()
+        (cache / name).parent.mkdir(parents=True, exist_ok=True)
+        os.link(precious, cache / name)
+        error = press(bpy.ops.grain.bake)
+        assert precious.read_bytes() == PRECIOUS and precious.stat().st_mtime_ns == before, name
+        if name == "cache.json":
+            assert "damaged" in error and precious.stat().st_nlink == 2, error
+            (cache / name).unlink()
+        else:
+            assert error == "" and precious.stat().st_nlink == 1, (name, error)
+        if name == "log.jsonl":
+            assert (cache / name).read_bytes().startswith(PRECIOUS) and bake_log.read(cache / name)[-1]["event"] == "done"
+
+
 def test_a_job_is_not_written_through_links(folder: Path) -> None:
     support.needs_posix("links for everybody")
     from grain.engine import door

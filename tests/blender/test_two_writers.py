@@ -12,6 +12,8 @@ import support
 
 GRAIN = str(support.BUILD / "bin" / ("grain.exe" if sys.platform == "win32" else "grain"))
 DONE, OTHER_JOB, BUSY = 0, 8, 9  # exit codes
+# Of each contest. Five minutes by hand: ./build.sh test --heavy -k test_two_writers
+SECONDS = 300.0 if harness.is_heavy() else 4.0
 
 # Each presses Bake Anew again and again, from the same moment on.
 PRESS = f"""
@@ -99,14 +101,14 @@ def check(cache: Path) -> None:
 
 
 def test_two_blenders(folder: Path) -> None:
-    cache = contest(folder, 24, 0, 4.0)
+    cache = contest(folder, 24, 0, SECONDS)
     check(cache)
     done = subprocess.run([GRAIN, "info", str(cache), "--job", str(cache / "job")], capture_output=True, text=True)
     assert "up to date with the job" in done.stdout, done.stdout + done.stderr
 
 
 def test_two_blenders_and_two_programs(folder: Path) -> None:
-    check(contest(folder, 8, 2, 300.0 if harness.is_heavy() else 4.0))
+    check(contest(folder, 8, 2, SECONDS))
 
 
 def ended(process: Any, seconds: float = 20.0) -> Any:

@@ -59,7 +59,7 @@ def arguments_of(case: Case, world: watch.World) -> list[object]:
         out = (
             ["-o", world.folder / "out.ply"]
             if case.command == "cover"
-            else ["--voxel-size", 0.1, "-o", world.folder / "out.vdb"]
+            else ["--voxel", 0.1, "-o", world.folder / "out.vdb"]
         )
         return [case.command, world.folder / case.inside, *(["--radius", 0.1] if case.command == "cover" else []), *out]
     return [case.command, world.cache / case.inside]

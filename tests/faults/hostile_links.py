@@ -2,6 +2,8 @@
 """Links, pipes, sockets, devices and folders where files of a cache or a job are expected."""
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -62,6 +64,36 @@ ANY = (  # no harm, whatever the end
     ("log.jsonl", "bake", "half"),
     ("coarse_000009.grain", "gc", "whole"),
 )
+SHARED = (  # a file of the cache that has another name outside it (a hard link), where nobody may change it
+    ("lock", "bake", "half"),
+    ("lock", "gc", "whole"),
+    ("lock", "repair", "whole"),
+    ("cache.json", "bake", "half"),
+    ("checkpoint.grain", "bake", "half"),
+    ("coarse_000003.grain", "bake", "half"),
+    ("grains/lock", "upsample", "whole"),
+    ("grains/cache.json", "repair", "whole"),
+    ("volume/lock", "volume", "whole"),
+    ("volume/lock", "gc", "whole"),
+)
+HUGE = (
+    ("job/job.json", "bake", "none", REFUSED),
+    ("job/geometry.bin", "bake", "none", REFUSED),
+    *(("cache/cache.json", command, "whole", REFUSED) for command in ("bake", "info", "verify", "gc", "repair")),
+    ("cache/lock", "gc", "whole", DONE | {watch.BUSY}),
+    ("cache/lock.part", "gc", "whole", DONE),
+    ("cache/checkpoint.grain", "bake", "half", REFUSED | DONE),
+    ("cache/checkpoint.grain", "verify", "whole", REFUSED),
+    *(("cache/coarse_000003.grain", command, "whole", REFUSED) for command in ("verify", "info", "export", "upsample", "volume")),
+    ("cache/birth_000001.grain", "upsample", "whole", REFUSED),
+    ("cache/birth_000001.grain", "verify", "whole", REFUSED),
+    ("cache/grains/grains_000003.grain", "verify", "whole", REFUSED),
+    ("cache/grains/grains_000003.grain", "volume", "whole", REFUSED | DONE),
+    ("cache/volume/volume_0003.vdb", "verify", "whole", REFUSED),
+    ("cache/volume/volume_0003.vdb", "info", "whole", REFUSED),
+    ("cache/volume/volume_0003.vdb", "repair", "whole", DONE),
+    ("cache/log.jsonl", "bake", "half", DONE),
+)
 JOB = (("job.json", "bake", "none"), ("geometry.bin", "bake", "none"))
 FOLDERS = ("grains", "volume", "sdf")
 
@@ -74,12 +106,62 @@ def in_job(thing: str, spot: str) -> Callable[[watch.World], object]:
     return lambda world: plant_thing(thing, world.job / spot, world)
 
 
+def share(spot: str, text: bytes | None) -> Callable[[watch.World], object]:
+    """What is in the file stays; or a text that nobody has touched for a while, which is no lock any more."""
+
+    def prepare(world: watch.World) -> None:
+        path, outside = world.cache / spot, world.canary / "shared"
+        path.parent.mkdir(exist_ok=True)
+        if text is not None:
+            path.write_bytes(text)
+        os.utime(path, (time.time() - 1000,) * 2)
+        outside.hardlink_to(path)
+
+    return prepare
+
+
+def terabyte(spot: str) -> Callable[[watch.World], object]:
+    """Of nothing: it takes no room on a disk and comes along in an archive, but to read it takes an hour."""
+
+    def prepare(world: watch.World) -> None:
+        with open(world.folder / spot, "r+b" if (world.folder / spot).exists() else "xb") as file:
+            file.truncate(1 << 40)
+
+    return prepare
+
+
 def fits(thing: str, spot: str) -> bool:
-    """A folder where a folder belongs is no harm, and links to two kinds of folders are one for a file."""
+    """A folder where a folder belongs is no harm, and links to two kinds of folders are one for a file. A file at the
+    name of a lock may be one."""
+    if Path(spot).name == "lock" and thing == "another name of a file":
+        return False
     return thing != ("folder" if spot in FOLDERS else "link to a folder of frames")
 
 
+def shared_cases() -> Iterator[Case]:
+    for spot, command, start in SHARED:
+        for text in (None, b"years of work") if spot.endswith("lock") else (None,):
+            yield Case(
+                f"{spot} with another name outside: {'as it is' if text is None else 'somebody else'}",
+                command,
+                share(spot, text),
+                DONE,
+                start=start,
+                inside=str(Path(spot).parent),
+                same_bytes=True,
+            )
+
+
+def huge_cases() -> Iterator[Case]:
+    for spot, command, start, codes in HUGE:
+        name = Path(spot).name
+        inside = "." if spot.startswith("job") else str(Path(spot).parent.relative_to("cache"))
+        yield Case(f"a terabyte at {spot}", command, terabyte(spot), codes, name, start, inside=inside)
+
+
 def cases() -> Iterator[Case]:
+    yield from shared_cases()
+    yield from huge_cases()
     for thing in THINGS:
         for spot, command, start in READ:
             if fits(thing, spot):

@@ -143,6 +143,10 @@ def link_to_itself(path: Path, world: watch.World) -> None:
     path.symlink_to(path.name)
 
 
+def another_name(path: Path, world: watch.World) -> None:
+    path.hardlink_to(world.canary / "diary.txt")
+
+
 def make_pipe(path: Path, world: watch.World) -> None:
     os.mkfifo(path)
 
@@ -154,6 +158,7 @@ THINGS: dict[str, Callable[[Path, watch.World], None]] = {
     "link to nothing": link_to("canary/new"),
     "link to itself": link_to_itself,
     "link to a device": link_to_device,
+    "another name of a file": another_name,
     "pipe": make_pipe,
     "socket": make_socket,
     "folder": make_folder,

@@ -70,6 +70,8 @@ def test_whatever_changes_outside_is_seen(folder: Path) -> None:
         lambda w: (w.job / "log.jsonl").touch(),
         lambda w: os.utime(w.canary / "diary.txt", (1, 1)),
         lambda w: (w.canary / "inside/coarse_000003.grain").rename(w.canary / "inside/coarse_000004.grain"),
+        lambda w: (w.folder / "cache.json").touch(),
+        lambda w: (w.folder / "grains").mkdir(),
     )
     for number, change in enumerate(changes):
         world = watch.World(folder / "world", job)

@@ -23,6 +23,9 @@ PATIENCE = 5.0
 DONE, USAGE, JOB, IO, STOPPED, MEMORY, DIVERGED, OTHER_JOB, BUSY, DISK_FULL, DAMAGED = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 ERRORS = frozenset((USAGE, JOB, IO, MEMORY, DIVERGED, OTHER_JOB, BUSY, DISK_FULL, DAMAGED))
 SANITIZER = re.compile(r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:).*")
+# What trials themselves have written beside a cache: exports, and what they took away.
+MADE_BESIDE = frozenset(("cache", "disk", "moved away", "out", "out.ply", "out.vdb", "table.csv"))
+MOST_LOOKED_AT = 64 << 20  # bytes of a file: some have a terabyte of nothing
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -109,7 +112,7 @@ def run(
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
-    """All that can be seen of a folder: names, kinds, rights, times of change, links' targets and files' bytes."""
+    """All that can be seen of a folder: names, kinds, rights, times of change, links' targets, sizes, and files' bytes."""
     seen = {}
     for path in (folder, *sorted(folder.rglob("*"))):
         info = path.lstat()
@@ -117,7 +120,8 @@ def fingerprint(folder: Path) -> dict[str, str]:
         if path.is_symlink():
             text += f" {os.readlink(path)}"
         elif path.is_file():
-            text += f" {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            with open(path, "rb") as file:
+                text += f" {info.st_size} {hashlib.sha256(file.read(MOST_LOOKED_AT)).hexdigest()}"
         seen[str(path.relative_to(folder))] = text
     return seen
 
@@ -139,15 +143,18 @@ class World:
         (self.canary / "inside/coarse_000003.grain").write_bytes(bytes(64))
         self.freeze()
 
+    def _outside(self) -> dict[str, dict[str, str]]:
+        """The job and the canary, all that can be seen of them, and the names of what else lies beside the cache."""
+        names = {path.name for path in self.folder.iterdir() if path.name not in MADE_BESIDE and path != self.cache}
+        return {"job": fingerprint(self.job), "canary": fingerprint(self.canary), "its neighbours": dict.fromkeys(names, "")}
+
     def freeze(self) -> None:
-        """From now on the job and the canary are watched."""
-        self._job, self._canary = fingerprint(self.job), fingerprint(self.canary)
+        """From now on everything outside the cache is watched."""
+        self._frozen = self._outside()
 
     def check_outside(self) -> None:
-        for name, before, after in (
-            ("job", self._job, fingerprint(self.job)),
-            ("canary", self._canary, fingerprint(self.canary)),
-        ):
+        for name, after in self._outside().items():
+            before = self._frozen[name]
             changed = sorted(k for k in {*before, *after} if before.get(k) != after.get(k))
             ensure(not changed, f"changed outside the cache: {name}: {', '.join(changed[:4])}")
 

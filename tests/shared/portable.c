@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifndef _WIN32
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sys/stat.h>
 #endif
 #include <unistd.h>
@@ -75,7 +77,9 @@ int portable_age_file(const char *path, int seconds)
 #ifdef _WIN32
 int portable_make_link(const char *target, const char *path) { return !target && !path; }
 int portable_make_pipe(const char *path) { return !path; }
+int portable_make_name(const char *file, const char *path) { return CreateHardLinkA(path, file, NULL); }
 #else
 int portable_make_link(const char *target, const char *path) { return symlink(target, path) == 0; }
 int portable_make_pipe(const char *path) { return mkfifo(path, 0666) == 0; }
+int portable_make_name(const char *file, const char *path) { return link(file, path) == 0; }
 #endif

@@ -14,5 +14,7 @@ void portable_set_variable(const char *name, const char *value);
 /// A link at the path to the target, or a named pipe. 0: it could not be made, as on Windows.
 int portable_make_link(const char *target, const char *path);
 int portable_make_pipe(const char *path);
+/// Another name (a hard link) for a file. 0: it could not be made.
+int portable_make_name(const char *file, const char *path);
 /// Sets the time of a file's last change to so many seconds ago.
 int portable_age_file(const char *path, int seconds);

@@ -101,7 +101,7 @@ TEST(one_bit_anywhere_is_noticed)
     for (int n = 0; n < 4; n++) {
         char *path = path_in(folder, names[n]), *data;
         int64_t bytes;
-        ENSURE_OK(file_read(path, (void **)&data, &bytes));
+        ENSURE_OK(file_read(path, INT64_MAX, (void **)&data, &bytes));
         for (int i = 0; i < 125; i++) {
             Rng4 r = rng_at(11, (uint64_t)i, RNG_STREAM_TEST, (uint32_t)n);
             int64_t at = r.word[0] % bytes;

@@ -254,3 +254,29 @@ TEST(a_lock_that_is_a_link_or_a_pipe_is_refused_and_its_target_left_alone)
         ENSURE_OK(file_remove(path));
     }
 }
+
+// A file may have names in other folders, too: what is written into it changes there. It need not be a lock.
+TEST(a_lock_with_another_name_elsewhere_is_replaced_not_written)
+{
+    static const char *const texts[] = {"years of work", "", "process 17 on another-machine (user x, since y)\n"};
+    char path[4096], other[4096];
+    snprintf(path, sizeof path, "%s/lock", test_folder());
+    snprintf(other, sizeof other, "%s/precious", test_folder());
+    for (int i = 0; i < 6; i++) {
+        const char *text = texts[i % 3];
+        ENSURE_OK(write_text("precious", text));
+        ENSURE_OK(file_remove(path));
+        if (!portable_make_name(other, path)) SKIP("a file has one name only here");
+        int is_new = text[0] && i >= 3; // somebody may be at work
+        if (!is_new) portable_age_file(other, 600);
+        hold_by_heartbeat(i & 1);
+        CacheLock lock;
+        GrainResult result = cache_lock_take(&lock, test_folder());
+        int is_safe = has_text("precious", text), is_held = cache_lock_check(&lock) == GRAIN_OK;
+        cache_lock_release(&lock);
+        hold_by_heartbeat(0);
+        ENSURE_EQUAL(result, is_new ? GRAIN_ERROR_BUSY : GRAIN_OK);
+        ENSURE(is_safe && is_held && has_text("precious", text));
+        ENSURE(has_text("lock", is_new ? text : "") && !is_there("lock.part"));
+    }
+}

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/run.h"
 #include "grain/grain.h"
 #include "output/column_file.h"
 #include "unit/test.h"
@@ -60,7 +61,7 @@ TEST(any_damage_is_noticed)
     int64_t bytes;
     ENSURE_OK(file_join(test_folder(), "a.grain", &path));
     ENSURE_OK(write_sample(path));
-    ENSURE_OK(file_read(path, &whole, &bytes));
+    ENSURE_OK(file_read(path, INT64_MAX, &whole, &bytes));
     int noticed = 0, expected = 0;
     for (int64_t bit = 0; bit < 8 * bytes; bit += 7) {
         ((char *)whole)[bit / 8] ^= (char)(1 << bit % 8);
@@ -74,6 +75,27 @@ TEST(any_damage_is_noticed)
     alloc_free(path);
     ENSURE_OK(intact);
     ENSURE_EQUAL(noticed, expected);
+}
+
+// A terabyte of nothing takes no room on a disk.
+TEST(a_file_longer_than_it_says_is_not_read)
+{
+    char *path;
+    ENSURE_OK(file_join(test_folder(), "a.grain", &path));
+    ENSURE_OK(write_sample(path));
+    int descriptor = system_open(path, SYSTEM_UPDATE);
+    int is_long = descriptor >= 0 && system_truncate(descriptor, (int64_t)1 << 40) == 0;
+    system_close(descriptor);
+    GrainFrame *frame;
+    double began = run_clock();
+    GrainResult result = grain_frame_read(path, &frame);
+    double seconds = run_clock() - began;
+    file_remove(path);
+    alloc_free(path);
+    if (!is_long) SKIP("there are no files with gaps here");
+    ENSURE_EQUAL(result, GRAIN_ERROR_DAMAGED);
+    ENSURE(strstr(grain_last_error(), "a.grain") && strstr(grain_last_error(), "longer than it says"));
+    ENSURE(seconds < 1.0);
 }
 
 TEST(bad_arguments_are_refused)

@@ -22,15 +22,21 @@ TEST(a_file_appears_only_when_committed)
 
     void *data;
     int64_t bytes;
-    ENSURE_OK(file_read(path, &data, &bytes));
+    ENSURE_OK(file_read(path, INT64_MAX, &data, &bytes));
     int same = bytes == 4 && memcmp(data, "sand", 5) == 0; // with the zero byte behind it
     alloc_free(data);
+
+    // Of so many bytes and no more.
+    ENSURE_OK(file_read(path, 4, &data, &bytes));
+    alloc_free(data);
+    ENSURE_FAILS(file_read(path, 3, &data, &bytes), GRAIN_ERROR_IO, "4 bytes");
+    ENSURE(data == NULL && bytes == 0);
 
     // Abandoned: the old file stays, nothing is left beside it.
     ENSURE_OK(file_create(&file, path));
     ENSURE_OK(file_write(&file, "dust and more", 13));
     file_abandon(&file);
-    ENSURE_OK(file_read(path, &data, &bytes));
+    ENSURE_OK(file_read(path, INT64_MAX, &data, &bytes));
     int kept = bytes == 4 && !file_exists(part);
     alloc_free(data);
     alloc_free(path);
@@ -44,8 +50,8 @@ TEST(errors_name_the_path_and_the_reason)
     void *data;
     int64_t bytes;
     ENSURE_FAILS(file_create(&file, "/nowhere at all/x"), GRAIN_ERROR_IO, "/nowhere at all/x");
-    ENSURE_FAILS(file_read("/nowhere at all/y", &data, &bytes), GRAIN_ERROR_IO, "missing");
-    ENSURE_FAILS(file_read(test_folder(), &data, &bytes), GRAIN_ERROR_IO, "not a file");
+    ENSURE_FAILS(file_read("/nowhere at all/y", INT64_MAX, &data, &bytes), GRAIN_ERROR_IO, "missing");
+    ENSURE_FAILS(file_read(test_folder(), INT64_MAX, &data, &bytes), GRAIN_ERROR_IO, "not a file");
     ENSURE_OK(file_remove("/nowhere at all/z"));
 }
 
@@ -83,7 +89,7 @@ static int has(const char *path, const char *text)
 {
     char *found;
     int64_t bytes;
-    if (file_read(path, (void **)&found, &bytes) != GRAIN_OK) return 0;
+    if (file_read(path, INT64_MAX, (void **)&found, &bytes) != GRAIN_OK) return 0;
     int is_same = strcmp(found, text) == 0;
     alloc_free(found);
     return is_same;
@@ -123,9 +129,9 @@ TEST(only_regular_files_are_read_and_nothing_waits)
     int64_t bytes;
     ENSURE_OK(put(precious, "years of work"));
     int made = portable_make_link(precious, link) && portable_make_pipe(pipe);
-    GrainResult through_link = made ? file_read(link, &data, &bytes) : GRAIN_OK;
+    GrainResult through_link = made ? file_read(link, INT64_MAX, &data, &bytes) : GRAIN_OK;
     int names_link = strstr(grain_last_error(), "is a link") != NULL;
-    GrainResult from_pipe = made ? file_read(pipe, &data, &bytes) : GRAIN_OK; // nobody ever writes into it
+    GrainResult from_pipe = made ? file_read(pipe, INT64_MAX, &data, &bytes) : GRAIN_OK; // nobody ever writes into it
     int names_pipe = strstr(grain_last_error(), "a pipe") != NULL;
     GrainResult as_chosen = made ? file_read_chosen(link, &chosen, &bytes) : GRAIN_OK;
     if (chosen) alloc_free(chosen);

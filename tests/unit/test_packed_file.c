@@ -356,7 +356,7 @@ static void ensure_damage_is_noticed(int frame)
     char *path = path_at(frame);
     void *whole;
     int64_t bytes;
-    ENSURE_OK(file_read(path, &whole, &bytes));
+    ENSURE_OK(file_read(path, INT64_MAX, &whole, &bytes));
     int noticed = 0, expected = 0;
     for (int64_t bit = 0; bit < 8 * bytes; bit += 8 * bytes / 700 | 1) {
         ((char *)whole)[bit / 8] ^= (char)(1 << bit % 8);

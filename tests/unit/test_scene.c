@@ -97,7 +97,7 @@ static GrainResult read_text(const char *folder, const char *name, char **text, 
 {
     char *path;
     TRY(file_join(folder, name, &path));
-    GrainResult result = file_read(path, (void **)text, bytes);
+    GrainResult result = file_read(path, INT64_MAX, (void **)text, bytes);
     alloc_free(path);
     return result;
 }

@@ -102,7 +102,7 @@ static GrainResult damage(const char *path, int64_t at)
     char *bytes;
     int64_t count;
     FileWriter file;
-    TRY(file_read(path, (void **)&bytes, &count));
+    TRY(file_read(path, INT64_MAX, (void **)&bytes, &count));
     bytes[at < 0 ? count + at : at] ^= 4;
     GrainResult result = file_create(&file, path);
     if (result == GRAIN_OK) result = file_write(&file, bytes, (size_t)count);

@@ -226,13 +226,18 @@ class CacheLock:
             return False
 
     def _decide(self, gate: int) -> bool:
-        """Steps 2 to 5. False: somebody was in between."""
+        """Steps 2 to 5. False: somebody was in between, or the file was not for this cache alone."""
         began = os.fstat(gate).st_mtime
         granted = self._open_locked(began)
         there = _read(self._file)
         is_own = there in (self._text("system"), self._text("heartbeat"))
         if there and not is_own and not _Text.of(there).is_left(granted, began - os.fstat(self._file).st_mtime):
             raise Busy(self._cache, there)
+        if os.fstat(self._file).st_nlink > 1:  # it has other names, perhaps outside: this one goes, and the next try makes a file of its own
+            self._close()
+            if self._is_gate(gate):
+                self._folder.remove(LOCK)
+            return False
         self._own = self._text("system" if granted else "heartbeat")
         self._is_mute = not _write(self._file, self._own)
         if self._is_mute and not granted:

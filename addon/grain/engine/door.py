@@ -22,6 +22,7 @@ FOLDERS = ("job", "grains", "volume", "sdf")  # inside a cache
 PART = ".part"  # what a file is called until it is complete
 _NO_NAME = frozenset("/\\:\0")  # no file of ours has them; on Windows they lead elsewhere
 _COPIED_BYTES = 1 << 20  # at a time
+_MOST_KEPT = 64 << 20  # bytes of a log
 
 _HAS_HANDLES = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _ALWAYS = 0
@@ -160,8 +161,13 @@ class Folder:
             return file.read(min(size, most))
 
     def append(self, name: str, data: bytes) -> None:
+        """A file that has other names, perhaps outside, stays as it is: its copy, of the newest bytes if it is huge, takes its place."""
         with os.fdopen(self.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
-            file.write(data)
+            is_shared = os.fstat(file.fileno()).st_nlink > 1
+            if not is_shared:
+                file.write(data)
+        if is_shared:
+            self.replace(name, (self.read_end(name, _MOST_KEPT), data))
 
     def replace(self, name: str, chunks: Iterable[Any]) -> None:
         """A reader sees the old file or the whole new one, which is written chunk by chunk."""

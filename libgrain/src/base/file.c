@@ -197,12 +197,15 @@ void file_abandon(FileWriter *file)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static GrainResult read_all(int descriptor, const char *path, void **data, int64_t *bytes)
+static GrainResult read_all(int descriptor, const char *path, int64_t most, void **data, int64_t *bytes)
 {
     SystemInfo info;
     if (system_info_of_file(descriptor, &info) != 0) return fail_with_errno("read", path);
+    if (info.bytes > most)
+        return fail(GRAIN_ERROR_IO, "'%s' has %lld bytes and may have %lld at most: it is damaged, or another file",
+                    path, (long long)info.bytes, (long long)most);
     char *memory = ALLOC(char, info.bytes + 1);
-    if (!memory) return GRAIN_ERROR_MEMORY;
+    if (!memory) return fail_within(GRAIN_ERROR_MEMORY, "could not read '%s'", path);
     int64_t got = 0;
     while (got < info.bytes) {
         int64_t piece = system_read(descriptor, memory + got, (size_t)(info.bytes - got));
@@ -219,25 +222,25 @@ static GrainResult read_all(int descriptor, const char *path, void **data, int64
     return GRAIN_OK;
 }
 
-static GrainResult open_and_read(const char *path, SystemOpening how, void **data, int64_t *bytes)
+static GrainResult open_and_read(const char *path, SystemOpening how, int64_t most, void **data, int64_t *bytes)
 {
     *data = NULL;
     *bytes = 0;
     int descriptor = system_open(path, how);
     if (descriptor < 0) return fail_with_errno("read", path);
-    GrainResult result = read_all(descriptor, path, data, bytes);
+    GrainResult result = read_all(descriptor, path, most, data, bytes);
     system_close(descriptor);
     return result;
 }
 
-GrainResult file_read(const char *path, void **data, int64_t *bytes)
+GrainResult file_read(const char *path, int64_t most, void **data, int64_t *bytes)
 {
-    return open_and_read(path, SYSTEM_READ, data, bytes);
+    return open_and_read(path, SYSTEM_READ, most, data, bytes);
 }
 
 GrainResult file_read_chosen(const char *path, void **data, int64_t *bytes)
 {
-    return open_and_read(path, SYSTEM_READ_CHOSEN, data, bytes);
+    return open_and_read(path, SYSTEM_READ_CHOSEN, INT64_MAX, data, bytes);
 }
 
 GrainResult file_check_chosen(const char *path)

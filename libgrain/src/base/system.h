@@ -34,6 +34,7 @@ typedef struct SystemInfo {
     SystemKind kind;
     int64_t bytes;
     time_t changed;
+    int64_t names;        ///< of a file; 2 or more: what is written into it changes under other names (hard links), too
     uint64_t identity[2]; ///< equal for two names of one file; zeros where the file system does not tell
 } SystemInfo;
 

@@ -93,6 +93,7 @@ static int take_info(int result, const struct stat *found, SystemInfo *out)
                                                           : SYSTEM_OTHER,
                         .bytes = found->st_size,
                         .changed = found->st_mtime,
+                        .names = (int64_t)found->st_nlink,
                         .identity = {(uint64_t)found->st_dev, (uint64_t)found->st_ino}};
     return 0;
 }

@@ -271,6 +271,7 @@ static int info_of_handle(HANDLE handle, SystemInfo *out)
         .kind = kind,
         .bytes = (int64_t)((uint64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow),
         .changed = unix_time(found.ftLastWriteTime),
+        .names = (int64_t)found.nNumberOfLinks,
         .identity = {found.dwVolumeSerialNumber, (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow}};
     return 0;
 }

@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #define MAX_ARRAYS 1000000
+#define MOST_BYTES ((int64_t)1 << 30) // of job.json: a hundred times as many as the largest scenes need
 
 // --- geometry -----------------------------------------------------------------------------------
 
@@ -32,7 +33,7 @@ static GrainResult read_geometry(const JobNode *root, const char *folder, Job *j
                     name);
     char *path;
     TRY(file_join(folder, name, &path));
-    GrainResult result = file_read(path, (void **)&job->geometry, &job->geometry_bytes);
+    GrainResult result = file_read(path, entry.bytes, (void **)&job->geometry, &job->geometry_bytes);
     if (result == GRAIN_OK && job->geometry_bytes != entry.bytes)
         result = fail(GRAIN_ERROR_JOB,
                       "'%s' has %lld bytes where job.json says %lld: the job was not written or copied completely",
@@ -262,7 +263,7 @@ GrainResult job_read(const char *folder, Job *out)
     void *text = NULL;
     int64_t bytes;
     TRY(file_join(folder, "job.json", &path));
-    GrainResult result = file_read(path, &text, &bytes);
+    GrainResult result = file_read(path, MOST_BYTES, &text, &bytes);
     if (result == GRAIN_OK) result = parse(path, text, bytes, out);
     alloc_free(text);
     alloc_free(path);

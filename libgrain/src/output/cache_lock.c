@@ -245,7 +245,21 @@ static GrainResult open_lock(CacheLock *lock, time_t now, Held *held)
     }
 }
 
-// Behind the gate. *is_taken is 0 where somebody replaced a file meanwhile.
+// Whether the file has other names, perhaps outside the cache: nothing is written into it then.
+static int is_shared(const CacheLock *lock)
+{
+    SystemInfo info;
+    return system_info_of_file(lock->descriptor, &info) == 0 && info.names > 1;
+}
+
+// The next try makes a file of our own.
+static GrainResult drop_shared(const CacheLock *lock, const Gate *gate)
+{
+    if (!is_own_gate(lock, gate) || system_remove_in(lock->folder, LOCK_NAME) == 0 || errno == ENOENT) return GRAIN_OK;
+    return fail_to_open(lock, LOCK_NAME);
+}
+
+// Behind the gate. *is_taken is 0 where somebody replaced a file meanwhile, or it was not for this cache alone.
 static GrainResult take_once(CacheLock *lock, const Gate *gate, int *is_taken)
 {
     Held held;
@@ -253,6 +267,7 @@ static GrainResult take_once(CacheLock *lock, const Gate *gate, int *is_taken)
     TRY(open_lock(lock, gate->opened, &held));
     if (read_note(lock->descriptor, &note) != 0) return fail_to_open(lock, LOCK_NAME);
     if (note.text[0] && !is_own(lock, &note) && !is_stale(&note, held, gate->opened)) return fail_busy(lock, &note);
+    if (is_shared(lock)) return drop_shared(lock, gate);
     // On a full disk the system's lock has to do, or nothing could be deleted there.
     lock->is_mute = write_text(lock, lock->descriptor, held) != 0;
     if (lock->is_mute && held != HELD_BY_SYSTEM) return fail_to_open(lock, LOCK_NAME);

@@ -8,7 +8,8 @@
 /// - It writes its own text with a random number, and reads it back by name: a file that was replaced meanwhile shows.
 /// - A holder touches the file every few seconds and looks whether the text is still its own. A text that was not
 ///   touched for two minutes, or is of a process of this machine that does not exist, is stale: its lock may be taken.
-/// The file is never removed, only emptied: there is no moment between removing and creating to slip into.
+/// The file is never removed, only emptied: there is no moment between removing and creating to slip into. Except where
+/// it has other names (hard links), which may be outside the cache: whoever takes it removes this one, behind the gate.
 #include "base/system.h"
 #include "grain/base.h"
 

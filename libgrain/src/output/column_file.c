@@ -172,17 +172,40 @@ static GrainResult read_entry(const char *path, const char *memory, int64_t byte
     return GRAIN_OK;
 }
 
-static GrainResult check_and_index(const char *path, char *memory, int64_t bytes, struct GrainFrame *out)
+// What a file of so many bytes begins with.
+static GrainResult check_start(const char *path, const char *memory, int64_t bytes, ColumnFileHeader *header)
 {
-    uint32_t format, columns;
+    uint32_t format;
     if (bytes < HEADER_BYTES || memcmp(memory, magic, sizeof magic) != 0)
         return fail_damaged(path, bytes < HEADER_BYTES ? "it is truncated" : "it is not a Grain file");
     get(memory, AT_FORMAT, format);
     TRY(column_gate_check_format(path, format, COLUMN_FILE_FORMAT));
-    ColumnFileHeader *header = &out->header;
     get(memory, AT_BYTES, header->bytes);
+    if (header->bytes == bytes) return GRAIN_OK;
+    return fail_damaged(path, bytes < header->bytes ? "it is truncated" : "it is longer than it says");
+}
+
+// Before memory is asked for, or all of it is read.
+static GrainResult look_at_start(const char *path, int64_t *bytes)
+{
+    char start[HEADER_BYTES] = {0};
+    SystemInfo info = {0};
+    ColumnFileHeader header;
+    int descriptor;
+    TRY(file_open(path, &descriptor));
+    int is_read =
+        system_info_of_file(descriptor, &info) == 0 && system_read_at(descriptor, start, sizeof start, 0) >= 0;
+    system_close(descriptor);
+    *bytes = info.bytes;
+    return is_read ? check_start(path, start, info.bytes, &header) : fail_damaged(path, "it cannot be read");
+}
+
+static GrainResult check_and_index(const char *path, char *memory, int64_t bytes, struct GrainFrame *out)
+{
+    uint32_t columns;
+    ColumnFileHeader *header = &out->header;
+    TRY(check_start(path, memory, bytes, header));
     get(memory, AT_CHECKSUM, header->checksum);
-    if (header->bytes != bytes) return fail_damaged(path, "it is truncated");
     memset(memory + AT_CHECKSUM, 0, sizeof header->checksum);
     if (XXH3_64bits(memory, (size_t)bytes) != header->checksum) return fail_damaged(path, "its checksum is wrong");
 
@@ -205,7 +228,8 @@ GrainResult column_file_read(const char *path, struct GrainFrame *out)
     *out = (struct GrainFrame){0};
     void *memory;
     int64_t bytes;
-    TRY(file_read(path, &memory, &bytes));
+    TRY(look_at_start(path, &bytes));
+    TRY(file_read(path, bytes, &memory, &bytes));
     out->memory = memory;
     GrainResult result = check_and_index(path, out->memory, bytes, out);
     if (result != GRAIN_OK) column_file_free(out);

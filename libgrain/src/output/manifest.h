@@ -7,6 +7,7 @@
 
 #define MANIFEST_FORMAT 2
 #define MANIFEST_NAME "cache.json"
+#define MANIFEST_MOST_BYTES ((int64_t)1 << 30) // millions of frames have half of it
 
 GrainResult manifest_add_frame(CacheManifest *manifest, const CacheFrame *frame);
 /// Takes over job name, fingerprint, fps and frame range; the frames stay.

@@ -406,7 +406,7 @@ GrainResult cache_manifest_read(const char *folder, CacheManifest *out)
     void *text;
     int64_t bytes;
     TRY(file_join(folder, MANIFEST_NAME, &path));
-    GrainResult result = file_read(path, &text, &bytes);
+    GrainResult result = file_read(path, MANIFEST_MOST_BYTES, &text, &bytes);
     if (result == GRAIN_OK) {
         json_error_t error;
         json_t *root = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES, &error);

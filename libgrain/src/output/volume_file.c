@@ -67,36 +67,43 @@ GrainResult volume_file_write_points(const char *path, const VdbPoints *points)
     return end(&sink, path, code, &message, &header);
 }
 
-// Bytes and checksum of a file as it lies there.
-static GrainResult measure(const char *path, char *piece, XXH3_state_t *hash, int64_t *bytes)
+// A file of another size is not read: a terabyte of nothing takes no room on a disk, but an hour to read.
+static GrainResult check_size(const char *path, int descriptor, int64_t expected)
 {
-    int descriptor;
-    if (file_open(path, &descriptor) != GRAIN_OK) return GRAIN_ERROR_DAMAGED;
-    int64_t got;
-    *bytes = 0;
-    XXH3_64bits_reset(hash);
-    while ((got = system_read(descriptor, piece, PIECE)) > 0) {
-        XXH3_64bits_update(hash, piece, (size_t)got);
-        *bytes += got;
+    SystemInfo info;
+    if (system_info_of_file(descriptor, &info) != 0) return fail(GRAIN_ERROR_DAMAGED, "'%s' cannot be read", path);
+    if (info.bytes == expected) return GRAIN_OK;
+    return fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged: it has %lld bytes instead of %lld", path, (long long)info.bytes,
+                (long long)expected);
+}
+
+// Of a file as it lies there.
+static GrainResult check_sum(const char *path, int descriptor, uint64_t expected)
+{
+    char *piece = ALLOC(char, PIECE);
+    XXH3_state_t *hash = piece ? XXH3_createState() : NULL;
+    GrainResult result = hash ? GRAIN_OK : GRAIN_ERROR_MEMORY;
+    if (hash) {
+        int64_t got;
+        XXH3_64bits_reset(hash);
+        while ((got = system_read(descriptor, piece, PIECE)) > 0) XXH3_64bits_update(hash, piece, (size_t)got);
+        if (got < 0)
+            result = fail(GRAIN_ERROR_DAMAGED, "'%s' cannot be read", path);
+        else if (XXH3_64bits_digest(hash) != expected)
+            result = fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged: its checksum is wrong", path);
     }
-    system_close(descriptor);
-    return got == 0 ? GRAIN_OK : fail(GRAIN_ERROR_DAMAGED, "'%s' cannot be read", path);
+    XXH3_freeState(hash);
+    alloc_free(piece);
+    return result;
 }
 
 static GrainResult compare(const char *path, const CacheFrame *frame)
 {
-    char *piece = ALLOC(char, PIECE);
-    XXH3_state_t *hash = piece ? XXH3_createState() : NULL;
-    int64_t bytes = 0;
-    GrainResult result = hash ? GRAIN_OK : GRAIN_ERROR_MEMORY;
-    if (result == GRAIN_OK) result = measure(path, piece, hash, &bytes);
-    if (result == GRAIN_OK && bytes != frame->bytes)
-        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged: it has %lld bytes instead of %lld", path, (long long)bytes,
-                      (long long)frame->bytes);
-    if (result == GRAIN_OK && XXH3_64bits_digest(hash) != frame->checksum)
-        result = fail(GRAIN_ERROR_DAMAGED, "'%s' is damaged: its checksum is wrong", path);
-    XXH3_freeState(hash);
-    alloc_free(piece);
+    int descriptor;
+    if (file_open(path, &descriptor) != GRAIN_OK) return GRAIN_ERROR_DAMAGED;
+    GrainResult result = check_size(path, descriptor, frame->bytes);
+    if (result == GRAIN_OK) result = check_sum(path, descriptor, frame->checksum);
+    system_close(descriptor);
     return result;
 }
 

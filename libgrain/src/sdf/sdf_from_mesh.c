@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/real.h"
 #include "mesh/mesh.h"
+#include "mesh/mesh_copies.h"
 #include "sdf/sdf_candidates.h"
 #include "sdf/sdf_classify.h"
 #include "sdf/sdf_measure.h"
@@ -32,6 +33,8 @@ typedef struct Builder {
     const GrainMesh *mesh;
     Run *run;
     double band, half_thickness; // voxels
+    GrainMesh own;               // without copies of faces, where there are any; then `mesh` is this one
+    int32_t *own_triangles;
     SdfClassified parts;
     SdfCandidates bins;
     MeasureMesh measured;
@@ -269,11 +272,25 @@ static GrainResult find_solids(Builder *b)
     return find_sides(b);
 }
 
+// A face that is there twice is no hole in a solid, but counts twice for the winding number.
+static GrainResult classify(Builder *b, GrainSdfKind kind)
+{
+    int64_t count;
+    TRY(sdf_classify(&b->parts, b->mesh, kind, b->run));
+    TRY(mesh_drop_copies(&b->parts.topology, b->run->thread_count, &b->own_triangles, &count));
+    if (!b->own_triangles) return GRAIN_OK;
+    b->own = *b->mesh;
+    b->own.triangles = b->own_triangles, b->own.triangle_count = count;
+    b->mesh = &b->own;
+    sdf_classified_free(&b->parts);
+    return sdf_classify(&b->parts, b->mesh, kind, b->run);
+}
+
 static GrainResult build(Builder *b, const GrainSdfDef *def)
 {
     GrainSdf *sdf = b->sdf;
     Run *run = b->run;
-    TRY(sdf_classify(&b->parts, b->mesh, (GrainSdfKind)def->kind, run));
+    TRY(classify(b, (GrainSdfKind)def->kind));
     TRY(run_progress(run, "distance field: sorting", 0.05));
     if (b->parts.sheet_triangles == 0) b->half_thickness = 0.0;
     TRY(choose_lattice(b));
@@ -308,6 +325,7 @@ GrainResult sdf_from_mesh(GrainSdf *sdf, const GrainMesh *mesh, const GrainSdfDe
     sdf->half_width = def->voxel_size * def->band_voxels;
     GrainResult result = build(&b, def);
     sdf_classified_free(&b.parts);
+    alloc_free(b.own_triangles);
     sdf_candidates_free(&b.bins);
     mesh_winding_free(&b.winding);
     alloc_free(b.workers);
