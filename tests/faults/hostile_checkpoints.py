@@ -17,7 +17,7 @@ COMMON: dict[str, Change] = {
     **{f"sim.frame_done {n}": value("sim.frame_done", n) for n in (NAN, INF, -1.0)},
     **{f"sim.substep {n}": value("sim.substep", n) for n in (-1, -HUGE)},
     **{f"sim.slot {n}": value("sim.slot", n) for n in (-1, HUGE)},
-    **{f"sim.slot_began {n}": value("sim.slot_began", n) for n in (NAN, INF, -1.0, 1.0)},
+    **{f"sim.flow_began {n}": value("sim.flow_began", n) for n in (NAN, INF, -1.0, 1.0)},
     **{f"sim.material {n}": value("sim.material", n) for n in (-1, 255, HUGE)},
     **{f"sim.birth_time {n}": value("sim.birth_time", n) for n in (NAN, INF)},
     **{f"sim.gone {n}": value("sim.gone", n) for n in (-1, HUGE)},

@@ -13,13 +13,14 @@
 #define RADIUS 0.01f
 #define FRAME (1.0 / 24.0)
 #define FRAMES 6
-#define SLOTS 4
-#define EACH 30 // born in a slot
+#define SLOTS 8
+#define FLOWS 4 // in them
+#define EACH 30 // born in each
 
 typedef struct Flow {
     Sim *sim;
-    int slots, stop_after; ///< watch stops it there, in slots
-    float vanish_below;    ///< m: along x
+    int flows, slots, stop_after; ///< watch stops it there, in slots
+    float vanish_below;           ///< m: along x
 } Flow;
 
 // A patch of particles above the floor, each beside the one before: no two are born in one place.
@@ -29,14 +30,14 @@ static GrainResult come_and_go(void *user, double from, double to)
     Particles born = {0}, now = {0};
     float times[EACH];
     (void)from;
-    flow->slots++;
+    flow->flows++;
     GrainResult result = sim_read(flow->sim, &now);
     uint8_t *gone = ALLOC_ZEROED(uint8_t, now.count);
     for (int64_t i = 0; i < now.count; i++)
         gone[i] = now.radius[i] > 0.0f && now.position[i].x < flow->vanish_below && now.position[i].z < 0.05f;
     for (int i = 0; i < EACH && result == GRAIN_OK; i++) {
         times[i] = (float)to;
-        result = particles_add(&born, vec3(0.025f * (float)(i % 6), 0.025f * (float)(i / 6 + 5 * flow->slots), 0.15f),
+        result = particles_add(&born, vec3(0.025f * (float)(i % 6), 0.025f * (float)(i / 6 + 5 * flow->flows), 0.15f),
                                vec3(0, 0, -2.5f), RADIUS);
     }
     if (result == GRAIN_OK) result = sim_change(flow->sim, &(SimChange){.born = &born, .gone = gone}, times);
@@ -44,6 +45,13 @@ static GrainResult come_and_go(void *user, double from, double to)
     particles_free(&born);
     particles_free(&now);
     return result;
+}
+
+static GrainResult count_slots(void *user, double time)
+{
+    (void)time;
+    ((Flow *)user)->slots++;
+    return GRAIN_OK;
 }
 
 static GrainResult stop_there(void *user, double fraction)
@@ -64,7 +72,7 @@ static GrainResult begin(SandScene *scene, const char *solver, int threads)
     sand_add_plane(scene, vec3(0, 0, 0), vec3(0, 0, 1), 0.5f);
     scene->def.colliders = scene->colliders;
     GrainResult result = sim_create(&scene->sim, &scene->def, &scene->start, FRAME, threads);
-    scene->sim.slot_count = SLOTS;
+    scene->sim.slot_count = SLOTS, scene->sim.flow_slots = SLOTS / FLOWS;
     return result;
 }
 
@@ -73,7 +81,8 @@ static GrainResult run(SandScene *scene, Flow *flow, int from, int to, int stop_
     flow->sim = &scene->sim;
     flow->stop_after = stop_after;
     for (int frame = from; frame < to; frame++)
-        TRY(sim_advance_frame(&scene->sim, &(SimWatch){stop_after > 0 ? stop_there : NULL, come_and_go, flow}));
+        TRY(sim_advance_frame(&scene->sim,
+                              &(SimWatch){stop_after > 0 ? stop_there : NULL, come_and_go, flow, count_slots}));
     return sim_read(&scene->sim, &scene->now);
 }
 
@@ -109,7 +118,7 @@ static void check(const char *solver)
     ENSURE_OK(begin(&whole, solver, 1));
     ENSURE_OK(run(&whole, &flow, 0, FRAMES, 0));
     int64_t gone = whole.sim.population.gone_count;
-    ENSURE(whole.now.count == FRAMES * SLOTS * EACH);
+    ENSURE(whole.now.count == FRAMES * FLOWS * EACH);
     ENSURE(gone > EACH && gone < whole.now.count / 2);
     for (int64_t i = 0; i < whole.now.count; i++) {
         int is_gone = whole.sim.population.is_gone[i];
@@ -120,10 +129,10 @@ static void check(const char *solver)
         ENSURE(whole.now.position[i].z > -0.5f * RADIUS && whole.now.position[i].z < 0.47f);
         if (is_gone) ENSURE(whole.now.position[i].x < 0.04f);
     }
-    // Stopped in the middle of the fourth frame, right after some came and went; gone on in another life, on two
+    // Stopped in the middle of the fourth frame, a slot after some came and went; gone on in another life, on two
     // threads.
     ENSURE_OK(begin(&other, solver, 2));
-    ENSURE(run(&other, &again, 0, FRAMES, 3 * SLOTS + 2) == GRAIN_CANCELLED);
+    ENSURE(run(&other, &again, 0, FRAMES, 3 * SLOTS + 5) == GRAIN_CANCELLED);
     Column columns[SOLVER_MAX_COLUMNS];
     int column_count = copy_columns(&other.sim, columns);
     sand_end(&other);
@@ -150,17 +159,24 @@ static void check_all(void (*check_one)(const char *solver))
 TEST(every_solver_gives_and_takes) { check_all(check); }
 
 typedef struct Slots {
-    double ended;    ///< s: end of the last slot
-    int count, gaps; ///< gaps: slots that do not begin where the one before ended
-    int steps;
+    double flowed;   ///< s: end of the last flow
+    int flows, gaps; ///< gaps: flows that do not begin where the one before ended
+    int slots, steps;
 } Slots;
 
-static GrainResult count_slot(void *user, double from, double to)
+static GrainResult count_flow(void *user, double from, double to)
 {
     Slots *slots = user;
-    slots->gaps += from != slots->ended || to <= from;
-    slots->ended = to;
-    slots->count++;
+    slots->gaps += from != slots->flowed || to <= from;
+    slots->flowed = to;
+    slots->flows++;
+    return GRAIN_OK;
+}
+
+static GrainResult count_slot(void *user, double time)
+{
+    (void)time;
+    ((Slots *)user)->slots++;
     return GRAIN_OK;
 }
 
@@ -171,7 +187,7 @@ static GrainResult count_step(void *user, double fraction)
     return GRAIN_OK;
 }
 
-static GrainResult advance_in_slots(const char *solver, int slot_count, Slots *slots)
+static GrainResult advance_in_slots(const char *solver, int slot_count, int flow_slots, Slots *slots)
 {
     SandScene scene;
     GrainResult result = begin(&scene, solver, 1);
@@ -180,27 +196,28 @@ static GrainResult advance_in_slots(const char *solver, int slot_count, Slots *s
         sim_destroy(&scene.sim);
         result = sim_create(&scene.sim, &scene.def, &scene.start, FRAME, 1);
     }
-    scene.sim.slot_count = slot_count;
+    scene.sim.slot_count = slot_count, scene.sim.flow_slots = flow_slots;
     for (int frame = 0; frame < FRAMES && result == GRAIN_OK; frame++) {
-        result = sim_advance_frame(&scene.sim, &(SimWatch){count_step, count_slot, slots});
+        result = sim_advance_frame(&scene.sim, &(SimWatch){count_step, count_flow, slots, count_slot});
         slots->steps++; // the last of a frame is not watched
-        slots->gaps += slots->ended != scene.sim.time;
+        slots->gaps += slots->flowed != scene.sim.time;
     }
     sand_end(&scene);
     return result;
 }
 
-// Steps that ended with slots would be more: up to one for each slot.
+// Steps cut to fit slots would be more: up to one for each slot.
 static void check_slots(const char *solver)
 {
     Slots without = {0}, with = {0}, many = {0};
-    ENSURE_OK(advance_in_slots(solver, 1, &without));
-    ENSURE_OK(advance_in_slots(solver, 3, &with));
-    ENSURE_OK(advance_in_slots(solver, 1000, &many));
-    ENSURE(without.count == FRAMES && with.count == FRAMES * 3 && many.count == FRAMES * 1000);
+    ENSURE_OK(advance_in_slots(solver, 1, 1, &without));
+    ENSURE_OK(advance_in_slots(solver, 6, 2, &with));
+    ENSURE_OK(advance_in_slots(solver, 1000, 1, &many));
+    ENSURE(without.slots == FRAMES && with.slots == FRAMES * 6 && many.slots == FRAMES * 1000);
+    ENSURE(without.flows == FRAMES && with.flows == FRAMES * 3 && many.flows == FRAMES * 1000);
     ENSURE(!without.gaps && !with.gaps && !many.gaps);
-    printf("# %s: %d steps, %d with three slots a frame\n", solver, without.steps, with.steps);
-    ENSURE(with.steps == (without.steps > FRAMES * 3 ? without.steps : FRAMES * 3));
+    printf("# %s: %d steps, %d with six slots a frame\n", solver, without.steps, with.steps);
+    ENSURE(with.steps == without.steps && without.steps > FRAMES * 6);
     ENSURE(many.steps >= FRAMES * 1000);
 }
 

@@ -14,13 +14,16 @@ static inline float noise_floor(float x)
     return towards_zero > x ? towards_zero - 1.0f : towards_zero == x ? x : towards_zero;
 }
 
-/// Three noises that share their lattice, and the last cell of it: in the cell of the point before, no random numbers
-/// are drawn. Start with a zeroed one.
+/// A cell of three noises that share their lattice.
 typedef struct NoiseCell {
     int is_filled;
     float low[3];            ///< its lowest corner
     float gradient[3][3][8]; ///< of each noise: x, y, z at the corners
 } NoiseCell;
+/// The cells visited last, neighbours beside each other: no random numbers are drawn for them again. Start with zeros.
+typedef struct NoiseCells {
+    NoiseCell of[8]; ///< by odd and even coordinates
+} NoiseCells;
 
 /// Which of a cell's corners is k: 1 along an axis for the higher ones.
 #define NOISE_CORNER(k)                                                                                                \
@@ -76,66 +79,57 @@ static inline float noise_at(uint64_t seed, RngStream stream, Vec3 p)
     return noise_sum(gradient, weight, d);
 }
 
-static inline void noise_enter(NoiseCell *cell, const uint64_t seed[3], RngStream stream, const float low[3])
+static inline const NoiseCell *noise_enter(NoiseCells *cells, const uint64_t seed[3], RngStream stream,
+                                           const float low[3])
 {
-    if (cell->is_filled && low[0] == cell->low[0] && low[1] == cell->low[1] && low[2] == cell->low[2]) return;
+    NoiseCell *cell = &cells->of[((int64_t)low[0] & 1) | ((int64_t)low[1] & 1) << 1 | ((int64_t)low[2] & 1) << 2];
+    if (cell->is_filled && low[0] == cell->low[0] && low[1] == cell->low[1] && low[2] == cell->low[2]) return cell;
     for (int n = 0; n < 3; n++) noise_fill(cell->gradient[n], seed[n], stream, low);
     for (int axis = 0; axis < 3; axis++) cell->low[axis] = low[axis];
     cell->is_filled = 1;
-}
-
-/// noise_at for three seeds, always the same with one cell.
-static inline Vec3 noise_vector_at(NoiseCell *cell, const uint64_t seed[3], RngStream stream, Vec3 p)
-{
-    const float low[3] = {noise_floor(p.x), noise_floor(p.y), noise_floor(p.z)},
-                d[3] = {p.x - low[0], p.y - low[1], p.z - low[2]};
-    float weight[8];
-    noise_enter(cell, seed, stream, low);
-    noise_weigh(d, weight);
-    return vec3(noise_sum(cell->gradient[0], weight, d), noise_sum(cell->gradient[1], weight, d),
-                noise_sum(cell->gradient[2], weight, d));
+    return cell;
 }
 
 #define NOISE_LANES 16
 
-/// Whether these points, x, y, z of each, lie in one cell; then its lowest corner.
-static inline int noise_is_one_cell(float p[3][NOISE_LANES], float low[3])
+/// How many of these points, x, y, z of each, lie in the cell of the first one before one does not. low: its lowest
+/// corner.
+static inline int noise_in_one_cell(float p[3][NOISE_LANES], float low[3])
 {
-    for (int axis = 0; axis < 3; axis++) {
-        float least = p[axis][0], most = p[axis][0];
-        for (int l = 1; l < NOISE_LANES; l++) {
-            least = p[axis][l] < least ? p[axis][l] : least;
-            most = p[axis][l] > most ? p[axis][l] : most;
-        }
-        low[axis] = noise_floor(least);
-        if (!(most < low[axis] + 1.0f)) return 0;
-    }
-    return 1;
+    int is_in[NOISE_LANES], count = 1;
+    for (int axis = 0; axis < 3; axis++) low[axis] = noise_floor(p[axis][0]);
+    for (int l = 0; l < NOISE_LANES; l++)
+        is_in[l] = (p[0][l] >= low[0]) & (p[0][l] - low[0] < 1.0f) & (p[1][l] >= low[1]) & (p[1][l] - low[1] < 1.0f) &
+                   (p[2][l] >= low[2]) & (p[2][l] - low[2] < 1.0f);
+    while (count < NOISE_LANES && is_in[count]) count++;
+    return count;
 }
 
-/// noise_vector_at, to the bit, for points of one cell. out: x, y, z of each.
-static inline void noise_vectors_at(NoiseCell *cell, const uint64_t seed[3], RngStream stream, const float low[3],
+/// noise_at for three seeds, always the same with the same cells, at points of one cell. out: x, y, z of each.
+static inline void noise_vectors_at(NoiseCells *cells, const uint64_t seed[3], RngStream stream, const float low[3],
                                     float p[3][NOISE_LANES], float out[3][NOISE_LANES])
 {
-    float d[3][NOISE_LANES], ease[3][NOISE_LANES];
-    noise_enter(cell, seed, stream, low);
+    float d[3][NOISE_LANES], ease[3][NOISE_LANES], sum[3][NOISE_LANES] = {{0}};
+    const NoiseCell *cell = noise_enter(cells, seed, stream, low);
     for (int axis = 0; axis < 3; axis++)
         for (int l = 0; l < NOISE_LANES; l++) {
             d[axis][l] = p[axis][l] - low[axis];
             ease[axis][l] = noise_ease(d[axis][l]);
-            out[axis][l] = 0.0f;
         }
     for (int k = 0; k < 8; k++) {
         const int corner[3] = NOISE_CORNER(k);
-        for (int l = 0; l < NOISE_LANES; l++) {
-            float weight = (corner[0] ? ease[0][l] : 1.0f - ease[0][l]) * (corner[1] ? ease[1][l] : 1.0f - ease[1][l]) *
-                           (corner[2] ? ease[2][l] : 1.0f - ease[2][l]);
-            float x = d[0][l] - (float)corner[0], y = d[1][l] - (float)corner[1], z = d[2][l] - (float)corner[2];
-            for (int n = 0; n < 3; n++)
-                out[n][l] +=
-                    weight * (cell->gradient[n][0][k] * x + cell->gradient[n][1][k] * y + cell->gradient[n][2][k] * z);
+        float weight[NOISE_LANES], arm[3][NOISE_LANES];
+        for (int l = 0; l < NOISE_LANES; l++)
+            weight[l] = (corner[0] ? ease[0][l] : 1.0f - ease[0][l]) * (corner[1] ? ease[1][l] : 1.0f - ease[1][l]) *
+                        (corner[2] ? ease[2][l] : 1.0f - ease[2][l]);
+        for (int axis = 0; axis < 3; axis++)
+            for (int l = 0; l < NOISE_LANES; l++) arm[axis][l] = d[axis][l] - (float)corner[axis];
+        for (int n = 0; n < 3; n++) {
+            float x = cell->gradient[n][0][k], y = cell->gradient[n][1][k], z = cell->gradient[n][2][k];
+            for (int l = 0; l < NOISE_LANES; l++)
+                sum[n][l] += weight[l] * (x * arm[0][l] + y * arm[1][l] + z * arm[2][l]);
         }
     }
     for (int n = 0; n < 3; n++)
-        for (int l = 0; l < NOISE_LANES; l++) out[n][l] *= 2.0f;
+        for (int l = 0; l < NOISE_LANES; l++) out[n][l] = 2.0f * sum[n][l];
 }

@@ -11,7 +11,7 @@
 
 GrainResult sim_create(Sim *sim, const SimDef *def, const Particles *start, double frame_seconds, int threads)
 {
-    *sim = (Sim){.frame_seconds = frame_seconds, .slot_count = 1};
+    *sim = (Sim){.frame_seconds = frame_seconds, .slot_count = 1, .flow_slots = 1};
     sim->solver = solver_find(def->solver);
     if (!sim->solver)
         return fail(GRAIN_ERROR_ARGUMENT, "there is no solver '%s'; allowed are %s", def->solver, solver_names());
@@ -45,10 +45,13 @@ static int is_slot_over(const Sim *sim, double step)
 
 static GrainResult end_slot(Sim *sim, const SimWatch *watch)
 {
-    double from = sim->time + sim->slot_began, to = sim->time + sim->frame_done;
-    sim->slot_began = sim->frame_done;
+    double from = sim->time + sim->flow_began, to = sim->time + sim->frame_done;
     sim->slot++;
-    return watch && watch->flow ? watch->flow(watch->user, from, to) : GRAIN_OK;
+    if (sim->slot % sim->flow_slots == 0 || sim->frame_done == sim->frame_seconds) {
+        sim->flow_began = sim->frame_done;
+        if (watch && watch->flow) TRY(watch->flow(watch->user, from, to));
+    }
+    return watch && watch->steer ? watch->steer(watch->user, to) : GRAIN_OK;
 }
 
 static GrainResult step_in_fields(Sim *sim, double seconds)
@@ -77,7 +80,7 @@ GrainResult sim_advance_frame(Sim *sim, const SimWatch *watch)
             TRY(watch->watch(watch->user, sim->frame_done / sim->frame_seconds));
     }
     sim->time += sim->frame_seconds;
-    sim->frame_done = sim->slot_began = 0.0;
+    sim->frame_done = sim->flow_began = 0.0;
     sim->substep = 0;
     sim->slot = 0;
     return GRAIN_OK;
@@ -160,7 +163,7 @@ const ColumnRule sim_column_rules[] = {
     {"sim.frame_done", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"sim.substep", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_INDEX}}, NULL},
     {"sim.slot", GRAIN_I32, 1, COLUMN_ONE, {{1, COLUMN_INDEX}}, NULL},
-    {"sim.slot_began", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
+    {"sim.flow_began", GRAIN_F64, 1, COLUMN_ONE, {{1, COLUMN_NOT_NEGATIVE}}, NULL},
     {"sim.birth_time", GRAIN_F32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_FINITE}}, NULL},
     {"sim.material", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
     {"sim.gone", GRAIN_I32, 1, COLUMN_ANY_LENGTH, {{1, COLUMN_INDEX}}, NULL},
@@ -178,7 +181,7 @@ int sim_save(const Sim *sim, Column columns[SOLVER_MAX_COLUMNS])
     columns[2] = (Column){"sim.substep", GRAIN_I32, 1, 1, &sim->substep};
     columns[3] = (Column){"sim.slot", GRAIN_I32, 1, 1, &sim->slot};
     int count = 4;
-    if (sim->slot_count > 1) columns[count++] = (Column){"sim.slot_began", GRAIN_F64, 1, 1, &sim->slot_began};
+    if (sim->slot_count > 1) columns[count++] = (Column){"sim.flow_began", GRAIN_F64, 1, 1, &sim->flow_began};
     count += population_save(&sim->population, columns + count);
     if (sim->is_steered) {
         columns[count++] = (Column){"sim.steering", GRAIN_F32, SIM_STEERING_FLOATS, 2, sim->steering};
@@ -235,9 +238,11 @@ static GrainResult check_moment(const Sim *sim)
     if (sim->frame_done >= sim->frame_seconds || off < -length || off > 2.0 * length)
         return fail(GRAIN_ERROR_DAMAGED, "the checkpoint stands %g s into a frame, which is not in slot %d of it",
                     sim->frame_done, sim->slot);
-    if (sim->slot_began <= sim->frame_done && (sim->slot_began == 0.0) == (sim->slot == 0)) return GRAIN_OK;
-    return fail(GRAIN_ERROR_DAMAGED, "the checkpoint's slot %d begins %g s into a frame, of which %g s are over",
-                sim->slot, sim->slot_began, sim->frame_done);
+    if (sim->flow_began <= sim->frame_done && (sim->flow_began == 0.0) == (sim->slot < sim->flow_slots))
+        return GRAIN_OK;
+    return fail(GRAIN_ERROR_DAMAGED,
+                "the checkpoint, in slot %d, has particles of %g s into a frame, of which %g s are over", sim->slot,
+                sim->flow_began, sim->frame_done);
 }
 
 GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
@@ -247,7 +252,7 @@ GrainResult sim_load(Sim *sim, const Column *columns, int column_count)
     TRY(column_copy(columns, column_count, "sim.substep", GRAIN_I32, 1, 1, &sim->substep));
     TRY(column_copy(columns, column_count, "sim.slot", GRAIN_I32, 1, 1, &sim->slot));
     if (sim->slot_count > 1)
-        TRY(column_copy(columns, column_count, "sim.slot_began", GRAIN_F64, 1, 1, &sim->slot_began));
+        TRY(column_copy(columns, column_count, "sim.flow_began", GRAIN_F64, 1, 1, &sim->flow_began));
     TRY(check_moment(sim));
     TRY(load_population(sim, columns, column_count));
     TRY(load_steering(sim, columns, column_count));

@@ -11,10 +11,11 @@ typedef struct Sim {
     double frame_seconds; ///< length of a frame
     double frame_done;    ///< s of the current frame already simulated, [0, frame_seconds)
     uint32_t substep;     ///< substeps done in the current frame
-    int32_t slot_count;   ///< parts of a frame; particles are added and removed at the step that ends nearest to the
-                          ///< end of each. 1 unless requested
-    int32_t slot;         ///< the current one
-    double slot_began;    ///< s of the current frame; 0 in the first slot
+    int32_t slot_count;   ///< parts of a frame; each ends with the step that ends nearest to its share of the frame.
+                          ///< 1 unless requested
+    int32_t flow_slots; ///< slots from one change of the particles to the next: divides slot_count. 1 unless requested
+    int32_t slot;       ///< the current one
+    double flow_began;  ///< s of the current frame: the last change of the particles; 0: before it
     Population population;
     SimSteering steering[2]; ///< current, and when all sand was last woken; valid if is_steered
     uint8_t *wake;           ///< scratch: whether a change of acceleration wakes a particle
@@ -33,13 +34,16 @@ void sim_destroy(Sim *sim);
 
 /// Called after every substep with the completed fraction of the frame. Any result but GRAIN_OK stops the simulation.
 typedef GrainResult SimWatchFn(void *user, double fraction);
-/// Called when a slot has ended, with its start and end time (s since the first frame). Calls sim_change to add or
-/// remove particles.
+/// Called when flow_slots slots have ended, with their start and end time (s since the first frame). Calls sim_change
+/// to add or remove particles.
 typedef GrainResult SimFlowFn(void *user, double from, double to);
+/// Called when a slot has ended, at this time (s since the first frame), after SimFlowFn. Calls sim_steer.
+typedef GrainResult SimSteerFn(void *user, double time);
 typedef struct SimWatch {
     SimWatchFn *watch; ///< NULL: never stopped
     SimFlowFn *flow;   ///< NULL: particles are neither added nor removed
     void *user;
+    SimSteerFn *steer; ///< NULL: nothing is animated
 } SimWatch;
 
 /// Advances to the end of the current frame. If the watcher stops it, the simulation is left after a complete substep,

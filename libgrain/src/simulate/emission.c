@@ -15,11 +15,12 @@
 
 // Attempts to place a particle before it is skipped.
 #define ATTEMPTS 24
-// A frame is cut so that nothing is thrown farther than its own diameter in a slot, within these limits.
-#define LEAST_SLOTS 4
-#define MOST_SLOTS 64
-// Slots of a frame with force fields or animated settings.
-#define FIELD_SLOTS 8
+// Particles come and go so often in a frame that nothing is thrown farther than its own diameter meanwhile, within
+// these limits.
+#define LEAST_FLOWS 4
+#define MOST_FLOWS 64
+// Force fields and animated settings act anew at least so often in a frame.
+#define STEERED_SLOTS 8
 // Particles lower than the scene by this many of its diagonals, or farther off in any direction by five times that, are
 // lost.
 #define LOST_BELOW 20.0f
@@ -153,15 +154,17 @@ void emission_free(Emission *emission)
     *emission = (Emission){0};
 }
 
-int emission_slots(const Emission *emission)
+int emission_slots(const Emission *emission, int *flow_slots)
 {
+    *flow_slots = 1;
     if (!job_has_slots(emission->job)) return 1;
-    int least = job_is_steered(emission->job) ? FIELD_SLOTS : LEAST_SLOTS;
     double fastest = 0.0, diameter = 2.0 * (double)emission->job->particle_radius;
     for (int i = 0; i < emission->emitter_count; i++)
         fastest = real_max(fastest, (double)emitter_fastest(&emission->emitters[i].def));
-    double slots = ceil(fastest / emission->job->fps / diameter);
-    return slots < least ? least : slots > MOST_SLOTS ? MOST_SLOTS : (int)slots;
+    double flows = ceil(fastest / emission->job->fps / diameter);
+    int count = flows < LEAST_FLOWS ? LEAST_FLOWS : flows > MOST_FLOWS ? MOST_FLOWS : (int)flows;
+    while (job_is_steered(emission->job) && count * *flow_slots < STEERED_SLOTS) ++*flow_slots;
+    return count * *flow_slots;
 }
 
 // --- removal --------------------------------------------------------------------------------------
@@ -378,10 +381,14 @@ static GrainResult steer(Emission *emission, double time, const SimGrip *grips)
     return sim_steer(emission->sim, &now, grips, emission->acceleration);
 }
 
-GrainResult emission_steer(Emission *emission, double time)
+GrainResult emission_steer(void *user, double time)
 {
-    if (!job_is_steered(emission->job)) return GRAIN_OK;
-    return steer(emission, time, job_grips(emission->job, time, emission->grips) ? emission->grips : NULL);
+    Emission *emission = user;
+    GrainResult result = GRAIN_OK;
+    if (job_is_steered(emission->job))
+        result = steer(emission, time, job_grips(emission->job, time, emission->grips) ? emission->grips : NULL);
+    emission->is_read = 0;
+    return result;
 }
 
 GrainResult emission_steer_now(Emission *emission, double time)
@@ -390,29 +397,38 @@ GrainResult emission_steer_now(Emission *emission, double time)
     return steer(emission, time, emission->grips);
 }
 
-static GrainResult change_all(Emission *emission, double from, double to)
+// The change in what was read before it, for the fields.
+static GrainResult change_read(Emission *emission)
 {
+    Particles *now = &emission->now;
+    const Particles *born = &emission->born;
+    for (int64_t i = 0; i < now->count; i++)
+        if (emission->gone[i]) now->radius[i] = 0.0f;
+    TRY(particles_reserve(now, now->count + born->count));
+    for (int64_t i = 0; i < born->count; i++, now->count++) {
+        now->position[now->count] = born->position[i];
+        now->velocity[now->count] = born->velocity[i];
+        now->radius[now->count] = born->radius[i];
+    }
+    return GRAIN_OK;
+}
+
+GrainResult emission_change(void *user, double from, double to)
+{
+    Emission *emission = user;
     int64_t gone_count, due_count;
     TRY(sim_read(emission->sim, &emission->now));
     TRY(find_gone(emission, from, to, &gone_count));
     TRY(list_due(emission, from, to, &due_count));
     emission->born.count = 0;
     if (due_count > 0) TRY(give_birth(emission, to, due_count));
-    emission->is_read = emission->born.count == 0 && gone_count == 0;
-    if (emission->is_read) return GRAIN_OK;
+    emission->is_read = 1;
+    if (emission->born.count == 0 && gone_count == 0) return GRAIN_OK;
     TRY(note_all_births(emission));
     SimChange change = {.born = &emission->born,
                         .material = emission->job->dem.material_count > 0 ? emission->born_material : NULL,
                         .position = emission->now.position,
                         .gone = gone_count > 0 ? emission->gone : NULL};
-    return sim_change(emission->sim, &change, emission->born_time);
-}
-
-GrainResult emission_change(void *user, double from, double to)
-{
-    Emission *emission = user;
-    TRY(change_all(emission, from, to));
-    GrainResult result = emission_steer(emission, to);
-    emission->is_read = 0;
-    return result;
+    TRY(sim_change(emission->sim, &change, emission->born_time));
+    return change_read(emission);
 }

@@ -43,15 +43,15 @@ typedef struct Emission {
 /// sdf: of each object; may be NULL.
 GrainResult emission_begin(Emission *emission, const Job *job, GrainSdf *const *sdf, Birth *birth, const GrainRun *run);
 void emission_free(Emission *emission);
-/// Number of slots per frame.
-int emission_slots(const Emission *emission);
-/// Applies gravity, force fields and animated settings at this time.
-GrainResult emission_steer(Emission *emission, double time);
+/// Sim.slot_count and Sim.flow_slots.
+int emission_slots(const Emission *emission, int *flow_slots);
+/// A SimSteerFn: applies gravity, force fields and animated settings at this time. user is the Emission.
+GrainResult emission_steer(void *user, double time);
 /// The same after a constant setting was changed.
 GrainResult emission_steer_now(Emission *emission, double time);
 /// The same at the first frame and without force fields, for settling.
 GrainResult emission_begin_steering(Emission *emission);
-/// A SimFlowFn; user is the Emission.
+/// A SimFlowFn: adds and removes particles. user is the Emission.
 GrainResult emission_change(void *user, double from, double to);
 
 /// Warns of emitters that have lost more than a hundredth of their sand for want of room: of each once, as soon as a

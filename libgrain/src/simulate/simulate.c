@@ -94,7 +94,7 @@ static GrainResult create_sim(Simulation *simulation)
         def.birthplace = ((const Vec3 *)simulation->emission.emitters[0].def.mesh->positions)[0];
     }
     TRY(sim_create(&simulation->sim, &def, &start, 1.0 / job->fps, simulation->run.thread_count));
-    simulation->sim.slot_count = emission_slots(&simulation->emission);
+    simulation->sim.slot_count = emission_slots(&simulation->emission, &simulation->sim.flow_slots);
     simulation->emission.sim = &simulation->sim;
     return GRAIN_OK;
 }
@@ -211,10 +211,16 @@ static GrainResult change_particles(void *user, double from, double to)
     return emission_change(&((Advance *)user)->simulation->emission, from, to);
 }
 
+static GrainResult steer(void *user, double time)
+{
+    return emission_steer(&((Advance *)user)->simulation->emission, time);
+}
+
 GrainResult simulate_advance(Simulation *simulation, SimWatchFn *watch, void *user)
 {
     Advance advance = {simulation, watch, user};
-    return sim_advance_frame(&simulation->sim, &(SimWatch){watch ? watch_substep : NULL, change_particles, &advance});
+    SimWatch own = {watch ? watch_substep : NULL, change_particles, &advance, steer};
+    return sim_advance_frame(&simulation->sim, &own);
 }
 
 // --- the public calls -----------------------------------------------------------------------------

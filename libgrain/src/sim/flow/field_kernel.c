@@ -39,7 +39,7 @@ static float falloff_of(const FieldMoment *m, Vec3 from_middle, Vec3 apart)
 
 // Two octaves of it. Particles that follow each other are mostly in the same cells, and then looked up together.
 typedef struct Turbulence {
-    NoiseCell coarse, fine;
+    NoiseCells coarse, fine;
     uint64_t coarse_seed[3], fine_seed[3];
     float per_metre;
     int64_t ready_from, ready_to; // particles whose noise is known
@@ -61,41 +61,35 @@ static Vec3 noise_place(const FieldMoment *m, const Turbulence *t, Vec3 place)
     return vec3_scale(m->field->is_global ? place : vec3_sub(place, m->place), t->per_metre);
 }
 
-// Points in one fine cell are in one coarse cell.
+// Of the particles from i on that are in one fine cell, which are in one coarse cell too.
 static void look_ahead(const FieldMoment *m, Turbulence *t, const Vec3 *place, int64_t i, int64_t end)
 {
     float whole[3][NOISE_LANES], half[3][NOISE_LANES], low[3], fine[3][NOISE_LANES];
-    if (i < t->ready_to || i + NOISE_LANES > end) return;
     for (int l = 0; l < NOISE_LANES; l++) {
-        Vec3 at = noise_place(m, t, place[i + l]);
+        Vec3 at = noise_place(m, t, place[i + l < end ? i + l : i]);
         whole[0][l] = at.x, whole[1][l] = at.y, whole[2][l] = at.z;
     }
     for (int axis = 0; axis < 3; axis++)
         for (int l = 0; l < NOISE_LANES; l++) half[axis][l] = whole[axis][l] * 2.0f;
-    if (!noise_is_one_cell(half, low)) return;
+    t->ready_from = i;
+    t->ready_to = i + noise_in_one_cell(half, low);
     noise_vectors_at(&t->fine, t->fine_seed, RNG_STREAM_FIELD_NOISE, low, half, fine);
     for (int axis = 0; axis < 3; axis++) low[axis] = noise_floor(low[axis] * 0.5f);
     noise_vectors_at(&t->coarse, t->coarse_seed, RNG_STREAM_FIELD_NOISE, low, whole, t->ready);
     for (int axis = 0; axis < 3; axis++)
         for (int l = 0; l < NOISE_LANES; l++) t->ready[axis][l] = t->ready[axis][l] + fine[axis][l] * 0.5f;
-    t->ready_from = i, t->ready_to = i + NOISE_LANES;
 }
 
-static Vec3 turbulence_at(const FieldMoment *m, Turbulence *t, Vec3 place, int64_t i)
+static Vec3 turbulence_at(const Turbulence *t, int64_t i)
 {
-    if (i < t->ready_to) {
-        int64_t l = i - t->ready_from;
-        return vec3(t->ready[0][l], t->ready[1][l], t->ready[2][l]);
-    }
-    Vec3 at = noise_place(m, t, place);
-    Vec3 whole = noise_vector_at(&t->coarse, t->coarse_seed, RNG_STREAM_FIELD_NOISE, at);
-    Vec3 half = noise_vector_at(&t->fine, t->fine_seed, RNG_STREAM_FIELD_NOISE, vec3_scale(at, 2.0f));
-    return vec3_add_scaled(whole, half, 0.5f);
+    int64_t l = i - t->ready_from;
+    return vec3(t->ready[0][l], t->ready[1][l], t->ready[2][l]);
 }
 
 // --- what it does ---------------------------------------------------------------------------------
 
-static Vec3 act(const FieldMoment *m, Turbulence *turbulence, const Particles *particles, int64_t i, int64_t number)
+// way: the axis, or what turbulence has there.
+static Vec3 act(const FieldMoment *m, Vec3 way, const Particles *particles, int64_t i, int64_t number)
 {
     const Field *field = m->field;
     Vec3 place = particles->position[i], velocity = particles->velocity[i];
@@ -113,15 +107,13 @@ static Vec3 act(const FieldMoment *m, Turbulence *turbulence, const Particles *p
     case FIELD_FORCE:
         out = vec3_scale(vec3_normalize(apart, vec3(0, 0, 0)), strength);
         break;
-    case FIELD_WIND:
-        out = vec3_scale(m->axis, strength);
-        break;
     case FIELD_VORTEX:
         out =
             vec3_scale(vec3_normalize(vec3_cross(m->axis, from_middle), vec3(0, 0, 0)), strength * vec3_length(apart));
         break;
+    case FIELD_WIND:
     case FIELD_TURBULENCE:
-        out = vec3_scale(turbulence_at(m, turbulence, place, i), strength);
+        out = vec3_scale(way, strength);
         break;
     case FIELD_DRAG:
         out = vec3_scale(velocity,
@@ -140,15 +132,25 @@ static Vec3 act(const FieldMoment *m, Turbulence *turbulence, const Particles *p
     return slows && field->flow != 0.0f ? vec3_add_scaled(out, velocity, -field->flow * falloff) : out;
 }
 
+// Wind and turbulence that are the same at any distance, on everything: most that are.
+static int is_even(const Field *field)
+{
+    int is_endless = is_everywhere(&field->range) && (field->falloff == FIELD_SPHERE || is_everywhere(&field->radial));
+    return (field->kind == FIELD_WIND || field->kind == FIELD_TURBULENCE) && is_endless && field->side == FIELD_BOTH &&
+           !(field->noise > 0.0f) && field->flow == 0.0f;
+}
+
 void SIMD_NAME(field_act)(const FieldMoment *moment, const Particles *particles, int64_t first_number, int64_t begin,
                           int64_t end, Vec3 *acceleration)
 {
     Turbulence turbulence = turbulence_of(moment->field);
-    int is_turbulence = moment->field->kind == FIELD_TURBULENCE;
+    int is_turbulence = moment->field->kind == FIELD_TURBULENCE, is_same = is_even(moment->field);
+    Vec3 way = moment->axis;
     for (int64_t i = begin; i < end; i++) {
-        if (is_turbulence) look_ahead(moment, &turbulence, particles->position, i, end);
         if (!(particles->radius[i] > 0.0f)) continue;
-        Vec3 more = act(moment, &turbulence, particles, i, first_number + i);
+        if (is_turbulence && i >= turbulence.ready_to) look_ahead(moment, &turbulence, particles->position, i, end);
+        if (is_turbulence) way = turbulence_at(&turbulence, i);
+        Vec3 more = is_same ? vec3_scale(way, moment->strength) : act(moment, way, particles, i, first_number + i);
         acceleration[i] = vec3_add(acceleration[i], more);
     }
 }

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+// Largest diameters; more is looked up around a place.
+#define WIDER 16.0f
+
 static uint64_t cell_of(const FlowSpace *space, int64_t x, int64_t y, int64_t z)
 {
     // Three large primes (Teschner et al. 2003): cells that share a place in the table only cost a look.
@@ -50,13 +53,14 @@ static int is_in_box(Vec3 place, Vec3 low, Vec3 high)
            place.z <= high.z;
 }
 
-// Extends the box by its own size beyond the balls that could touch one here, so that it is seldom extended.
+// Extends the box far beyond the balls that could touch one here, so that it is seldom extended.
 static void put_near(FlowSpace *space, Vec3 place)
 {
     Vec3 around = vec3(space->cell, space->cell, space->cell);
     Vec3 from = vec3_sub(place, around), to = vec3_add(place, around);
     if (is_in_box(from, space->low, space->high) && is_in_box(to, space->low, space->high)) return;
     Vec3 low = vec3_min(space->low, from), high = vec3_max(space->high, to), size = vec3_sub(high, low);
+    size = vec3_add(size, vec3(WIDER * space->cell, WIDER * space->cell, WIDER * space->cell));
     low = vec3_sub(low, size), high = vec3_add(high, size);
     for (int64_t i = 0; i < space->there->count; i++) {
         Vec3 at = space->there->position[i];

@@ -326,6 +326,7 @@ static GrainResult load(void *state, const Column *columns, int column_count)
     if (mpm->count > 0) TRY(solver_base_check_ids(&mpm->base, &mpm->particles->id, sizeof *mpm->particles, mpm->count));
     for (int64_t i = 0; i < mpm->count; i++) TRY(solver_base_check_material(&mpm->base, mpm->particles[i].material));
     TRY(solver_base_load(&mpm->base, columns, column_count));
+    mpm->may_have_sleepers = 1;
     if (mpm->must_sort) return GRAIN_OK;
     const Column *filled = column_find(columns, column_count, "mpm.filled");
     if (!filled || filled->type != GRAIN_I32 || filled->components != MPM_FILLED_INTS || filled->count < 1)

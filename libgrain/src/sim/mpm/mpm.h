@@ -91,6 +91,7 @@ typedef struct Mpm {
     MpmRest *rest;           ///< filled_count
     float scattered_seconds; ///< s, of the step the tiles were computed for
     int64_t rest_capacity;
+    _Atomic int32_t may_have_sleepers;
     int32_t watch_turn; ///< sleeping blocks are checked when it is 0
     uint8_t *is_active; ///< of all blocks: whether its nodes are needed
     int64_t active_capacity;

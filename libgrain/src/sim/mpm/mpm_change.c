@@ -100,7 +100,7 @@ GrainResult mpm_steer(void *state, const SimSteering *now, const SimGrip *grips,
     if (grips) mpm->must_sort = 1; // colliders are sampled at the nodes when blocks are made
     TRY(mpm_choose_materials(mpm, now));
     mpm->step_limit = real_minf(mpm->step_limit, mpm->longest_step);
-    if (!wake) return GRAIN_OK;
+    if (!wake || !mpm->may_have_sleepers) return GRAIN_OK;
     _Atomic int32_t has_woken = 0;
     PARALLEL_FOR(mpm->base.threads, i, mpm->count)
     {

@@ -60,6 +60,7 @@ void mpm_wake_around(Mpm *mpm, const MpmBlock *block)
 
 void mpm_find_sleepers(Mpm *mpm)
 {
+    atomic_store(&mpm->may_have_sleepers, 0);
     PARALLEL_FOR(mpm->base.threads, i, mpm->filled_count)
     {
         MpmBlock *block = &mpm->blocks[mpm->filled[i]];
@@ -68,6 +69,7 @@ void mpm_find_sleepers(Mpm *mpm)
         int all = asleep == block->end - block->begin;
         mpm_find_reach(mpm, block);
         mpm->rest[i] = (MpmRest){.is_asleep = (uint8_t)all};
+        if (all) atomic_store(&mpm->may_have_sleepers, 1);
         if (asleep > 0 && !all) wake_particles(mpm->particles, block->begin, block->end); // one came in awake
     }
 }
@@ -122,6 +124,7 @@ void mpm_may_fall_asleep(Mpm *mpm, int64_t filled, const MpmStep *now)
             for (int c = 0; c < 3; c++) p->column[c].gradient[axis] = 0.0f;
         }
     }
+    atomic_store(&mpm->may_have_sleepers, 1);
     mpm->rest[filled] = (MpmRest){.is_asleep = 1, .is_split = mpm->rest[filled].is_split};
 }
 
