@@ -191,3 +191,19 @@ TEST(a_file_that_another_program_replaces_is_not_renamed)
     alloc_free(path), alloc_free(part);
     ENSURE(untouched && is_second);
 }
+
+TEST(a_file_that_is_removed_before_it_is_complete_is_named)
+{
+    char *path = path_in("a"), *part = path_in("a.part");
+    FileWriter file;
+    ENSURE_OK(file_create(&file, path));
+    ENSURE_OK(file_write(&file, "new", 3));
+    remove(part);
+    int is_gone = !file_exists(part); // where open files keep their names, it is not
+    GrainResult result = file_commit(&file);
+    int is_there = file_exists(path);
+    alloc_free(path), alloc_free(part);
+    if (!is_gone) SKIP("open files keep their names here");
+    ENSURE_FAILS(result, GRAIN_ERROR_IO, "a.part' was removed before it was complete");
+    ENSURE(!is_there);
+}

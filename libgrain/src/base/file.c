@@ -166,14 +166,20 @@ GrainResult file_patch(FileWriter *file, int64_t offset, const void *data, size_
     return GRAIN_OK;
 }
 
+static GrainResult fail_as_taken(const FileWriter *file)
+{
+    SystemInfo found;
+    if (system_info_in(file->folder, file->part_name, &found) != 0)
+        return fail(GRAIN_ERROR_IO, "'%s' was removed before it was complete; run this again", file->part_path);
+    return fail(GRAIN_ERROR_BUSY, "'%s' was replaced by another program; wait for it or stop it", file->part_path);
+}
+
 GrainResult file_commit(FileWriter *file)
 {
     GrainResult result = GRAIN_OK;
     if (system_flush(file->descriptor) != 0) result = fail_with_errno("flush", file->path);
     int is_own = is_own_part(file);
-    if (result == GRAIN_OK && !is_own)
-        result = fail(GRAIN_ERROR_BUSY, "'%s' is gone or was replaced by another program; wait for it or stop it",
-                      file->part_path);
+    if (result == GRAIN_OK && !is_own) result = fail_as_taken(file);
     if (system_close(file->descriptor) != 0 && result == GRAIN_OK) result = fail_with_errno("close", file->path);
     file->descriptor = -1;
     if (result == GRAIN_OK && system_rename_in(file->folder, file->part_name, file->name) != 0)
