@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "grain/grain.h"
+#include "job/schema.h"
 #include "scene/scene.h"
 #include "shared/meshes.h"
 #include "shared/refuse.h"
@@ -111,6 +112,20 @@ static int has_same_file(const char *a, const char *b, const char *name)
                   memcmp(first, second, (size_t)first_bytes) == 0;
     alloc_free(first), alloc_free(second);
     return is_same;
+}
+
+TEST(a_new_scene_has_what_the_interface_starts_with)
+{
+    GrainScene *scene;
+    Job job;
+    ENSURE_OK(grain_scene_create(&scene));
+    GrainResult result = scene_begin_job(scene, &job);
+    const char *type = schema_find(&schema_solver, 0, "type")->shown->word;
+    int is_same = strcmp(job.solver, type) == 0 && job.frame_start == 1 && job.frame_end == 250 && job.fps == 24.0;
+    scene_end_job(&job);
+    grain_scene_destroy(scene);
+    ENSURE_OK(result);
+    ENSURE(is_same);
 }
 
 TEST(a_scene_comes_back_from_its_folder_as_it_was)

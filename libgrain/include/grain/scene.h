@@ -69,7 +69,8 @@ typedef struct GrainAttributeDef {
 } GrainAttributeDef;
 GRAIN_API GrainResult grain_attribute_def_default(GrainAttributeDef *def, uint32_t size);
 
-/// An empty scene: 24 frames a second, frames 1 to 250, the solver "dem", no objects.
+/// An empty scene: 24 frames a second, frames 1 to 250, the solver "mpm", no objects. As in Blender, where nothing is
+/// set.
 GRAIN_API GrainResult grain_scene_create(GrainScene **out);
 GRAIN_API void grain_scene_destroy(GrainScene *scene);
 /// The scene of a job folder (docs/formats.md). GRAIN_ERROR_JOB names the key, its value and what is allowed.

@@ -3,6 +3,7 @@
 #include "scene/scene.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "job/schema.h"
 #include "mesh/mesh.h"
 
 #include <math.h>
@@ -46,13 +47,20 @@ static GrainResult create(json_t *document, char *geometry, int64_t geometry_byt
     return result;
 }
 
+// What the interface starts with, where a job has no default.
+static const SettingShown *shown(const SettingBlock *block, const char *key)
+{
+    return schema_find(block, 0, key)->shown;
+}
+
 GrainResult grain_scene_create(GrainScene **out)
 {
     if (!out) return fail(GRAIN_ERROR_ARGUMENT, "grain_scene_create needs a pointer for its result");
     *out = NULL;
-    json_t *document =
-        json_pack("{s:i, s:s, s:i, s:i, s:i, s:{s:s}, s:[], s:[]}", "schema", 1, "writer", "libgrain", "fps", 24,
-                  "frame_start", 1, "frame_end", 250, "solver", "type", "dem", "arrays", "objects");
+    json_t *document = json_pack("{s:i, s:s, s:i, s:i, s:i, s:{s:s}, s:[], s:[]}", "schema", JOB_SCHEMA, "writer",
+                                 "libgrain", "fps", 24, "frame_start", (int)shown(&schema_job, "frame_start")->number,
+                                 "frame_end", (int)shown(&schema_job, "frame_end")->number, "solver", "type",
+                                 shown(&schema_solver, "type")->word, "arrays", "objects");
     return create(document, NULL, 0, out);
 }
 
