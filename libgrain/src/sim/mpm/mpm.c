@@ -164,11 +164,16 @@ static int has_rooms(const Mpm *mpm, const MpmBlock *block)
     return 0;
 }
 
+GrainResult mpm_reserve_pulls(Mpm *mpm)
+{
+    return alloc_grow((void **)&mpm->pulls, &mpm->pull_capacity, mpm->count, sizeof(Vec3));
+}
+
 static GrainResult order_pulls(Mpm *mpm)
 {
     const Vec3 *acceleration = mpm->base.acceleration;
     if (!acceleration || !mpm->must_order_pulls) return GRAIN_OK;
-    TRY(alloc_grow((void **)&mpm->pulls, &mpm->pull_capacity, mpm->count, sizeof(Vec3)));
+    TRY(mpm_reserve_pulls(mpm));
     PARALLEL_FOR(mpm->base.threads, i, mpm->count) { mpm->pulls[i] = acceleration[mpm->particles[i].id]; }
     mpm->must_order_pulls = 0;
     return GRAIN_OK;

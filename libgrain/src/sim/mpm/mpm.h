@@ -103,6 +103,9 @@ typedef struct Mpm {
 /// Updates materials and step limit for new friction and cohesion.
 GrainResult mpm_choose_materials(Mpm *mpm, const SimSteering *now);
 
+/// Room for Mpm.pulls.
+GrainResult mpm_reserve_pulls(Mpm *mpm);
+
 /// World position of a particle.
 static inline Vec3 mpm_place_of(const Mpm *mpm, const MpmParticle *p)
 {

@@ -99,9 +99,11 @@ static inline uint64_t key_of(const Numbering *n, const int32_t block[3])
            (uint64_t)(block[0] - n->low[0]);
 }
 
-// By their blocks, and in a block by their cells.
+// By their blocks, and in a block by their cells; and what fields do to them, as they are at hand.
 static GrainResult order_particles(Mpm *mpm, const Numbering *numbering)
 {
+    const Vec3 *acceleration = mpm->base.acceleration;
+    if (acceleration) TRY(mpm_reserve_pulls(mpm));
     PARALLEL_FOR(mpm->base.threads, i, mpm->count)
     {
         int32_t block[3] = {0};
@@ -110,7 +112,12 @@ static GrainResult order_particles(Mpm *mpm, const Numbering *numbering)
         mpm->items[i] = (SortItem){key_of(numbering, block) << CELL_BITS | cell, (uint32_t)i, 0};
     }
     TRY(sort_by_key(mpm->items, mpm->count, numbering->bits + CELL_BITS, &mpm->sort, mpm->base.threads));
-    PARALLEL_FOR(mpm->base.threads, i, mpm->count) { mpm->particles_before[i] = mpm->particles[mpm->items[i].value]; }
+    PARALLEL_FOR(mpm->base.threads, i, mpm->count)
+    {
+        const MpmParticle *p = &mpm->particles[mpm->items[i].value];
+        mpm->particles_before[i] = *p;
+        if (acceleration) mpm->pulls[i] = acceleration[p->id];
+    }
     MpmParticle *sorted = mpm->particles_before;
     mpm->particles_before = mpm->particles;
     mpm->particles = sorted;
@@ -273,6 +280,7 @@ GrainResult mpm_sort(Mpm *mpm)
     alloc_free(filled);
     alloc_free(starts);
     mpm->must_sort = 0;
+    mpm->must_order_pulls = !mpm->base.acceleration;
     return result;
 }
 
