@@ -57,13 +57,14 @@ OF: dict[str, dict[str, Change]] = {
         "mpm.particles 1e30": every("mpm.particles", 1e30),
         "mpm.particles of 35": entry("mpm.particles", "components", 35),
     },
-    "dem": OF_DEM,
+    "dem": {**OF_DEM, "a ball of no grain": value("dem.balls", 0.0, 11)},
     "clumps": {
         **OF_DEM,
         **{f"dem.grain_id {n}": value("dem.grain_id", n) for n in (-1, HUGE)},
         "dem.grain_id twice": twice("dem.grain_id"),
         "dem.grains nan": value("dem.grains", NAN),
         "dem.grains empty": entry("dem.grains", "count", 0),
+        "a single ball": value("dem.balls", 1.0, 11),
     },
 }
 for _name, _prefix in (("sph", "sph"), ("ihmsen2013", "sph"), ("meso", "meso")):

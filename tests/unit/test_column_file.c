@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "base/run.h"
 #include "grain/grain.h"
 #include "output/column_file.h"
+#include "shared/portable.h"
 #include "unit/test.h"
 
 #include <string.h>
@@ -96,6 +98,40 @@ TEST(a_file_longer_than_it_says_is_not_read)
     ENSURE_EQUAL(result, GRAIN_ERROR_DAMAGED);
     ENSURE(strstr(grain_last_error(), "a.grain") && strstr(grain_last_error(), "longer than it says"));
     ENSURE(seconds < 1.0);
+}
+
+// One or two columns in turns.
+static int replaces(const char *path, int i)
+{
+    Column columns[] = {{"position", GRAIN_F32, 3, 2, positions}, {"number", GRAIN_I32, 1, 2, numbers}};
+    ColumnFileHeader header = {.frame = i, .particles = 2};
+    return column_file_write(path, &header, columns, 1 + i % 2) == GRAIN_OK;
+}
+
+static int is_whole(const char *path)
+{
+    GrainFrame *frame;
+    int is_read = grain_frame_read(path, &frame) == GRAIN_OK;
+    if (!is_read) printf("# %s\n", grain_last_error());
+    grain_frame_destroy(frame);
+    return is_read;
+}
+
+// By another program, of another size each time.
+TEST(a_file_that_is_replaced_while_it_is_read_is_whole)
+{
+    enum { TIMES = 500 };
+    if (!portable_frees_open_names()) SKIP("nobody can replace an open file here");
+    char *path;
+    int failed[2] = {0};
+    ENSURE_OK(file_join(test_folder(), "a.grain", &path));
+    ENSURE(replaces(path, 0));
+    PARALLEL_BLOCKS(2, reads, 2)
+    {
+        for (int i = 0; i < TIMES && !failed[reads]; i++) failed[reads] = reads ? !is_whole(path) : !replaces(path, i);
+    }
+    alloc_free(path);
+    ENSURE(!failed[0] && !failed[1]);
 }
 
 TEST(bad_arguments_are_refused)

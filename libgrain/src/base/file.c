@@ -203,8 +203,10 @@ void file_abandon(FileWriter *file)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static GrainResult read_all(int descriptor, const char *path, int64_t most, void **data, int64_t *bytes)
+GrainResult file_read_open(int descriptor, const char *path, int64_t most, void **data, int64_t *bytes)
 {
+    *data = NULL;
+    *bytes = 0;
     SystemInfo info;
     if (system_info_of_file(descriptor, &info) != 0) return fail_with_errno("read", path);
     if (info.bytes > most)
@@ -234,7 +236,7 @@ static GrainResult open_and_read(const char *path, SystemOpening how, int64_t mo
     *bytes = 0;
     int descriptor = system_open(path, how);
     if (descriptor < 0) return fail_with_errno("read", path);
-    GrainResult result = read_all(descriptor, path, most, data, bytes);
+    GrainResult result = file_read_open(descriptor, path, most, data, bytes);
     system_close(descriptor);
     return result;
 }

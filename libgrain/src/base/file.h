@@ -35,6 +35,8 @@ GrainResult file_open(const char *path, int *descriptor);
 /// Reads the whole file into a block from alloc_array, followed by a zero byte. The caller frees it. One that has more
 /// bytes than `most` is an error and not read: a file of terabytes takes no room on a disk if there is nothing in it.
 GrainResult file_read(const char *path, int64_t most, void **data, int64_t *bytes);
+/// The same of an open file, from where it stands. The path is for messages.
+GrainResult file_read_open(int descriptor, const char *path, int64_t most, void **data, int64_t *bytes);
 /// For a path that a user chose, which may be a link: the same without a limit, and whether another library may open
 /// and read it.
 GrainResult file_read_chosen(const char *path, void **data, int64_t *bytes);

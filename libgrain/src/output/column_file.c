@@ -185,19 +185,26 @@ static GrainResult check_start(const char *path, const char *memory, int64_t byt
     return fail_damaged(path, bytes < header->bytes ? "it is truncated" : "it is longer than it says");
 }
 
-// Before memory is asked for, or all of it is read.
-static GrainResult look_at_start(const char *path, int64_t *bytes)
+// Its size is looked at before memory is asked for. All is read from one opening: another program may put another file
+// in its place at any moment.
+static GrainResult read_open(int descriptor, const char *path, void **memory, int64_t *bytes)
 {
     char start[HEADER_BYTES] = {0};
     SystemInfo info = {0};
     ColumnFileHeader header;
+    if (system_info_of_file(descriptor, &info) != 0 || system_read_at(descriptor, start, sizeof start, 0) < 0)
+        return fail_damaged(path, "it cannot be read");
+    TRY(check_start(path, start, info.bytes, &header));
+    return file_read_open(descriptor, path, info.bytes, memory, bytes);
+}
+
+static GrainResult read_whole(const char *path, void **memory, int64_t *bytes)
+{
     int descriptor;
     TRY(file_open(path, &descriptor));
-    int is_read =
-        system_info_of_file(descriptor, &info) == 0 && system_read_at(descriptor, start, sizeof start, 0) >= 0;
+    GrainResult result = read_open(descriptor, path, memory, bytes);
     system_close(descriptor);
-    *bytes = info.bytes;
-    return is_read ? check_start(path, start, info.bytes, &header) : fail_damaged(path, "it cannot be read");
+    return result;
 }
 
 static GrainResult check_and_index(const char *path, char *memory, int64_t bytes, struct GrainFrame *out)
@@ -228,8 +235,7 @@ GrainResult column_file_read(const char *path, struct GrainFrame *out)
     *out = (struct GrainFrame){0};
     void *memory;
     int64_t bytes;
-    TRY(look_at_start(path, &bytes));
-    TRY(file_read(path, bytes, &memory, &bytes));
+    TRY(read_whole(path, &memory, &bytes));
     out->memory = memory;
     GrainResult result = check_and_index(path, out->memory, bytes, out);
     if (result != GRAIN_OK) column_file_free(out);

@@ -150,6 +150,16 @@ static GrainResult copy_columns(const Column *columns, int column_count, const C
     return GRAIN_OK;
 }
 
+// Balls of grains of several have no inertia of their own.
+static GrainResult check_balls(const Dem *dem)
+{
+    for (int64_t i = 0; i < dem->count; i++) {
+        int is_part = dem->particle_grain && dem->particle_grain[dem->ball_particle[dem->id[i]]] >= 0;
+        if (is_part != (dem->balls[i].inverse_inertia == 0.0f)) return solver_fail_particles();
+    }
+    return GRAIN_OK;
+}
+
 // As many balls and grains as the scene has, each once, and none of a removed particle.
 static GrainResult check_ids(const Dem *dem)
 {
@@ -169,6 +179,7 @@ GrainResult dem_load(void *state, const Column *columns, int column_count)
     Column own[SOLVER_MAX_COLUMNS];
     TRY(copy_columns(columns, column_count, own, save_balls(dem, own)));
     TRY(check_ids(dem));
+    TRY(check_balls(dem));
     for (int64_t i = 0; dem->row && i < dem->count; i++) dem->row[dem->id[i]] = (int32_t)i;
     TRY(solver_base_load(&dem->base, columns, column_count));
     dem->has_changed = 0;
