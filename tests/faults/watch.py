@@ -24,7 +24,7 @@ DONE, USAGE, JOB, IO, STOPPED, MEMORY, DIVERGED, OTHER_JOB, BUSY, DISK_FULL, DAM
 ERRORS = frozenset((USAGE, JOB, IO, MEMORY, DIVERGED, OTHER_JOB, BUSY, DISK_FULL, DAMAGED))
 SANITIZER = re.compile(r"(AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|runtime error:).*")
 # What trials themselves have written beside a cache: exports, and what they took away.
-MADE_BESIDE = frozenset(("cache", "disk", "moved away", "out", "out.ply", "out.vdb", "table.csv"))
+MADE_BESIDE = frozenset(("cache", "disk", "moved away", "out", "out.part", "out.ply", "out.vdb", "table.csv"))
 MOST_LOOKED_AT = 64 << 20  # bytes of a file: some have a terabyte of nothing
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
