@@ -170,6 +170,7 @@ static GrainResult make_falling(GrainScene **out)
     GrainMesh mesh = shape_mesh(&shape);
     GrainObjectDef def;
     GrainResult result = grain_scene_create(out);
+    if (result == GRAIN_OK) result = grain_scene_set_text(*out, GRAIN_SCENE, "solver.type", "dem");
     if (result == GRAIN_OK) result = grain_scene_set_number(*out, GRAIN_SCENE, "solver.particle_radius", 0.02);
     if (result == GRAIN_OK) result = grain_object_def_default(&def, sizeof def);
     def.role = GRAIN_ROLE_SOURCE, def.name = "Sand", def.mesh = &mesh;
