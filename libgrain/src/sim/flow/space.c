@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-// Largest diameters; more is looked up around a place.
+// How much more than a ball's surroundings is put into the table at once, in largest diameters.
 #define WIDER 16.0f
 
 static uint64_t cell_of(const FlowSpace *space, int64_t x, int64_t y, int64_t z)
